@@ -3,13 +3,14 @@
 // switchboard), and the standard-MIB driver for the rest. It carries out operations
 // on switches, reads the results back, and repairs operations that were interrupted.
 //
-// registry.go follows the plugins, checked.go and reads.go check what they answer, chooser.go
-// chooses, perform.go carries out, sdn.go applies the settings for SDN.
+// registry.go follows the plugins, checked.go checks what they answer, chooser.go chooses,
+// perform.go carries out, sdn.go applies the settings for SDN.
 package driver
 
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -152,11 +153,8 @@ func (c *Chooser) listed(sw *switchdriver.Switch) string {
 func (c *Chooser) choices(all []*provider, sw *switchdriver.Switch) (out []Choice, err error) {
 	if f := c.opt.File; f != nil {
 		has := func(operation string) bool { return f.Has(sw, operation) }
-		for o := range known(allOperations()) {
-			if has(o) {
-				out = append(out, Choice{VendorFile, WhyModel, f, has, f.Perform})
-				break
-			}
+		if slices.ContainsFunc(switchdriver.Operations(switchdriver.NewClient(nil)), has) {
+			out = append(out, Choice{VendorFile, WhyModel, f, has, f.Perform})
 		}
 	}
 	p, why := best(all, sw)
@@ -240,11 +238,6 @@ func For[T any](ctx context.Context, c *Chooser, sw *switchdriver.Switch, operat
 		return t, nil, err
 	}
 	return choice.Driver.(T), known, nil
-}
-
-// standard carries an operation out by the standard driver.
-func (c *Chooser) standard(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error) {
-	return carryOut(ctx, c.opt.Standard, sw, o)
 }
 
 // Observe asks a switch what a discovery needs: by its own driver if that reads ports,

@@ -14,6 +14,9 @@ import (
 // WriteFDBEntry makes a permanent entry of dot1qStaticUnicastTable, for frames
 // from any port. The port must be in the VLAN.
 func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *switchdriver.FDBEntry) error {
+	if err := switchdriver.CheckFDBEntry(e); err != nil {
+		return err
+	}
 	r, w, err := both(sw)
 	if err != nil {
 		return err

@@ -11,8 +11,17 @@ import (
 	"ctl.internal/plugins/switch/writes"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/operations"
 	"ctl.internal/sdk/switchdriver"
 )
+
+func (s *Service) aclRPCs(m operations.Mux) {
+	set(m, "acl:create-acl-profile", s.applyACL(switchdriver.ACLCreateProfile))
+	set(m, "acl:del-acl-profile", s.applyACL(switchdriver.ACLDeleteProfile))
+	set(m, "acl:set-acl-rule", s.applyACL(switchdriver.ACLSetRule))
+	set(m, "acl:del-acl-rule", s.applyACL(switchdriver.ACLDeleteRule))
+	set(m, "acl:clear-acl-table", s.applyACL(switchdriver.ACLClear))
+}
 
 // aclIn is the input of all RPCs of module acl; each has some of the leaves.
 type aclIn struct {
@@ -102,7 +111,7 @@ func (s *Service) applyACL(action switchdriver.ACLAction) func(context.Context, 
 		}
 		sw, err := s.switchOf("nodeId", in.Node)
 		if err == nil {
-			_, err = s.writer.Do(ctx, sw, writes.Operation{Name: "ApplyAcl", What: "access lists: " + action.String(), ACL: asked})
+			_, err = s.writer.Do(ctx, sw, writes.Operation{What: "access lists: " + action.String(), Request: asked})
 		}
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/writes"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/operations"
 	"ctl.internal/sdk/switchdriver"
@@ -76,7 +77,7 @@ func (s *Service) changeVLAN(create bool) func(context.Context, vlanByName) (*do
 			return nil, l.Err()
 		}
 		v := &switchdriver.VLAN{VlanId: in.VLAN, Name: in.Name, EgressPorts: egress.Union(mib.PortsOf(untagged...)).Sorted(), UntaggedPorts: untagged}
-		err = s.change(ctx, mib.MAC(sw.NodeId), writes.Operation{Name: "WriteVlan", What: fmt.Sprintf(what, in.VLAN), VLAN: v, Create: create, SetPorts: true})
+		err = s.change(ctx, mib.MAC(sw.NodeId), writes.Operation{What: fmt.Sprintf(what, in.VLAN), Request: &pluginv1.WriteVlanRequest{Vlan: v, Create: create, SetPorts: true}})
 		return &done{"SUCCESS"}, err
 	}
 }

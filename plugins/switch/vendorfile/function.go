@@ -36,17 +36,24 @@ const (
 	TagUntagged = "untagged_ports"
 )
 
-// lineTags are the tags that the lines of each function may have.
-func lineTags() map[string][]string {
+// described is an operation of the driver contract that a function describes, and the tags that its lines may have.
+type described struct {
+	operation string
+	tags      []string
+}
+
+func functions() map[string]described {
 	vlan := []string{"vlan_id"}
 	ports := append(slices.Clone(vlan), TagEgress, "tagged_ports", TagUntagged)
 	profile := []string{"profile_id", "profile_name"}
 	rule := append(slices.Clone(profile), "rule_id", "rule_name")
-	return map[string][]string{
-		AddVLANAndSetPort: append(slices.Clone(ports), TagName), AddVLAN: append(slices.Clone(vlan), TagName), DeleteVLAN: vlan, SetVLANPort: ports,
-		CreateACLProfile: append(slices.Clone(profile), "vlan_mask", "src_ip_mask", "dst_ip_mask"), DeleteACLProfile: profile, ClearACLProfile: nil,
-		SetACLRule: append(slices.Clone(rule), "port_list", "vlan_id", "src_ip", "dst_ip", "action"), DeleteACLRule: rule,
-		EnableSTP: nil, DisableSTP: nil, EnableSTPPort: {"port"}, DisableSTPPort: {"port"},
+	return map[string]described{
+		AddVLANAndSetPort: {"WriteVlan", append(slices.Clone(ports), TagName)}, AddVLAN: {"WriteVlan", append(slices.Clone(vlan), TagName)},
+		SetVLANPort: {"WriteVlan", ports}, DeleteVLAN: {"DeleteVlan", vlan},
+		CreateACLProfile: {"ApplyAcl", append(slices.Clone(profile), "vlan_mask", "src_ip_mask", "dst_ip_mask")},
+		DeleteACLProfile: {"ApplyAcl", profile}, ClearACLProfile: {"ApplyAcl", nil},
+		SetACLRule: {"ApplyAcl", append(slices.Clone(rule), "port_list", "vlan_id", "src_ip", "dst_ip", "action")}, DeleteACLRule: {"ApplyAcl", rule},
+		EnableSTP: {"WriteStp", nil}, DisableSTP: {"WriteStp", nil}, EnableSTPPort: {"WriteStp", []string{"port"}}, DisableSTPPort: {"WriteStp", []string{"port"}},
 	}
 }
 
@@ -54,9 +61,9 @@ func (d *decoder) function(e *element) *Function {
 	d.known(e, "function_name", "channel", "layer", "permit_tag", "deny_tag", "commands_with_items_in_order", "rollback_commands_in_order")
 	f := &Function{Line: e.line, Name: d.required(e, "function_name"), Layer: d.oneOf(e, "layer", "mac", "ip", "ipv6"),
 		Permit: d.text(e, "permit_tag"), Deny: d.text(e, "deny_tag")}
-	tags := lineTags()
-	if _, ok := tags[f.Name]; !ok && f.Name != "" {
-		d.bad(e, "unknown function %.40q; known are %s", f.Name, strings.Join(slices.Sorted(maps.Keys(tags)), ", "))
+	all := functions()
+	if _, ok := all[f.Name]; !ok && f.Name != "" {
+		d.bad(e, "unknown function %.40q; known are %s", f.Name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 		return f
 	}
 	if f.Channel = d.oneOf(e, "channel", SNMP, switchcli.Telnet, switchcli.SSH); f.Channel == "" {
@@ -85,9 +92,9 @@ func (d *decoder) function(e *element) *Function {
 		}
 		return f
 	}
-	f.Commands = d.lines(list, tags[f.Name], 0)
+	f.Commands = d.lines(list, all[f.Name].tags, 0)
 	if r := d.leaf(e, "rollback_commands_in_order"); r != nil {
-		f.Rollback = d.lines(r, tags[f.Name], 0)
+		f.Rollback = d.lines(r, all[f.Name].tags, 0)
 	}
 	if len(f.Commands) == 0 {
 		d.bad(list, "there is no <command>")
