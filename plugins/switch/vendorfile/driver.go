@@ -63,7 +63,7 @@ func (d *Driver) Perform(ctx context.Context, sw *switchdriver.Switch, o *writes
 	f := m.Function(functionOf(o))
 	switch {
 	case f != nil && f.Channel == SNMP:
-		return nil, by(sw, sequence(f))
+		return nil, by(sw, f.SETs)
 	case f != nil:
 		return nil, d.typed(ctx, sw, m, f, o)
 	}
@@ -116,19 +116,4 @@ func portsExist(sw *switchdriver.Switch, v *switchdriver.VLAN, ports int) error 
 		}
 	}
 	return l.Err()
-}
-
-// sequence is the described SETs.
-func sequence(f *Function) mibdriver.Sequence {
-	items := map[string]mibdriver.Item{TagCreate: mibdriver.CreateAndGo, TagName: mibdriver.SetName,
-		TagEgress: mibdriver.SetEgress, TagUntagged: mibdriver.SetUntagged}
-	var out mibdriver.Sequence
-	for _, c := range f.Commands {
-		var set []mibdriver.Item
-		for _, tag := range c.Tags {
-			set = append(set, items[tag])
-		}
-		out = append(out, set)
-	}
-	return out
 }

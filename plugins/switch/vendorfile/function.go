@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ctl.internal/internal/switchcli"
+	"ctl.internal/plugins/switch/mibdriver"
 )
 
 // SNMP is the channel of functions that are SETs.
@@ -28,14 +29,6 @@ const (
 	DisableSTPPort    = "disable_stp_port"
 )
 
-// The tags of a SET that makes a VLAN.
-const (
-	TagCreate   = "vlan_create"
-	TagName     = "vlan_name"
-	TagEgress   = "egress_ports"
-	TagUntagged = "untagged_ports"
-)
-
 // described is an operation of the driver contract that a function describes, and the tags that its lines may have.
 type described struct {
 	operation string
@@ -44,11 +37,11 @@ type described struct {
 
 func functions() map[string]described {
 	vlan := []string{"vlan_id"}
-	ports := append(slices.Clone(vlan), TagEgress, "tagged_ports", TagUntagged)
+	ports := append(slices.Clone(vlan), mibdriver.SetEgress, "tagged_ports", mibdriver.SetUntagged)
 	profile := []string{"profile_id", "profile_name"}
 	rule := append(slices.Clone(profile), "rule_id", "rule_name")
 	return map[string]described{
-		AddVLANAndSetPort: {"WriteVlan", append(slices.Clone(ports), TagName)}, AddVLAN: {"WriteVlan", append(slices.Clone(vlan), TagName)},
+		AddVLANAndSetPort: {"WriteVlan", append(slices.Clone(ports), mibdriver.SetName)}, AddVLAN: {"WriteVlan", append(slices.Clone(vlan), mibdriver.SetName)},
 		SetVLANPort: {"WriteVlan", ports}, DeleteVLAN: {"DeleteVlan", vlan},
 		CreateACLProfile: {"ApplyAcl", append(slices.Clone(profile), "vlan_mask", "src_ip_mask", "dst_ip_mask")},
 		DeleteACLProfile: {"ApplyAcl", profile}, ClearACLProfile: {"ApplyAcl", nil},
@@ -108,9 +101,10 @@ func (d *decoder) sets(list *element, f *Function) {
 		d.bad(list, "by SNMP only %s can be described", AddVLANAndSetPort)
 	}
 	d.only(list, "command")
+	all := []string{mibdriver.CreateAndGo, mibdriver.SetName, mibdriver.SetEgress, mibdriver.SetUntagged}
 	count := map[string]int{}
 	for _, c := range list.children {
-		t, err := parseTemplate(c.text, []string{TagCreate, TagName, TagEgress, TagUntagged})
+		t, err := parseTemplate(c.text, all)
 		if err != nil {
 			d.bad(c, "%v", err)
 			continue
@@ -122,12 +116,12 @@ func (d *decoder) sets(list *element, f *Function) {
 		for _, tag := range tags {
 			count[tag]++
 		}
-		if len(f.Commands) == 0 && !slices.Contains(tags, TagCreate) {
-			d.bad(c, "the first command does not make the VLAN: ${%s}$ is missing in it", TagCreate)
+		if len(f.SETs) == 0 && !slices.Contains(tags, mibdriver.CreateAndGo) {
+			d.bad(c, "the first command does not make the VLAN: ${%s}$ is missing in it", mibdriver.CreateAndGo)
 		}
-		f.Commands = append(f.Commands, Command{Line: c.line, Template: t, Tags: tags})
+		f.SETs = append(f.SETs, tags)
 	}
-	for _, tag := range []string{TagCreate, TagName, TagEgress, TagUntagged} {
+	for _, tag := range all {
 		if count[tag] != 1 {
 			d.bad(list, "${%s}$ is %d times in the commands, not once", tag, count[tag])
 		}

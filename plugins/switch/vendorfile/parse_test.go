@@ -67,8 +67,8 @@ func TestParse(t *testing.T) {
 	if m == nil || m.Ports != 28 || m.ListDigits != 96 {
 		t.Fatalf("%+v", m)
 	}
-	got := m.Function(AddVLANAndSetPort, "").Commands
-	if d := cmp.Diff([]string{TagCreate}, got[0].Tags); d != "" || len(got) != 2 || len(got[1].Tags) != 3 {
+	got := m.Function(AddVLANAndSetPort, "").SETs
+	if d := cmp.Diff([]string{"vlan_create"}, got[0]); d != "" || len(got) != 2 || len(got[1]) != 3 {
 		t.Errorf("commands %+v", got)
 	}
 	dell := f.Models["Dell_PowerConnect-5548"]

@@ -149,9 +149,9 @@ func values(o *writes.Operation, f *Function) map[string]Value {
 	case *pluginv1.WriteVlanRequest:
 		v := r.GetVlan()
 		tagged := slices.DeleteFunc(slices.Clone(v.GetEgressPorts()), func(p uint32) bool { return slices.Contains(v.GetUntaggedPorts(), p) })
-		return map[string]Value{"vlan_id": number("vlan-id", v.GetVlanId()), TagName: {Text: v.GetName(), Field: "vlan-name"},
-			TagEgress: list(mibdriver.PathTagged, v.GetEgressPorts()), "tagged_ports": list(mibdriver.PathTagged, tagged),
-			TagUntagged: list(mibdriver.PathUntagged, v.GetUntaggedPorts())}
+		return map[string]Value{"vlan_id": number("vlan-id", v.GetVlanId()), mibdriver.SetName: {Text: v.GetName(), Field: "vlan-name"},
+			mibdriver.SetEgress: list(mibdriver.PathTagged, v.GetEgressPorts()), "tagged_ports": list(mibdriver.PathTagged, tagged),
+			mibdriver.SetUntagged: list(mibdriver.PathUntagged, v.GetUntaggedPorts())}
 	case *pluginv1.ApplyAclRequest:
 		return aclValues(r.Profile, r.Rule, f)
 	}
