@@ -240,5 +240,6 @@ func (c *Chooser) Drivers() []Info {
 		}
 		out = append(out, i)
 	}
-	return append(out, Info{Name: Standard, State: "ready", For: []string{"all others"}, Operations: slices.Sorted(slices.Values(switchdriver.Operations(c.opt.Standard)))})
+	own := append(switchdriver.Operations(c.opt.Standard), "ReadNeighbors", "ReadPorts") // these two by Observe
+	return append(out, Info{Name: Standard, State: "ready", For: []string{"all others"}, Operations: slices.Sorted(slices.Values(own))})
 }
