@@ -84,9 +84,6 @@ func New(o Options) *Chooser {
 	return &Chooser{opt: o, registry: newRegistry(o.Board, o.Log), identity: map[uint64]identity{}}
 }
 
-// NewChooser makes a Chooser with nothing but the standard driver.
-func NewChooser(standard StandardDriver) *Chooser { return New(Options{Standard: standard}) }
-
 // Run follows the driver plugins until ctx ends.
 func (c *Chooser) Run(ctx context.Context) { c.registry.run(ctx) }
 
@@ -95,13 +92,11 @@ type Choice struct {
 	Name   string
 	Why    Why // it was chosen; WhyNot for those every switch has
 	Driver switchdriver.Driver
-	has    func(operation string) bool
+	// Has reports whether the driver has an operation of the contract, "WriteVlan".
+	Has func(operation string) bool
 	// Perform carries an operation out that the driver has.
 	Perform func(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error)
 }
-
-// Has reports whether the driver has an operation of the contract, "WriteVlan".
-func (c Choice) Has(operation string) bool { return c.has(operation) }
 
 // Choices returns the drivers of a switch in the order they are asked: its own first,
 // the standard one last. It does not ask the switch what it is: see Of.
@@ -168,8 +163,8 @@ func (c *Chooser) choices(all []*provider, sw *switchdriver.Switch) (out []Choic
 		d := newChecked(p, c)
 		out = append(out, Choice{p.Name, why, d, func(o string) bool { return d.has[o] }, d.perform})
 	}
-	own := known(switchdriver.Operations(c.opt.Standard))
-	return append(out, Choice{Standard, WhyNot, c.opt.Standard, func(o string) bool { return own[o] }, c.standard}), err
+	own := switchdriver.Operations(c.opt.Standard)
+	return append(out, Choice{Standard, WhyNot, c.opt.Standard, func(o string) bool { return slices.Contains(own, o) }, c.standard}), err
 }
 
 // known returns a switch with what it said of itself.

@@ -2,7 +2,6 @@ package driver
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -113,8 +112,9 @@ func known(operations []string) map[string]bool {
 	all := switchdriver.Operations(switchdriver.NewClient(nil))
 	out := map[string]bool{}
 	for _, o := range operations {
-		out[o] = slices.Contains(all, o)
+		if slices.Contains(all, o) {
+			out[o] = true
+		}
 	}
-	maps.DeleteFunc(out, func(_ string, known bool) bool { return !known })
 	return out
 }
