@@ -21,8 +21,8 @@ func operations() []operation {
 
 // operation is a row of the table.
 type operation struct {
-	name    string // of the RPC: "ReadVlans"
-	request func() proto.Message
+	name    string                   // of the RPC: "ReadVlans"
+	request protoreflect.MessageType // of its request
 	has     func(Driver) bool
 	do      func(ctx context.Context, d Driver, request proto.Message) (proto.Message, error)
 	valid   func(request, answer proto.Message) error // nil: any answer can be true
@@ -30,35 +30,29 @@ type operation struct {
 	differs func(ctx context.Context, d Driver, request proto.Message) (string, error)
 }
 
-// message is a pointer to a message.
-type message[T any] interface {
-	*T
-	proto.Message
-}
-
 // op is the row of an operation that do has a driver of the interface D carry out.
-func op[D, Q, A any, PQ message[Q], PA message[A]](do func(context.Context, D, PQ) (PA, error)) operation {
+func op[D any, Q, A proto.Message](do func(context.Context, D, Q) (A, error)) operation {
+	var none Q
 	return operation{
-		name:    NameOf(PQ(new(Q))),
-		request: func() proto.Message { return PQ(new(Q)) },
+		name:    NameOf(none),
+		request: none.ProtoReflect().Type(),
 		has:     func(d Driver) bool { _, ok := d.(D); return ok },
 		do: func(ctx context.Context, d Driver, request proto.Message) (proto.Message, error) {
-			answer, err := do(ctx, d.(D), request.(PQ))
-			return answer, err
+			return do(ctx, d.(D), request.(Q))
 		},
 	}
 }
 
 // read is op for what reads; valid refuses answers that cannot be true.
-func read[D, Q, A any, PQ message[Q], PA message[A]](do func(context.Context, D, PQ) (PA, error), valid func(PQ, PA) error) operation {
+func read[D any, Q, A proto.Message](do func(context.Context, D, Q) (A, error), valid func(Q, A) error) operation {
 	o := op(do)
-	o.valid = func(request, answer proto.Message) error { return valid(request.(PQ), answer.(PA)) }
+	o.valid = func(request, answer proto.Message) error { return valid(request.(Q), answer.(A)) }
 	return o
 }
 
 // write is op for what changes; differs says how what the operation reads shows does not show the change.
-func write[D, R, Q, A any, PQ message[Q], PA message[A]](do func(context.Context, D, PQ) (PA, error), reads string,
-	differs func(context.Context, R, PQ) (string, error)) operation {
+func write[D, R any, Q, A proto.Message](do func(context.Context, D, Q) (A, error), reads string,
+	differs func(context.Context, R, Q) (string, error)) operation {
 	o := op(do)
 	o.reads = reads
 	o.differs = func(ctx context.Context, d Driver, request proto.Message) (string, error) {
@@ -66,7 +60,7 @@ func write[D, R, Q, A any, PQ message[Q], PA message[A]](do func(context.Context
 		if !ok {
 			return "", unread()
 		}
-		return differs(ctx, reader, request.(PQ))
+		return differs(ctx, reader, request.(Q))
 	}
 	return o
 }
@@ -82,7 +76,7 @@ func NameOf(request proto.Message) string {
 func NewRequest(name string) proto.Message {
 	for _, o := range operations() {
 		if o.name == name {
-			return o.request()
+			return o.request.New().Interface()
 		}
 	}
 	return nil
@@ -179,7 +173,7 @@ func Register(s grpc.ServiceRegistrar, name string, driver func() (Driver, error
 		}
 		desc.Methods = append(desc.Methods, grpc.MethodDesc{MethodName: o.name,
 			Handler: func(_ any, ctx context.Context, decode func(any) error, intercept grpc.UnaryServerInterceptor) (any, error) {
-				request := o.request()
+				request := o.request.New().Interface()
 				if err := decode(request); err != nil {
 					return nil, err
 				}

@@ -22,11 +22,7 @@ import (
 // shows neither what it was nor what it was to be was changed by somebody else since,
 // and stays. It fails when the switch cannot be asked: then it is to be tried again.
 func (d *Driver) Recover(ctx context.Context, sw *switchdriver.Switch, steps []writes.Step) (outcome writes.Outcome, text string, err error) {
-	r, err := reader(sw)
-	if err != nil {
-		return "", "", err
-	}
-	w, err := writer(sw)
+	r, w, err := both(sw)
 	if err != nil {
 		return "", "", err
 	}
