@@ -43,7 +43,7 @@ func aclOperations() []operation {
 			e, err := d.ReadACL(ctx, r.Switch)
 			return &pluginv1.ReadAclResponse{Entries: e}, err
 		}, validACL),
-		op(func(ctx context.Context, d SettingsApplier, r *Settings) (*pluginv1.ApplySettingsResponse, error) { // which nothing reads back
+		op(func(ctx context.Context, d SettingsApplier, r *Settings) (*pluginv1.ApplySettingsResponse, error) { // not read back
 			report, err := d.ApplySettings(ctx, r)
 			return &pluginv1.ApplySettingsResponse{Report: report}, err
 		}),

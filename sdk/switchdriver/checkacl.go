@@ -76,7 +76,8 @@ func (c *aclCheck) missing(leaf string) {
 
 func (c *aclCheck) name(leaf, name string) {
 	if name != "" && !aclName.MatchString(name) {
-		c.invalid(leaf, "%.40q is no name: up to 32 letters, digits and _ . : / , + - @ =, the first a letter, a digit or _", name)
+		c.invalid(leaf, "%.40q is no name: up to 32 letters, digits and _ . : / , + - @ =, the first a letter, a digit or _",
+			name)
 	}
 }
 
@@ -138,6 +139,7 @@ func (c *aclCheck) match(layer, vlanLeaf string, vlan bool, srcLeaf, src, dstLea
 	case layer == LayerEthernet && !vlan:
 		c.missing(vlanLeaf)
 	case !vlan && src == "" && dst == "":
-		c.faults = append(c.faults, fault.At(fault.Missing, vlanLeaf, "layer %s needs the VLAN, the source or the destination, at least one of them", layer))
+		c.faults = append(c.faults, fault.At(fault.Missing, vlanLeaf,
+			"layer %s needs the VLAN, the source or the destination, at least one of them", layer))
 	}
 }

@@ -136,7 +136,7 @@ func CheckAnswer(request, answer proto.Message) error {
 
 // Shown says, in words that follow "it shows", how a switch does not show that a request was carried out; empty if
 // it does. by returns the driver that is asked by an operation that reads. What nothing reads is fault.Unsupported.
-func Shown(ctx context.Context, sw *Switch, request proto.Message, by func(operation string) (Driver, error)) (differs string, err error) {
+func Shown(ctx context.Context, sw *Switch, request proto.Message, by func(operation string) (Driver, error)) (string, error) {
 	o := of(request)
 	if o.differs == nil {
 		return "", unread()

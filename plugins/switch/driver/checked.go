@@ -40,7 +40,8 @@ func (g *checked) Invoke(ctx context.Context, method string, request, answer any
 	}
 	m := answer.(proto.Message)
 	if err := switchdriver.CheckAnswer(request.(proto.Message), m); err != nil {
-		return fault.New(fault.Downstream, "the driver %s answered for switch %s with what cannot be: %v", g.name, switchdriver.Label(sw), err)
+		return fault.New(fault.Downstream, "the driver %s answered for switch %s with what cannot be: %v",
+			g.name, switchdriver.Label(sw), err)
 	}
 	cleanTexts(m.ProtoReflect())
 	return nil

@@ -164,7 +164,8 @@ func (c *Chooser) choices(all []*provider, sw *switchdriver.Switch) (out []Choic
 		out = append(out, Choice{p.Name, why, d, func(o string) bool { return d.has[o] }, d.perform})
 	}
 	own := switchdriver.Operations(c.opt.Standard)
-	return append(out, Choice{Standard, WhyNot, c.opt.Standard, func(o string) bool { return slices.Contains(own, o) }, c.standard}), err
+	has := func(operation string) bool { return slices.Contains(own, operation) }
+	return append(out, Choice{Standard, WhyNot, c.opt.Standard, has, c.standard}), err
 }
 
 // known returns a switch with what it said of itself.

@@ -93,7 +93,8 @@ func (p repair) vlan(ctx context.Context) (writes.Outcome, string, error) {
 	case before == nil:
 		_, err = p.perform(ctx, p.sw, &writes.Operation{Request: &pluginv1.DeleteVlanRequest{VlanId: id}})
 	default:
-		_, err = p.perform(ctx, p.sw, &writes.Operation{Request: &pluginv1.WriteVlanRequest{Vlan: before, Create: now == nil, SetPorts: true}})
+		_, err = p.perform(ctx, p.sw, &writes.Operation{
+			Request: &pluginv1.WriteVlanRequest{Vlan: before, Create: now == nil, SetPorts: true}})
 	}
 	switch k := fault.KindOf(err); {
 	case err == nil:

@@ -207,7 +207,8 @@ func (d *Driver) fdbFind(ctx context.Context, t snmp.Target, ids *fdbIDs, q driv
 	if len(p.Entries) > 0 {
 		return p, nil
 	}
-	if has, err := d.has(ctx, t, mib.QTpFdbPort); has || err != nil { // the table without VLANs counts only where the other is not served
+	// The table without VLANs counts only where the other is not served.
+	if has, err := d.has(ctx, t, mib.QTpFdbPort); has || err != nil {
 		return p, err
 	}
 	v, err := d.snmp.Get(ctx, t, mib.Sub(mib.TpFdbPort, arcs...), mib.Sub(mib.TpFdbStatus, arcs...))

@@ -59,7 +59,8 @@ func (d *Driver) stpPorts(ctx context.Context, sw *switchdriver.Switch, t snmp.T
 	}
 	switch {
 	case len(all) == 0:
-		return nil, fault.Device(fault.Unsupported, "switch %s has no spanning tree table (dot1dStpPortTable of BRIDGE-MIB)", switchdriver.Label(sw))
+		return nil, fault.Device(fault.Unsupported, "switch %s has no spanning tree table (dot1dStpPortTable of BRIDGE-MIB)",
+			switchdriver.Label(sw))
 	case port == 0:
 		return all, nil
 	case all[port] == nil:

@@ -25,9 +25,13 @@ func ReadRPCs(inventory *switchlist.Inventory, drivers *driver.Chooser, survey *
 // against the YANG modules before: a handler checks only what YANG cannot say.
 func (s *Service) rpcs() operations.Mux {
 	m := operations.Mux{}
-	for _, register := range []func(operations.Mux){s.topologyRPCs, s.fdbRPCs, s.vlanRPCs, s.aclRPCs, s.configRPCs, s.listRPCs, s.byName} {
-		register(m)
-	}
+	s.topologyRPCs(m)
+	s.fdbRPCs(m)
+	s.vlanRPCs(m)
+	s.aclRPCs(m)
+	s.configRPCs(m)
+	s.listRPCs(m)
+	s.byName(m)
 	return m
 }
 

@@ -77,7 +77,8 @@ func (s *Service) changeVLAN(create bool) func(context.Context, vlanByName) (*do
 			return nil, l.Err()
 		}
 		v := &switchdriver.VLAN{VlanId: in.VLAN, Name: in.Name, EgressPorts: egress.Union(mib.PortsOf(untagged...)).Sorted(), UntaggedPorts: untagged}
-		err = s.change(ctx, mib.MAC(sw.NodeId), writes.Operation{What: fmt.Sprintf(what, in.VLAN), Request: &pluginv1.WriteVlanRequest{Vlan: v, Create: create, SetPorts: true}})
+		err = s.change(ctx, mib.MAC(sw.NodeId), writes.Operation{What: fmt.Sprintf(what, in.VLAN),
+			Request: &pluginv1.WriteVlanRequest{Vlan: v, Create: create, SetPorts: true}})
 		return &done{"SUCCESS"}, err
 	}
 }

@@ -83,7 +83,8 @@ func (s *Service) setSTPPortState(ctx context.Context, in stpIn) error {
 	if in.Port != 0 {
 		what += fmt.Sprintf(" at port %d", in.Port)
 	}
-	return s.change(ctx, in.Node, writes.Operation{What: what, Request: &pluginv1.WriteStpRequest{Port: in.Port, Enable: in.Enable}})
+	return s.change(ctx, in.Node, writes.Operation{What: what,
+		Request: &pluginv1.WriteStpRequest{Port: in.Port, Enable: in.Enable}})
 }
 
 // writeSTP makes the handler that switches spanning tree of a whole switch.
@@ -187,5 +188,6 @@ func (s *Service) deleteARPEntry(ctx context.Context, in arpIn) error {
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, in.Node, writes.Operation{What: "removing the ARP entry of " + address, Request: &pluginv1.DeleteArpEntryRequest{IpAddress: address}})
+	return s.change(ctx, in.Node, writes.Operation{What: "removing the ARP entry of " + address,
+		Request: &pluginv1.DeleteArpEntryRequest{IpAddress: address}})
 }

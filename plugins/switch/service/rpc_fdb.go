@@ -141,8 +141,8 @@ func (s *Service) setFDBEntry(ctx context.Context, in fdbIn) error {
 	if len(l) > 0 {
 		return l.Err()
 	}
-	return s.change(ctx, in.Node, writes.Operation{What: "setting the forwarding entry of " + in.MAC.String(), Request: &pluginv1.WriteFdbEntryRequest{
-		Entry: &switchdriver.FDBEntry{VlanId: in.VLAN, Mac: uint64(in.MAC), Port: in.Port, Type: switchdriver.FDBMgmt}}})
+	return s.change(ctx, in.Node, writes.Operation{What: "setting the forwarding entry of " + in.MAC.String(),
+		Request: &pluginv1.WriteFdbEntryRequest{Entry: &switchdriver.FDBEntry{VlanId: in.VLAN, Mac: uint64(in.MAC), Port: in.Port, Type: switchdriver.FDBMgmt}}})
 }
 
 func (s *Service) delFDBEntry(ctx context.Context, in fdbIn) error {

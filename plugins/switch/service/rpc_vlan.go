@@ -79,12 +79,14 @@ func (s *Service) writeVLAN(create, setPorts bool) func(context.Context, vlanIn)
 			return l.Err()
 		}
 		v := &switchdriver.VLAN{VlanId: in.VLAN, Name: in.Name, EgressPorts: tagged.Union(untagged).Sorted(), UntaggedPorts: untagged.Sorted()}
-		return s.change(ctx, in.Node, writes.Operation{What: fmt.Sprintf(what, in.VLAN), Request: &pluginv1.WriteVlanRequest{Vlan: v, Create: create, SetPorts: setPorts}})
+		return s.change(ctx, in.Node, writes.Operation{What: fmt.Sprintf(what, in.VLAN),
+			Request: &pluginv1.WriteVlanRequest{Vlan: v, Create: create, SetPorts: setPorts}})
 	}
 }
 
 func (s *Service) deleteVLAN(ctx context.Context, in vlanIn) error {
-	return s.change(ctx, in.Node, writes.Operation{What: fmt.Sprintf("removing VLAN %d", in.VLAN), Request: &pluginv1.DeleteVlanRequest{VlanId: in.VLAN}})
+	return s.change(ctx, in.Node, writes.Operation{What: fmt.Sprintf("removing VLAN %d", in.VLAN),
+		Request: &pluginv1.DeleteVlanRequest{VlanId: in.VLAN}})
 }
 
 // ports reads a list of port numbers separated by commas; blank is no port.

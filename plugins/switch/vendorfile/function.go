@@ -41,12 +41,19 @@ func functions() map[string]described {
 	profile := []string{"profile_id", "profile_name"}
 	rule := append(slices.Clone(profile), "rule_id", "rule_name")
 	return map[string]described{
-		AddVLANAndSetPort: {"WriteVlan", append(slices.Clone(ports), mibdriver.SetName)}, AddVLAN: {"WriteVlan", append(slices.Clone(vlan), mibdriver.SetName)},
-		SetVLANPort: {"WriteVlan", ports}, DeleteVLAN: {"DeleteVlan", vlan},
-		CreateACLProfile: {"ApplyAcl", append(slices.Clone(profile), "vlan_mask", "src_ip_mask", "dst_ip_mask")},
-		DeleteACLProfile: {"ApplyAcl", profile}, ClearACLProfile: {"ApplyAcl", nil},
-		SetACLRule: {"ApplyAcl", append(slices.Clone(rule), "port_list", "vlan_id", "src_ip", "dst_ip", "action")}, DeleteACLRule: {"ApplyAcl", rule},
-		EnableSTP: {"WriteStp", nil}, DisableSTP: {"WriteStp", nil}, EnableSTPPort: {"WriteStp", []string{"port"}}, DisableSTPPort: {"WriteStp", []string{"port"}},
+		AddVLANAndSetPort: {"WriteVlan", append(slices.Clone(ports), mibdriver.SetName)},
+		AddVLAN:           {"WriteVlan", append(slices.Clone(vlan), mibdriver.SetName)},
+		SetVLANPort:       {"WriteVlan", ports},
+		DeleteVLAN:        {"DeleteVlan", vlan},
+		CreateACLProfile:  {"ApplyAcl", append(slices.Clone(profile), "vlan_mask", "src_ip_mask", "dst_ip_mask")},
+		DeleteACLProfile:  {"ApplyAcl", profile},
+		ClearACLProfile:   {"ApplyAcl", nil},
+		SetACLRule:        {"ApplyAcl", append(slices.Clone(rule), "port_list", "vlan_id", "src_ip", "dst_ip", "action")},
+		DeleteACLRule:     {"ApplyAcl", rule},
+		EnableSTP:         {"WriteStp", nil},
+		DisableSTP:        {"WriteStp", nil},
+		EnableSTPPort:     {"WriteStp", []string{"port"}},
+		DisableSTPPort:    {"WriteStp", []string{"port"}},
 	}
 }
 

@@ -101,7 +101,8 @@ func (d *Driver) confirm(ctx context.Context, sw *switchdriver.Switch, o *writes
 
 // takeBack undoes what lines have done: by the lines that are described for that, a VLAN also by those that remove
 // one, or by SNMP. It returns why that is not possible. A VLAN that was to be removed is left.
-func (d *Driver) takeBack(ctx context.Context, sw *switchdriver.Switch, m *Model, f *Function, o *writes.Operation, undo []string, before *switchdriver.VLAN, readable bool) error {
+func (d *Driver) takeBack(ctx context.Context, sw *switchdriver.Switch, m *Model, f *Function, o *writes.Operation, undo []string,
+	before *switchdriver.VLAN, readable bool) error {
 	w, write := o.Request.(*pluginv1.WriteVlanRequest)
 	switch {
 	case !write && (o.VLAN() != 0 || len(undo) == 0):
@@ -148,9 +149,11 @@ func values(o *writes.Operation, f *Function) map[string]Value {
 		return map[string]Value{"port": number("port", r.Port)}
 	case *pluginv1.WriteVlanRequest:
 		v := r.GetVlan()
-		tagged := slices.DeleteFunc(slices.Clone(v.GetEgressPorts()), func(p uint32) bool { return slices.Contains(v.GetUntaggedPorts(), p) })
-		return map[string]Value{"vlan_id": number("vlan-id", v.GetVlanId()), mibdriver.SetName: {Text: v.GetName(), Field: "vlan-name"},
-			mibdriver.SetEgress: list(mibdriver.PathTagged, v.GetEgressPorts()), "tagged_ports": list(mibdriver.PathTagged, tagged),
+		untagged := func(p uint32) bool { return slices.Contains(v.GetUntaggedPorts(), p) }
+		tagged := slices.DeleteFunc(slices.Clone(v.GetEgressPorts()), untagged)
+		return map[string]Value{"vlan_id": number("vlan-id", v.GetVlanId()), mibdriver.SetName: {v.GetName(), "vlan-name"},
+			mibdriver.SetEgress:   list(mibdriver.PathTagged, v.GetEgressPorts()),
+			"tagged_ports":        list(mibdriver.PathTagged, tagged),
 			mibdriver.SetUntagged: list(mibdriver.PathUntagged, v.GetUntaggedPorts())}
 	case *pluginv1.ApplyAclRequest:
 		return aclValues(r.Profile, r.Rule, f)
@@ -159,11 +162,13 @@ func values(o *writes.Operation, f *Function) map[string]Value {
 }
 
 func aclValues(p *switchdriver.ACLProfile, r *switchdriver.ACLRule, f *Function) map[string]Value {
-	out := map[string]Value{"profile_id": number("profile-id", p.GetProfileId()), "profile_name": {Text: p.GetProfileName(), Field: "profile-name"},
-		"src_ip_mask": {Text: p.GetSrcIpMask(), Field: "src-ip-mask"}, "dst_ip_mask": {Text: p.GetDstIpMask(), Field: "dst-ip-mask"},
-		"rule_id": number("rule-id", r.GetRuleId()), "rule_name": {Text: r.GetRuleName(), Field: "rule-name"}, "port_list": list("port-list", r.GetPorts()),
-		"vlan_id": number("vlan-id", r.GetVlanId()), "src_ip": {Text: r.GetSrcIp(), Field: "src-ip"}, "dst_ip": {Text: r.GetDstIp(), Field: "dst-ip"},
-		"action": {Text: map[string]string{switchdriver.ActionPermit: f.Permit, switchdriver.ActionDeny: f.Deny}[r.GetAction()], Field: "acl-action"}}
+	action := map[string]string{switchdriver.ActionPermit: f.Permit, switchdriver.ActionDeny: f.Deny}[r.GetAction()]
+	out := map[string]Value{
+		"profile_id": number("profile-id", p.GetProfileId()), "profile_name": {p.GetProfileName(), "profile-name"},
+		"src_ip_mask": {p.GetSrcIpMask(), "src-ip-mask"}, "dst_ip_mask": {p.GetDstIpMask(), "dst-ip-mask"},
+		"rule_id": number("rule-id", r.GetRuleId()), "rule_name": {r.GetRuleName(), "rule-name"},
+		"vlan_id": number("vlan-id", r.GetVlanId()), "src_ip": {r.GetSrcIp(), "src-ip"}, "dst_ip": {r.GetDstIp(), "dst-ip"},
+		"port_list": list("port-list", r.GetPorts()), "action": {action, "acl-action"}}
 	if p != nil && p.VlanMask != nil {
 		out["vlan_mask"] = Value{Text: fmt.Sprintf("0x%04x", *p.VlanMask), Field: "vlan-mask"}
 	}
@@ -174,7 +179,7 @@ func number(field string, n uint32) Value {
 	if n == 0 {
 		return Value{Field: field}
 	}
-	return Value{Text: strconv.FormatUint(uint64(n), 10), Field: field}
+	return Value{strconv.FormatUint(uint64(n), 10), field}
 }
 
 func list(field string, ports []uint32) Value {
@@ -182,5 +187,5 @@ func list(field string, ports []uint32) Value {
 	for i, p := range ports {
 		text[i] = strconv.FormatUint(uint64(p), 10)
 	}
-	return Value{Text: strings.Join(text, ","), Field: field}
+	return Value{strings.Join(text, ","), field}
 }
