@@ -36,7 +36,7 @@ func TestCSV(t *testing.T) {
 		want := []string{"02:00:00:00:00:01", "127.0.0.1", "private", "admin", "password", "D-Link_DGS-3650", port, "v2c", "", "", "", "", "",
 			"public", "private", "", "", ""}
 		if v3 {
-			want = []string{"02:00:00:00:00:01", "127.0.0.1", "", "admin", "password", "D-Link_DGS-3650", port, "v3", "ops", "SHA-256",
+			want = []string{"02:00:00:00:00:01", "127.0.0.1", "", "admin", "password", "D-Link_DGS-3650", port, "v3", "ops", "SHA256",
 				"authpass123", "AES", "privpass123", "", "", "", "", ""}
 		}
 		if d := cmp.Diff([][]string{network.Columns(), want}, rows[:2]); d != "" || len(rows) != 3 {

@@ -80,7 +80,7 @@ func Start(opts Options) (*Network, error) {
 }
 
 func (n *Network) build(p plan) error {
-	schema := simswitch.NewSchema()
+	schemas := map[simswitch.Discovery]*snmpagent.Schema[*simswitch.Switch]{}
 	u := n.opts.User
 	var err error
 	if n.user, err = snmpwire.NewUser(u.Name, u.Auth, u.AuthPassword, u.Priv, u.PrivPassword); err != nil {
@@ -114,6 +114,11 @@ func (n *Network) build(p plan) error {
 		})
 		if err != nil {
 			return err
+		}
+		schema := schemas[node.Discovery()]
+		if schema == nil {
+			schema = simswitch.NewSchema(node.Discovery())
+			schemas[node.Discovery()] = schema
 		}
 		agent := snmpagent.New(n.agentConfig(node, schema, users))
 		if node.Server, err = n.host.Listen(at, agent); err != nil {

@@ -1,14 +1,16 @@
 package network
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
 	"time"
 
+	"github.com/gosnmp/gosnmp"
+
 	"ctl.internal/internal/lab/simswitch"
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/lab/snmpwire"
 )
 
 // Options say what a network is. The zero value of each field but Topology has a use.
@@ -44,16 +46,16 @@ type Options struct {
 // V3User is a user with its passwords, which go into the switch list.
 type V3User struct {
 	Name         string
-	Auth         snmpwire.Auth
+	Auth         gosnmp.SnmpV3AuthProtocol
 	AuthPassword string
-	Priv         snmpwire.Priv
+	Priv         gosnmp.SnmpV3PrivProtocol
 	PrivPassword string
 }
 
 func (o *Options) defaults() error {
-	if o.Ports == 0 {
-		o.Ports = 24
-	}
+	o.Ports, o.Hosts, o.UpTime = cmp.Or(o.Ports, 24), cmp.Or(o.Hosts, 2), cmp.Or(o.UpTime, time.Hour)
+	o.ReadCommunity, o.WriteCommunity = cmp.Or(o.ReadCommunity, "public"), cmp.Or(o.WriteCommunity, "private")
+	o.User = cmp.Or(o.User, V3User{"ops", gosnmp.SHA256, "authpass123", gosnmp.AES, "privpass123"})
 	if !o.Listen.IsValid() {
 		o.Listen = netip.MustParsePrefix("127.0.0.1/32")
 	}
@@ -65,21 +67,6 @@ func (o *Options) defaults() error {
 	}
 	if o.BasePort == 0 && !o.single() {
 		o.BasePort = 1161
-	}
-	if o.ReadCommunity == "" {
-		o.ReadCommunity = "public"
-	}
-	if o.WriteCommunity == "" {
-		o.WriteCommunity = "private"
-	}
-	if o.User.Name == "" {
-		o.User = V3User{"ops", snmpwire.SHA256, "authpass123", snmpwire.AES, "privpass123"}
-	}
-	if o.Hosts == 0 {
-		o.Hosts = 2
-	}
-	if o.UpTime == 0 {
-		o.UpTime = time.Hour
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now

@@ -62,7 +62,7 @@ func BenchmarkBulkWalk(b *testing.B) {
 	for b.Loop() {
 		for name := root; name.HasPrefix(root); {
 			p := snmpwire.PDU{Type: snmpwire.GetBulkRequest, Index: 50, VarBinds: []snmpwire.VarBind{{Name: name, Value: snmpwire.Value{Tag: snmpwire.Null}}}}
-			if _, err := conn.Write(snmpwire.EncodeCommunity(1, []byte("public"), p.Raw())); err != nil {
+			if _, err := conn.Write(snmpwire.EncodeCommunity(1, "public", p.Raw())); err != nil {
 				b.Fatal(err)
 			}
 			k, err := conn.Read(buf)
@@ -86,7 +86,7 @@ func BenchmarkHandleBulk(b *testing.B) {
 	a := n.Nodes()[0].Server.Agent()
 	p := snmpwire.PDU{Type: snmpwire.GetBulkRequest, Index: 50, VarBinds: []snmpwire.VarBind{
 		{Name: snmpwire.MustOID("1.3.6.1.2.1.2.2.1.7"), Value: snmpwire.Value{Tag: snmpwire.Null}}}}
-	msg := snmpwire.EncodeCommunity(1, []byte("public"), p.Raw())
+	msg := snmpwire.EncodeCommunity(1, "public", p.Raw())
 	b.ReportAllocs()
 	for b.Loop() {
 		if a.Handle(msg) == nil {

@@ -19,7 +19,6 @@ func (n *Network) SetTargets(targets ...snmpagent.Target) {
 // The kinds of traps that Trap sends.
 const (
 	ColdStart             = "1.3.6.1.6.3.1.1.5.1"
-	WarmStart             = "1.3.6.1.6.3.1.1.5.2"
 	LinkDown              = "1.3.6.1.6.3.1.1.5.3"
 	LinkUp                = "1.3.6.1.6.3.1.1.5.4"
 	AuthenticationFailure = "1.3.6.1.6.3.1.1.5.5"
@@ -65,7 +64,7 @@ func (n *Network) notify(node *Node, trap snmpwire.OID, list ...snmpwire.VarBind
 
 // linkTrap is linkDown or linkUp of IF-MIB: ifIndex, ifAdminStatus, ifOperStatus.
 func (n *Network) linkTrap(node *Node, port int, up bool) {
-	if len(n.targets) == 0 || !node.TrapEnabled(port) {
+	if len(n.targets) == 0 {
 		return
 	}
 	index := node.IfIndex(port)
@@ -87,27 +86,16 @@ func (n *Network) neighborTrap(node *Node) {
 	if len(n.targets) == 0 {
 		return
 	}
-	trap, stats := LLDPRemTablesChange, snmpwire.OID{1, 0, 8802, 1, 1, 2, 1, 2}
 	switch node.Discovery() {
+	case simswitch.LLDP, simswitch.Both:
+		n.notify(node, snmpwire.MustOID(LLDPRemTablesChange))
 	case simswitch.LLDPV2:
-		trap, stats = LLDPV2RemTablesChange, snmpwire.OID{1, 3, 111, 2, 802, 1, 1, 13, 1, 2}
-	case simswitch.CDP, simswitch.Mute:
-		return
+		n.notify(node, snmpwire.MustOID(LLDPV2RemTablesChange))
 	}
-	inserts, deletes := node.RemoteChanges()
-	var list []snmpwire.VarBind
-	for i, v := range []uint32{inserts, deletes, 0, 0} {
-		list = append(list, snmpwire.VarBind{Name: stats.Append(uint32(i+2), 0),
-			Value: snmpwire.Unsigned(snmpwire.Gauge32, uint64(v))})
-	}
-	n.notify(node, snmpwire.MustOID(trap), list...)
 }
 
 // authFailed runs in the agent's own goroutine.
 func (n *Network) authFailed(node *Node) {
-	if !node.AuthTraps() {
-		return
-	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.notify(node, snmpwire.MustOID(AuthenticationFailure))

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gosnmp/gosnmp"
+
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/internal/lab/snmpagent"
 	"ctl.internal/internal/lab/snmpwire"
@@ -82,7 +84,7 @@ func TestTrapsArriveAtSnmptrapd(t *testing.T) {
 	port, lines := snmptrapd(t)
 	wait(t, lines, "NET-SNMP version")
 	n := start(t, network.Options{Topology: "chain:2", V3: true})
-	user, err := snmpwire.NewUser("ops", snmpwire.SHA256, "authpass123", snmpwire.AES, "privpass123")
+	user, err := snmpwire.NewUser("ops", gosnmp.SHA256, "authpass123", gosnmp.AES, "privpass123")
 	if err != nil {
 		t.Fatal(err)
 	}

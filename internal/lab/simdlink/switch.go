@@ -1,6 +1,7 @@
 package simdlink
 
 import (
+	"cmp"
 	"net"
 	"slices"
 	"strconv"
@@ -57,17 +58,9 @@ type Switch struct {
 
 // Start lets a switch listen.
 func Start(o Options) (*Switch, error) {
-	for _, d := range []struct {
-		at *string
-		to string
-	}{{&o.Model, "DGS-3120-24TC"}, {&o.User, "admin"}, {&o.Password, "password"}, {&o.Telnet, "127.0.0.1:0"}, {&o.SSH, "127.0.0.1:0"}} {
-		if *d.at == "" {
-			*d.at = d.to
-		}
-	}
-	if o.Ports == 0 {
-		o.Ports = 28
-	}
+	o.Model, o.Ports = cmp.Or(o.Model, "DGS-3120-24TC"), cmp.Or(o.Ports, 28)
+	o.User, o.Password = cmp.Or(o.User, "admin"), cmp.Or(o.Password, "password")
+	o.Telnet, o.SSH = cmp.Or(o.Telnet, "127.0.0.1:0"), cmp.Or(o.SSH, "127.0.0.1:0")
 	s := &Switch{o: o, done: make(chan struct{}), state: newState(o.Ports, o.STPPort), conns: map[net.Conn]bool{}}
 	var err error
 	if o.SSH != "off" {

@@ -102,14 +102,6 @@ func only(fault, name string) string {
 }
 
 func (s *session) send(reply *xmltree.Node, f Faults, name string) {
-	if f.Delay > 0 {
-		wait := time.NewTimer(f.Delay)
-		select {
-		case <-wait.C:
-		case <-s.ended:
-			wait.Stop()
-		}
-	}
 	if f.Events {
 		s.event(xmltree.New("urn:lab:events", "tick"))
 	}

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -155,23 +154,22 @@ type Faults struct {
 	ChunksInOld bool   // chunks although the hello only offers base:1.0
 
 	// Replies.
-	Silent    string        // this operation is done but not answered
-	LoseFirst int           // so many first operations of a session are done and not answered
-	Half      string        // half of the reply to this, then the connection ends
-	Stall     string        // half of the reply to this, then nothing
-	Hangup    string        // the connection ends before this is done
-	HangupOK  string        // the connection ends when this is done, before the answer
-	Empty     string        // a reply without content, nothing is done
-	Twice     string        // ok, rpc-error, ok in one reply, nothing is done
-	Refuse    string        // two rpc-errors and a warning, nothing is done
-	RefuseTag string        // error-tag of Refuse; empty: operation-failed
-	Ignore    string        // ok, and nothing is done
-	Garbage   bool          // replies are not XML
-	WrongID   bool          // replies carry a message-id that nobody sent
-	NoID      bool          // replies carry none
-	Swap      bool          // a reply is overtaken by the next
-	Events    bool          // a notification before each reply, without subscription
-	Delay     time.Duration // before each reply
+	Silent    string // this operation is done but not answered
+	LoseFirst int    // so many first operations of a session are done and not answered
+	Half      string // half of the reply to this, then the connection ends
+	Stall     string // half of the reply to this, then nothing
+	Hangup    string // the connection ends before this is done
+	HangupOK  string // the connection ends when this is done, before the answer
+	Empty     string // a reply without content, nothing is done
+	Twice     string // ok, rpc-error, ok in one reply, nothing is done
+	Refuse    string // two rpc-errors and a warning, nothing is done
+	RefuseTag string // error-tag of Refuse; empty: operation-failed
+	Ignore    string // ok, and nothing is done
+	Garbage   bool   // replies are not XML
+	WrongID   bool   // replies carry a message-id that nobody sent
+	NoID      bool   // replies carry none
+	Swap      bool   // a reply is overtaken by the next
+	Events    bool   // a notification before each reply, without subscription
 
 	// Bytes.
 	Pieces    int // so many bytes a write, marks and headers are cut; 0: whole

@@ -95,25 +95,11 @@ func ifXObjects() []object {
 		n, _ := s.passed(i)
 		return count64(n)
 	}
-	onPort := func(get func(p *port) value, other value) func(*Switch, iface) value {
-		return func(s *Switch, i iface) value {
-			if p := s.port(i.port); p != nil {
-				return get(p)
-			}
-			return other
-		}
-	}
 	return []object{
 		scalar("ifTableLastChange", "1.3.6.1.2.1.31.1.5", func(*Switch) value { return ticks(0) }),
 		col(1, "ifName", func(s *Switch, i iface) value { return snmpwire.Text(s.portName(i.port)) }),
 		col(6, "ifHCInOctets", octets), col(10, "ifHCOutOctets", octets),
-		t.writable(14, "ifLinkUpDownTrapEnable", integer(1, 2), onPort(func(p *port) value { return truth(p.trap) }, truth(false)),
-			func(s *Switch, x tx, i iface, v value) status {
-				if p := s.port(i.port); p != nil {
-					return assign(x, &p.trap, v.Int == 1)
-				}
-				return snmpwire.NotWritable
-			}),
+		col(14, "ifLinkUpDownTrapEnable", func(_ *Switch, i iface) value { return truth(i.port > 0) }),
 		col(15, "ifHighSpeed", func(s *Switch, i iface) value { return gauge(s.speed(i)) }),
 	}
 }

@@ -9,9 +9,6 @@ import (
 	"ctl.internal/internal/lab/snmpwire"
 )
 
-// lldpAt is lldpObjects of LLDP-MIB (IEEE 802.1AB-2005).
-const lldpAt = "1.0.8802.1.1.2.1."
-
 // Neighbor is what one end of a link sends the other by LLDP.
 type Neighbor struct {
 	ChassisSubtype int // 4 MAC, 5 network address, 7 local …
@@ -34,7 +31,8 @@ type nearRow struct {
 }
 
 type lldpStats struct {
-	changed, inserts, deletes, last uint32
+	changed uint32 // lldpStatsRemTablesLastChangeTime
+	last    uint32 // index of the newest neighbour
 }
 
 // chassis returns the LLDP chassis id of the switch.
@@ -83,11 +81,6 @@ func (s *Switch) Advert(number int) Neighbor {
 	}
 }
 
-// lldpConfigObjects is what managers read of lldpStatistics.
-func lldpConfigObjects() []object {
-	return []object{scalar("lldpStatsRemTablesLastChangeTime", lldpAt+"2.1", func(s *Switch) value { return ticks(s.lldp.changed) })}
-}
-
 // cdpAt is ciscoCdpMIBObjects of CISCO-CDP-MIB.
 const cdpAt = "1.3.6.1.4.1.9.9.23.1."
 
@@ -112,7 +105,7 @@ func cdpObjects() []object {
 		row:   func(s *Switch, i int) *nearRow { return s.cdpRows()[i] },
 		index: func(s *Switch, r *nearRow, dst oid) oid { return append(dst, s.ifIndex(r.port), r.index) },
 	}
-	return shown(CDP, []object{
+	return []object{
 		scalar("cdpGlobalRun", cdpAt+"3.1", func(*Switch) value { return truth(true) }),
 		scalar("cdpGlobalDeviceId", cdpAt+"3.4", func(s *Switch) value { return snmpwire.Text(s.name) }),
 		t.column(3, "cdpCacheAddressType", always[*nearRow](snmpwire.Int32(1))),
@@ -126,5 +119,5 @@ func cdpObjects() []object {
 		t.column(6, "cdpCacheDeviceId", func(_ *Switch, r *nearRow) value { return snmpwire.Text(r.SysName) }),
 		t.column(7, "cdpCacheDevicePort", func(_ *Switch, r *nearRow) value { return snmpwire.Text(r.PortDesc) }),
 		t.column(8, "cdpCachePlatform", func(_ *Switch, r *nearRow) value { return snmpwire.Text(r.SysDesc) }),
-	})
+	}
 }

@@ -4,15 +4,56 @@ import (
 	"ctl.internal/internal/lab/snmpwire"
 )
 
-// lldpLocalObjects is lldpLocalSystemData.
-func lldpLocalObjects() []object {
-	ports := portTable(snmpwire.MustOID(lldpAt + "3.7.1"))
-	ports.index = func(s *Switch, p *port, dst oid) oid { return append(dst, s.lldpPort(p.number)) }
+// lldpObjects of LLDP-MIB (IEEE 802.1AB-2005), and lldpV2Objects of LLDP-V2-MIB (IEEE 802.1AB-2016).
+const (
+	lldpAt   = "1.0.8802.1.1.2.1."
+	lldpV2At = "1.3.111.2.802.1.1.13.1."
+)
+
+// nearestBridge is the row of lldpV2DestAddressTable that neighbours are found by:
+// 01-80-C2-00-00-0E.
+const nearestBridge = 1
+
+// lldpObjects is LLDP-MIB, or LLDP-V2-MIB: the same data with ifIndexes for ports, the
+// destination address in the index of neighbours, and their columns one further.
+func lldpObjects(v2 bool) []object {
+	at, first, local := lldpAt, uint32(4), (*Switch).lldpPort
+	index := func(_ *Switch, r *nearRow, dst oid) oid { return append(dst, r.mark, r.local, r.index) }
+	if v2 {
+		at, first, local = lldpV2At, 5, (*Switch).ifIndex
+		// Neighbours stand in the order of their mark and local port, and the ifIndex grows with it.
+		index = func(s *Switch, r *nearRow, dst oid) oid {
+			return append(dst, r.mark, s.ifIndex(r.port), nearestBridge, r.index)
+		}
+	}
+	ports := portTable(snmpwire.MustOID(at + "3.7.1"))
+	ports.index = func(s *Switch, p *port, dst oid) oid { return append(dst, local(s, p.number)) }
+	near := table[*nearRow]{
+		at:    snmpwire.MustOID(at + "4.1.1"),
+		count: func(s *Switch) int { return len(s.near) },
+		row:   func(s *Switch, i int) *nearRow { return &s.near[i] },
+		index: index,
+	}
+	addresses := table[*nearRow]{
+		at:    snmpwire.MustOID(at + "4.2.1"),
+		count: func(s *Switch) int { return len(s.advertising()) },
+		row:   func(s *Switch, i int) *nearRow { return s.advertising()[i] },
+		index: func(s *Switch, r *nearRow, dst oid) oid {
+			return appendIP(append(index(s, r, dst), 1, 4), r.Management)
+		},
+	}
+	text := func(f func(r *nearRow) string) func(*Switch, *nearRow) value {
+		return func(_ *Switch, r *nearRow) value { return snmpwire.Text(f(r)) }
+	}
+	number := func(f func(r *nearRow) int) func(*Switch, *nearRow) value {
+		return func(_ *Switch, r *nearRow) value { return snmpwire.Int32(f(r)) }
+	}
 	return []object{
-		scalar("lldpLocChassisIdSubtype", lldpAt+"3.1", func(*Switch) value { return snmpwire.Int32(4) }),
-		scalar("lldpLocChassisId", lldpAt+"3.2", func(s *Switch) value { return snmpwire.Octets(s.chassis()) }),
-		scalar("lldpLocSysName", lldpAt+"3.3", func(s *Switch) value { return snmpwire.Text(s.name) }),
-		scalar("lldpLocSysDesc", lldpAt+"3.4", func(s *Switch) value { return snmpwire.Text(s.cfg.Profile.Descr) }),
+		scalar("lldpStatsRemTablesLastChangeTime", at+"2.1", func(s *Switch) value { return ticks(s.lldp.changed) }),
+		scalar("lldpLocChassisIdSubtype", at+"3.1", func(*Switch) value { return snmpwire.Int32(4) }),
+		scalar("lldpLocChassisId", at+"3.2", func(s *Switch) value { return snmpwire.Octets(s.chassis()) }),
+		scalar("lldpLocSysName", at+"3.3", func(s *Switch) value { return snmpwire.Text(s.name) }),
+		scalar("lldpLocSysDesc", at+"3.4", func(s *Switch) value { return snmpwire.Text(s.cfg.Profile.Descr) }),
 		ports.column(2, "lldpLocPortIdSubtype", func(s *Switch, p *port) value {
 			subtype, _ := s.portID(p.number)
 			return snmpwire.Int32(subtype)
@@ -22,64 +63,24 @@ func lldpLocalObjects() []object {
 			return snmpwire.Octets(id)
 		}),
 		ports.column(4, "lldpLocPortDesc", func(s *Switch, p *port) value { return snmpwire.Text(s.portName(p.number)) }),
+		near.column(first, "lldpRemChassisIdSubtype", number(func(r *nearRow) int { return r.ChassisSubtype })),
+		near.column(first+1, "lldpRemChassisId", func(_ *Switch, r *nearRow) value { return snmpwire.Octets(r.Chassis) }),
+		near.column(first+2, "lldpRemPortIdSubtype", number(func(r *nearRow) int { return r.PortSubtype })),
+		near.column(first+3, "lldpRemPortId", func(_ *Switch, r *nearRow) value { return snmpwire.Octets(r.Port) }),
+		near.column(first+4, "lldpRemPortDesc", text(func(r *nearRow) string { return r.PortDesc })),
+		near.column(first+5, "lldpRemSysName", text(func(r *nearRow) string { return r.SysName })),
+		near.column(first+6, "lldpRemSysDesc", text(func(r *nearRow) string { return r.SysDesc })),
+		addresses.column(3, "lldpRemManAddrIfSubtype", always[*nearRow](snmpwire.Int32(2))),
 	}
 }
 
-// lldpRemoteObjects is lldpRemoteSystemsData.
-func lldpRemoteObjects() []object {
-	t := table[*nearRow]{
-		at:    snmpwire.MustOID(lldpAt + "4.1.1"),
-		count: func(s *Switch) int { return len(s.near) },
-		row:   func(s *Switch, i int) *nearRow { return &s.near[i] },
-		index: func(_ *Switch, r *nearRow, dst oid) oid { return append(dst, r.mark, r.local, r.index) },
-	}
-	mgmt := t
-	mgmt.at = snmpwire.MustOID(lldpAt + "4.2.1")
-	mgmt.index = func(_ *Switch, r *nearRow, dst oid) oid {
-		dst = append(dst, r.mark, r.local, r.index)
-		if r.Management.Is4() {
-			return appendIP(append(dst, 1, 4), r.Management)
-		}
-		return append(dst, 0, 0) // not advertised; Get hides it
-	}
-	text := func(f func(r *nearRow) string) func(*Switch, *nearRow) value {
-		return func(_ *Switch, r *nearRow) value { return snmpwire.Text(f(r)) }
-	}
-	number := func(f func(r *nearRow) int) func(*Switch, *nearRow) value {
-		return func(_ *Switch, r *nearRow) value { return snmpwire.Int32(f(r)) }
-	}
-	return []object{
-		t.column(4, "lldpRemChassisIdSubtype", number(func(r *nearRow) int { return r.ChassisSubtype })),
-		t.column(5, "lldpRemChassisId", func(_ *Switch, r *nearRow) value { return snmpwire.Octets(r.Chassis) }),
-		t.column(6, "lldpRemPortIdSubtype", number(func(r *nearRow) int { return r.PortSubtype })),
-		t.column(7, "lldpRemPortId", func(_ *Switch, r *nearRow) value { return snmpwire.Octets(r.Port) }),
-		t.column(8, "lldpRemPortDesc", text(func(r *nearRow) string { return r.PortDesc })),
-		t.column(9, "lldpRemSysName", text(func(r *nearRow) string { return r.SysName })),
-		t.column(10, "lldpRemSysDesc", text(func(r *nearRow) string { return r.SysDesc })),
-		advertised(9, mgmt.column(3, "lldpRemManAddrIfSubtype", always[*nearRow](snmpwire.Int32(2)))),
-	}
-}
-
-// advertised hides management addresses that neighbours did not advertise: their index is
-// shorter than arcs.
-func advertised(arcs int, o object) object {
-	get := o.Get
-	o.Get = func(s *Switch, inst oid) (value, bool) {
-		if len(inst) < arcs {
-			return value{}, false
-		}
-		return get(s, inst)
-	}
-	next := o.Next
-	o.Next = func(s *Switch, after, dst oid) (oid, bool) {
-		base := len(dst)
-		for {
-			found, ok := next(s, after, dst[:base])
-			if !ok || len(found)-base >= arcs {
-				return found, ok
-			}
-			after = append(oid(nil), found[base:]...)
+// advertising are the neighbours that send an IPv4 management address.
+func (s *Switch) advertising() []*nearRow {
+	rows := make([]*nearRow, 0, len(s.near))
+	for i := range s.near {
+		if s.near[i].Management.Is4() {
+			rows = append(rows, &s.near[i])
 		}
 	}
-	return o
+	return rows
 }

@@ -14,7 +14,6 @@ func (s *Switch) AddNeighbor(number int, n Neighbor) bool {
 		return false
 	}
 	s.lldp.last++
-	s.lldp.inserts++
 	s.lldp.changed = s.upTime()
 	r := nearRow{max(s.lldp.changed, 1), s.lldpPort(number), s.lldp.last, number, n}
 	i, _ := slices.BinarySearchFunc(s.near, r, func(a, b nearRow) int {
@@ -40,18 +39,9 @@ func (s *Switch) Neighbors(number int) int {
 func (s *Switch) forgetNeighbors(number int) {
 	before := len(s.near)
 	s.near = slices.DeleteFunc(s.near, func(r nearRow) bool { return r.port == number })
-	if gone := before - len(s.near); gone > 0 {
-		s.lldp.deletes += uint32(gone)
+	if len(s.near) < before {
 		s.lldp.changed = s.upTime()
 	}
-}
-
-// RemoteChanges returns lldpStatsRemTables' inserts and deletes, which the
-// trap lldpRemTablesChange carries.
-func (s *Switch) RemoteChanges() (inserts, deletes uint32) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lldp.inserts, s.lldp.deletes
 }
 
 // Discovery is how a switch shows its neighbours by SNMP.
@@ -71,35 +61,4 @@ const (
 func Discoveries() []Discovery { return []Discovery{LLDP, LLDPV2, CDP, Both, Mute} }
 
 // Discovery returns how the switch shows its neighbours.
-func (s *Switch) Discovery() Discovery {
-	if s.cfg.Discovery == "" {
-		return LLDP
-	}
-	return s.cfg.Discovery
-}
-
-// shows reports whether the switch has the MIB of a way.
-func (s *Switch) shows(d Discovery) bool {
-	own := s.Discovery()
-	return own == d || own == Both && (d == LLDP || d == CDP)
-}
-
-// shown hides objects from switches that do not have their MIB.
-func shown(d Discovery, objects []object) []object {
-	for i := range objects {
-		next, get := objects[i].Next, objects[i].Get
-		objects[i].Next = func(s *Switch, after, dst oid) (oid, bool) {
-			if !s.shows(d) {
-				return dst, false
-			}
-			return next(s, after, dst)
-		}
-		objects[i].Get = func(s *Switch, inst oid) (value, bool) {
-			if !s.shows(d) {
-				return value{}, false
-			}
-			return get(s, inst)
-		}
-	}
-	return objects
-}
+func (s *Switch) Discovery() Discovery { return s.cfg.Discovery }

@@ -10,7 +10,6 @@ type port struct {
 	number  int // base port, from 1
 	admin   bool
 	carrier bool
-	trap    bool // ifLinkUpDownTrapEnable
 	pvid    uint16
 	stp     stpPort
 	traffic traffic
@@ -28,7 +27,7 @@ func (s *Switch) makePorts() {
 	s.ports = make([]port, s.cfg.Ports)
 	s.ifs = make([]iface, 0, s.cfg.Ports+1)
 	for i := range s.ports {
-		s.ports[i] = port{number: i + 1, admin: true, trap: true, pvid: 1, stp: newSTPPort()}
+		s.ports[i] = port{number: i + 1, admin: true, pvid: 1, stp: newSTPPort()}
 		s.ifs = append(s.ifs, iface{s.ifIndex(i + 1), i + 1})
 	}
 	s.ifs = append(s.ifs, iface{uint32(s.cfg.Profile.SVI), 0})
@@ -79,25 +78,6 @@ func (s *Switch) Up(number int) bool {
 	defer s.mu.Unlock()
 	p := s.port(number)
 	return p != nil && p.up()
-}
-
-// TrapEnabled returns whether ifLinkUpDownTrapEnable of a port is enabled.
-func (s *Switch) TrapEnabled(number int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.port(number)
-	return p != nil && p.trap
-}
-
-// SetAdmin sets ifAdminStatus, as the switch's own console would; PortAdmin
-// is not called.
-func (s *Switch) SetAdmin(number int, up bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p := s.port(number); p != nil && p.admin != up {
-		p.admin = up
-		s.linkChanged(p, p.carrier && !up, p.up())
-	}
 }
 
 // SetCarrier says whether there is a living peer at the other end. It

@@ -16,47 +16,43 @@ type (
 	tx     = *snmpagent.Tx
 )
 
-// NewSchema returns the objects that switches have.
-func NewSchema() *snmpagent.Schema[*Switch] {
-	return snmpagent.NewSchema(
-		systemObjects(), ifObjects(), ifXObjects(), ipObjects(), arpObjects(),
+// NewSchema returns the objects of switches that show their neighbours in one way.
+func NewSchema(d Discovery) *snmpagent.Schema[*Switch] {
+	objects := [][]object{systemObjects(), ifObjects(), ifXObjects(), ipObjects(), arpObjects(),
 		bridgeObjects(), stpObjects(), stpPortObjects(), bridgeFDBObjects(),
-		fdbObjects(), staticObjects(), vlanCurrentObjects(), vlanStaticObjects(), pvidObjects(),
-		shown(LLDP, lldpConfigObjects()), shown(LLDP, lldpLocalObjects()), shown(LLDP, lldpRemoteObjects()),
-		lldpV2Objects(), cdpObjects(),
-	)
+		fdbObjects(), staticObjects(), vlanCurrentObjects(), vlanStaticObjects(), pvidObjects()}
+	if d == LLDP || d == Both {
+		objects = append(objects, lldpObjects(false))
+	}
+	if d == LLDPV2 {
+		objects = append(objects, lldpObjects(true))
+	}
+	if d == CDP || d == Both {
+		objects = append(objects, cdpObjects())
+	}
+	return snmpagent.NewSchema(objects...)
 }
 
-// scalar makes a read-only object with the instance 0.
+// scalar makes a read-only object with the instance 0: a column of a table of one row.
 func scalar(name, at string, get func(s *Switch) value) object {
-	return object{
-		Name: name, OID: snmpwire.MustOID(at),
-		Next: func(_ *Switch, after, dst oid) (oid, bool) {
-			if len(after) > 0 {
-				return nil, false
-			}
-			return append(dst, 0), true
-		},
-		Get: func(s *Switch, inst oid) (value, bool) {
-			if len(inst) != 1 || inst[0] != 0 {
-				return value{}, false
-			}
-			return get(s), true
-		},
-	}
+	o := single.column(0, name, func(s *Switch, _ struct{}) value { return get(s) })
+	o.OID = snmpwire.MustOID(at)
+	return o
 }
 
 // writableScalar makes a scalar that SET may write.
 func writableScalar(name, at string, syntax snmpagent.Syntax, get func(s *Switch) value, set func(s *Switch, t tx, v value) status) object {
-	o := scalar(name, at, get)
-	o.Syntax = syntax
-	o.Set = func(s *Switch, t tx, inst oid, v value) status {
-		if len(inst) != 1 || inst[0] != 0 {
-			return snmpwire.NoCreation
-		}
-		return set(s, t, v)
-	}
+	o := single.writable(0, name, syntax, func(s *Switch, _ struct{}) value { return get(s) },
+		func(s *Switch, t tx, _ struct{}, v value) status { return set(s, t, v) })
+	o.OID = snmpwire.MustOID(at)
 	return o
+}
+
+// single is the table that scalars are columns of.
+var single = table[struct{}]{
+	count: func(*Switch) int { return 1 },
+	row:   func(*Switch, int) struct{} { return struct{}{} },
+	index: func(_ *Switch, _ struct{}, dst oid) oid { return append(dst, 0) },
 }
 
 // text makes a writable DisplayString that is kept as it is.

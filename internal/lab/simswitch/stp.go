@@ -10,14 +10,11 @@ import (
 // PortState is dot1dStpPortState.
 type PortState int
 
-// The values of dot1dStpPortState.
+// The values of dot1dStpPortState that the ports have.
 const (
 	Disabled   PortState = 1
 	Blocking   PortState = 2
-	Listening  PortState = 3
-	Learning   PortState = 4
 	Forwarding PortState = 5
-	Broken     PortState = 6
 )
 
 // BridgeID is a bridge's priority and address, as in dot1dStpDesignatedRoot.
@@ -34,40 +31,30 @@ func (b BridgeID) octets() value { return snmpwire.Octets(slices.Clone(b[:])) }
 
 type stp struct {
 	priority uint16
-	tree     Tree
+	root     BridgeID
 }
 
-// stpPort is dot1dStpPort. designated is who sends on the segment.
+// stpPort is dot1dStpPort. bridge and far are who sends on the segment.
 type stpPort struct {
-	enable   bool
-	priority uint8
-	cost     int32
-	state    PortState
-	bridge   BridgeID
-	farCost  int
-	far      uint16 // dot1dStpPortDesignatedPort
+	enable bool
+	state  PortState
+	bridge BridgeID
+	far    uint16 // dot1dStpPortDesignatedPort
 }
 
-// Tree is what the spanning tree algorithm of the network found for a switch.
-type Tree struct {
-	Root     BridgeID
-	Cost     int
-	RootPort int // 0: this is the root
-}
+// portPriority is dot1dStpPortPriority, the upper half of dot1dStpPortDesignatedPort.
+const portPriority = 128
 
-// TreePort is what it found for a port.
+// TreePort is what the spanning tree algorithm of the network found for a port.
 type TreePort struct {
 	State  PortState
 	Bridge BridgeID // designated bridge
 	Port   int      // designated port
-	Cost   int      // of the designated bridge to the root
 }
 
-func newSTP(mac MAC) stp {
-	return stp{priority: 32768, tree: Tree{Root: bridgeID(32768, mac)}}
-}
+func newSTP(mac MAC) stp { return stp{priority: 32768, root: bridgeID(32768, mac)} }
 
-func newSTPPort() stpPort { return stpPort{enable: true, priority: 128, cost: 20000, state: Disabled} }
+func newSTPPort() stpPort { return stpPort{enable: true, state: Disabled} }
 
 // BridgeID returns the switch's own.
 func (s *Switch) BridgeID() BridgeID {
@@ -97,16 +84,6 @@ func (s *Switch) SetSTPEnabled(number int, on bool) {
 	}
 }
 
-// PathCost returns dot1dStpPortPathCost of a port, 0 when there is no such port.
-func (s *Switch) PathCost(number int) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p := s.port(number); p != nil {
-		return int(p.stp.cost)
-	}
-	return 0
-}
-
 // treeSet informs the network that SNMP has changed what the tree depends on.
 func (s *Switch) treeSet() {
 	if s.cfg.TreeSet != nil {
@@ -117,16 +94,16 @@ func (s *Switch) treeSet() {
 // SetTree gives the switch its place in the spanning tree. ports is indexed by
 // port number; ports that are not in it forward when up. A port that leaves
 // forwarding loses its learned addresses.
-func (s *Switch) SetTree(t Tree, ports map[int]TreePort) {
+func (s *Switch) SetTree(root BridgeID, ports map[int]TreePort) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stp.tree = t
+	s.stp.root = root
 	own := bridgeID(s.stp.priority, s.cfg.MAC)
 	for i := range s.ports {
 		p := &s.ports[i]
 		want, ok := ports[p.number]
 		if !ok {
-			want = TreePort{Forwarding, own, p.number, t.Cost}
+			want = TreePort{Forwarding, own, p.number}
 		}
 		if !p.up() {
 			want.State = Disabled
@@ -134,8 +111,7 @@ func (s *Switch) SetTree(t Tree, ports map[int]TreePort) {
 		if p.stp.state == Forwarding && want.State != Forwarding {
 			s.flush(func(r fdbRow) bool { return int(r.port) == p.number })
 		}
-		p.stp.farCost = want.Cost
-		p.stp.state, p.stp.bridge, p.stp.far = want.State, want.Bridge, uint16(p.stp.priority)<<8|uint16(want.Port)
+		p.stp.state, p.stp.bridge, p.stp.far = want.State, want.Bridge, portPriority<<8|uint16(want.Port)
 	}
 }
 
@@ -149,9 +125,7 @@ func stpObjects() []object {
 				t.Commit(s.treeSet)
 				return assign(t, &s.stp.priority, uint16(v.Int))
 			}),
-		scalar("dot1dStpDesignatedRoot", at+"5", func(s *Switch) value { return s.stp.tree.Root.octets() }),
-		scalar("dot1dStpRootCost", at+"6", func(s *Switch) value { return snmpwire.Int32(s.stp.tree.Cost) }),
-		scalar("dot1dStpRootPort", at+"7", func(s *Switch) value { return snmpwire.Int32(s.stp.tree.RootPort) }),
+		scalar("dot1dStpDesignatedRoot", at+"5", func(s *Switch) value { return s.stp.root.octets() }),
 	}
 }
 
@@ -160,9 +134,6 @@ func stpPortObjects() []object {
 	t := portTable(snmpwire.MustOID("1.3.6.1.2.1.17.2.15.1"))
 	return []object{
 		t.column(1, "dot1dStpPort", func(_ *Switch, p *port) value { return snmpwire.Int32(p.number) }),
-		t.writable(2, "dot1dStpPortPriority", integer(0, 255),
-			func(_ *Switch, p *port) value { return snmpwire.Int32(int(p.stp.priority)) },
-			func(_ *Switch, x tx, p *port, v value) status { return assign(x, &p.stp.priority, uint8(v.Int)) }),
 		t.column(3, "dot1dStpPortState", func(_ *Switch, p *port) value {
 			switch {
 			case !p.up():
@@ -177,13 +148,7 @@ func stpPortObjects() []object {
 				x.Commit(s.treeSet)
 				return assign(x, &p.stp.enable, v.Int == 1)
 			}),
-		t.writable(5, "dot1dStpPortPathCost", integer(1, 65535), func(_ *Switch, p *port) value { return snmpwire.Int32(int(p.stp.cost)) },
-			func(s *Switch, x tx, p *port, v value) status {
-				x.Commit(s.treeSet)
-				return assign(x, &p.stp.cost, int32(v.Int))
-			}),
-		t.column(6, "dot1dStpPortDesignatedRoot", func(s *Switch, _ *port) value { return s.stp.tree.Root.octets() }),
-		t.column(7, "dot1dStpPortDesignatedCost", func(_ *Switch, p *port) value { return snmpwire.Int32(p.stp.farCost) }),
+		t.column(6, "dot1dStpPortDesignatedRoot", func(s *Switch, _ *port) value { return s.stp.root.octets() }),
 		t.column(8, "dot1dStpPortDesignatedBridge", func(_ *Switch, p *port) value { return p.stp.bridge.octets() }),
 		t.column(9, "dot1dStpPortDesignatedPort", func(_ *Switch, p *port) value {
 			return snmpwire.Octets([]byte{byte(p.stp.far >> 8), byte(p.stp.far)})

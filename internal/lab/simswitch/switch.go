@@ -10,6 +10,7 @@
 package simswitch
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -57,20 +58,19 @@ type Switch struct {
 	cfg   Config
 	since atomic.Int64 // when sysUpTime was 0, Unix nanoseconds
 
-	mu        sync.Mutex
-	scratch   snmpwire.OID
-	name      string
-	authTraps bool
-	ports     []port
-	ifs       []iface // in the order of ifIndex
-	vlans     []*vlan // in the order of their ids
-	active    []*vlan // see current; nil: not known
-	fdb       []fdbRow
-	statics   []staticRow
-	near      []nearRow
-	arp       []arpRow
-	stp       stp
-	lldp      lldpStats
+	mu      sync.Mutex
+	scratch snmpwire.OID
+	name    string
+	ports   []port
+	ifs     []iface // in the order of ifIndex
+	vlans   []*vlan // in the order of their ids
+	active  []*vlan // see current; nil: not known
+	fdb     []fdbRow
+	statics []staticRow
+	near    []nearRow
+	arp     []arpRow
+	stp     stp
+	lldp    lldpStats
 }
 
 // New makes a switch: all ports admin up, without a link, untagged in VLAN 1.
@@ -81,25 +81,20 @@ func New(cfg Config) (*Switch, error) {
 	if !cfg.Address.Addr().Is4() {
 		return nil, fmt.Errorf("switch %s: the management address %s is not IPv4", cfg.Name, cfg.Address)
 	}
-	if cfg.Discovery != "" && !slices.Contains(Discoveries(), cfg.Discovery) {
+	if cfg.Discovery = cmp.Or(cfg.Discovery, LLDP); !slices.Contains(Discoveries(), cfg.Discovery) {
 		return nil, fmt.Errorf("switch %s: neighbours cannot be shown by %.20q; one of %v is possible", cfg.Name, cfg.Discovery, Discoveries())
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	if cfg.Started.IsZero() {
-		cfg.Started = cfg.Clock()
-	}
 	if cfg.Profile.Model == "" {
 		cfg.Profile = Profiles()[0]
 	}
-	if cfg.Profile.SVI == 0 {
-		cfg.Profile.SVI = 5121
-	}
+	cfg.Started, cfg.Profile.SVI = cmp.Or(cfg.Started, cfg.Clock()), cmp.Or(cfg.Profile.SVI, 5121)
 	if n := cfg.Profile.PortListLen; n > 0 && n*8 < cfg.Ports {
 		return nil, fmt.Errorf("switch %s: model %s has room for %d ports", cfg.Name, cfg.Profile.Model, n*8)
 	}
-	s := &Switch{cfg: cfg, name: cfg.Name, authTraps: true}
+	s := &Switch{cfg: cfg, name: cfg.Name}
 	s.since.Store(cfg.Started.Add(-cfg.UpTime).UnixNano())
 	s.makePorts()
 	s.stp = newSTP(cfg.MAC)
@@ -113,7 +108,7 @@ func New(cfg Config) (*Switch, error) {
 }
 
 // MIB returns the view of the switch that an agent serves. One schema, from
-// NewSchema, serves all switches.
+// NewSchema, serves all switches that show their neighbours in the same way.
 func (s *Switch) MIB(schema *snmpagent.Schema[*Switch]) snmpagent.MIB { return schema.Bind(s, &s.mu) }
 
 // Name returns the name the switch was made with.
@@ -124,9 +119,6 @@ func (s *Switch) MAC() MAC { return s.cfg.MAC }
 
 // Profile returns the make of the switch.
 func (s *Switch) Profile() Profile { return s.cfg.Profile }
-
-// Ports returns the number of ports.
-func (s *Switch) Ports() int { return len(s.ports) }
 
 // UpTime returns sysUpTime, hundredths of a second.
 func (s *Switch) UpTime() uint32 { return s.upTime() }

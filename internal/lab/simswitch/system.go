@@ -14,17 +14,7 @@ func systemObjects() []object {
 		scalar("sysObjectID", at+"2", func(s *Switch) value { return snmpwire.Object(s.cfg.Profile.objectID()) }),
 		scalar("sysUpTime", at+"3", func(s *Switch) value { return ticks(s.upTime()) }),
 		textScalar("sysName", at+"5", func(s *Switch) *string { return &s.name }),
-		writableScalar("snmpEnableAuthenTraps", "1.3.6.1.2.1.11.30", integer(1, 2),
-			func(s *Switch) value { return truth(s.authTraps) },
-			func(s *Switch, t tx, v value) status { return assign(t, &s.authTraps, v.Int == 1) }),
 	}
-}
-
-// AuthTraps reports whether snmpEnableAuthenTraps is enabled.
-func (s *Switch) AuthTraps() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.authTraps
 }
 
 // bridgeObjects is dot1dBase of BRIDGE-MIB (RFC 4188).

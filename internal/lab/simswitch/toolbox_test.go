@@ -52,7 +52,7 @@ func newBench(t testing.TB, change func(p *simswitch.Profile)) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Switch, b.mib = s, s.MIB(simswitch.NewSchema())
+	b.Switch, b.mib = s, s.MIB(simswitch.NewSchema(simswitch.LLDP))
 	for p := 1; p <= 3; p++ {
 		s.SetCarrier(p, true)
 	}

@@ -8,6 +8,7 @@
 package snmpagent
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -50,11 +51,10 @@ type Stats struct {
 // Agent is an SNMP agent without a socket. Its methods may be called at the same time.
 type Agent struct {
 	cfg     Config
-	keys    map[string]*lazyKeys
+	users   map[string]user
 	faults  atomic.Pointer[faults.Set]
 	life    atomic.Pointer[life]
-	salt    atomic.Uint64
-	pending sync.Map // int32 msgID or request-id of an inform → chan answer
+	pending sync.Map // chan []byte of the informs that wait for an answer
 
 	requests, answers, varbinds, sets, badAuth, badBER atomic.Uint64
 
@@ -68,39 +68,23 @@ type life struct {
 	started time.Time
 }
 
-// lazyKeys localizes the user's keys when they are first used, so that a
+// user is a user of version 3. Its keys are made when they are first used, so that a
 // thousand silent agents cost nothing.
-type lazyKeys struct {
-	user *snmpwire.User
-	once sync.Once
-	keys *snmpwire.Keys
-}
-
-func (l *lazyKeys) get(engineID []byte) *snmpwire.Keys {
-	l.once.Do(func() { l.keys = l.user.Localize(engineID) })
-	return l.keys
+type user struct {
+	*snmpwire.User
+	keys func() *snmpwire.Keys
 }
 
 // New makes an agent.
 func New(cfg Config) *Agent {
-	if cfg.Boots == 0 {
-		cfg.Boots = 1
-	}
-	if cfg.MaxMessage == 0 {
-		cfg.MaxMessage = DefaultMaxMessage
-	}
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	if cfg.Started.IsZero() {
-		cfg.Started = cfg.Clock()
-	}
-	a := &Agent{cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 0))}
-	if len(cfg.Users) > 0 {
-		a.keys = make(map[string]*lazyKeys, len(cfg.Users))
-		for _, u := range cfg.Users {
-			a.keys[u.Name] = &lazyKeys{user: u}
-		}
+	cfg.Boots, cfg.MaxMessage = cmp.Or(cfg.Boots, 1), cmp.Or(cfg.MaxMessage, DefaultMaxMessage)
+	cfg.Started = cmp.Or(cfg.Started, cfg.Clock())
+	a := &Agent{cfg: cfg, users: make(map[string]user, len(cfg.Users)), rng: rand.New(rand.NewPCG(cfg.Seed, 0))}
+	for _, u := range cfg.Users {
+		a.users[u.Name] = user{u, sync.OnceValue(func() *snmpwire.Keys { return u.Localize(cfg.EngineID) })}
 	}
 	a.faults.Store(&faults.Set{})
 	a.life.Store(&life{cfg.Boots, cfg.Started})

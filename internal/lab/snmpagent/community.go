@@ -14,11 +14,11 @@ func (a *Agent) handleCommunity(f *faults.Set, in []byte) []byte {
 		return nil
 	}
 	if m.PDU.Type == snmpwire.Response {
-		a.deliver(m.PDU.RequestID, answer{pdu: m.PDU})
+		a.deliver(in)
 		return nil
 	}
 	write := same(m.Community, a.cfg.WriteCommunity)
-	mib, view := a.cfg.Views[string(m.Community)]
+	mib, view := a.cfg.Views[m.Community]
 	if !view {
 		mib = a.cfg.MIB
 	}
@@ -38,6 +38,6 @@ func (a *Agent) handleCommunity(f *faults.Set, in []byte) []byte {
 	return snmpwire.EncodeCommunity(m.Version, m.Community, pdu)
 }
 
-func same(got []byte, want string) bool {
-	return want != "" && subtle.ConstantTimeCompare(got, []byte(want)) == 1
+func same(got, want string) bool {
+	return want != "" && subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1
 }

@@ -28,7 +28,7 @@ func faulty(t *testing.T, text string) (*toy, *snmpagent.Agent) {
 
 func raw(p snmpwire.PDU) []byte {
 	p.RequestID = 42
-	return snmpwire.EncodeCommunity(1, []byte("private"), p.Raw())
+	return snmpwire.EncodeCommunity(1, "private", p.Raw())
 }
 
 func TestSilence(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 // v3 makes an agent with one user, and a client of that user.
-func v3(t *testing.T, auth snmpwire.Auth, priv snmpwire.Priv) *gosnmp.GoSNMP {
+func v3(t *testing.T, auth gosnmp.SnmpV3AuthProtocol, priv gosnmp.SnmpV3PrivProtocol) *gosnmp.GoSNMP {
 	t.Helper()
 	user, err := snmpwire.NewUser("ops", auth, "authpass123", priv, "privpass123")
 	if err != nil {
@@ -20,20 +20,14 @@ func v3(t *testing.T, auth snmpwire.Auth, priv snmpwire.Priv) *gosnmp.GoSNMP {
 	return client(t, s, func(g *gosnmp.GoSNMP) { asV3(g, auth, priv) })
 }
 
-func asV3(g *gosnmp.GoSNMP, auth snmpwire.Auth, priv snmpwire.Priv) {
+func asV3(g *gosnmp.GoSNMP, auth gosnmp.SnmpV3AuthProtocol, priv gosnmp.SnmpV3PrivProtocol) {
 	g.Version, g.SecurityModel = gosnmp.Version3, gosnmp.UserSecurityModel
 	g.MsgFlags = gosnmp.NoAuthNoPriv
-	p := &gosnmp.UsmSecurityParameters{UserName: "ops",
-		AuthenticationProtocol: map[snmpwire.Auth]gosnmp.SnmpV3AuthProtocol{snmpwire.NoAuth: gosnmp.NoAuth, snmpwire.MD5: gosnmp.MD5,
-			snmpwire.SHA: gosnmp.SHA, snmpwire.SHA224: gosnmp.SHA224, snmpwire.SHA256: gosnmp.SHA256, snmpwire.SHA384: gosnmp.SHA384,
-			snmpwire.SHA512: gosnmp.SHA512}[auth],
-		PrivacyProtocol: map[snmpwire.Priv]gosnmp.SnmpV3PrivProtocol{snmpwire.NoPriv: gosnmp.NoPriv, snmpwire.DES: gosnmp.DES,
-			snmpwire.AES: gosnmp.AES, snmpwire.AES192: gosnmp.AES192, snmpwire.AES256: gosnmp.AES256, snmpwire.AES192C: gosnmp.AES192C,
-			snmpwire.AES256C: gosnmp.AES256C}[priv]}
-	if auth != snmpwire.NoAuth {
+	p := &gosnmp.UsmSecurityParameters{UserName: "ops", AuthenticationProtocol: auth, PrivacyProtocol: priv}
+	if auth != gosnmp.NoAuth {
 		g.MsgFlags, p.AuthenticationPassphrase = gosnmp.AuthNoPriv, "authpass123"
 	}
-	if priv != snmpwire.NoPriv {
+	if priv != gosnmp.NoPriv {
 		g.MsgFlags, p.PrivacyPassphrase = gosnmp.AuthPriv, "privpass123"
 	}
 	g.SecurityParameters = p
@@ -41,9 +35,9 @@ func asV3(g *gosnmp.GoSNMP, auth snmpwire.Auth, priv snmpwire.Priv) {
 
 // Every pair of protocols that gosnmp knows works against the agent.
 func TestGosnmpV3(t *testing.T) {
-	for auth := snmpwire.NoAuth; auth <= snmpwire.SHA512; auth++ {
-		for priv := snmpwire.NoPriv; priv <= snmpwire.AES256C; priv++ {
-			if auth == snmpwire.NoAuth && priv != snmpwire.NoPriv {
+	for auth := gosnmp.NoAuth; auth <= gosnmp.SHA512; auth++ {
+		for priv := gosnmp.NoPriv; priv <= gosnmp.AES256C; priv++ {
+			if auth == gosnmp.NoAuth && priv != gosnmp.NoPriv {
 				continue
 			}
 			t.Run(auth.String()+" "+priv.String(), func(t *testing.T) {
@@ -72,7 +66,7 @@ func TestGosnmpV3Refused(t *testing.T) {
 		"wrong authentication":   func(p *gosnmp.UsmSecurityParameters) { p.AuthenticationPassphrase = "something else" },
 		"wrong digest algorithm": func(p *gosnmp.UsmSecurityParameters) { p.AuthenticationProtocol = gosnmp.SHA512 },
 	} {
-		g := v3(t, snmpwire.SHA256, snmpwire.AES)
+		g := v3(t, gosnmp.SHA256, gosnmp.AES)
 		spoil(g.SecurityParameters.(*gosnmp.UsmSecurityParameters))
 		if _, err := g.Get([]string{row + "1.1"}); err == nil {
 			t.Errorf("%s: the request is answered", name)

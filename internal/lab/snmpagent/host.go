@@ -7,18 +7,18 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
-// Host runs agents on UDP sockets. An idle agent costs one goroutine and no
-// buffer: buffers are borrowed when a message has come.
+// maxRequest bounds the requests that are read, octets; what is longer is cut, and so does not parse.
+const maxRequest = 8192
+
+// Host runs agents on UDP sockets, each with a goroutine and a buffer of its own.
 type Host struct {
-	buffers sync.Pool
-	ctx     context.Context
-	cancel  context.CancelFunc
-	wg      sync.WaitGroup
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
 
 	mu      sync.Mutex
 	servers map[*Server]struct{}
@@ -27,7 +27,6 @@ type Host struct {
 // NewHost makes a Host; Close ends it.
 func NewHost() *Host {
 	h := &Host{servers: map[*Server]struct{}{}}
-	h.buffers.New = func() any { b := make([]byte, 65536); return &b }
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	return h
 }
@@ -45,15 +44,10 @@ type Server struct {
 // any free port.
 func (h *Host) Listen(addr netip.AddrPort, a *Agent) (*Server, error) {
 	conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(addr))
-	if errors.Is(err, unix.EMFILE) {
+	if errors.Is(err, syscall.EMFILE) {
 		return nil, fmt.Errorf("agent at %s: %w: each agent needs a descriptor, raise the limit (ulimit -n)", addr, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("agent at %s: %w", addr, err)
-	}
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		conn.Close()
 		return nil, fmt.Errorf("agent at %s: %w", addr, err)
 	}
 	local := conn.LocalAddr().(*net.UDPAddr).AddrPort()
@@ -65,13 +59,7 @@ func (h *Host) Listen(addr netip.AddrPort, a *Agent) (*Server, error) {
 		return nil, errors.New("the host of the agents is closed")
 	}
 	h.servers[s] = struct{}{}
-	h.wg.Add(1)
-	go func() {
-		defer h.wg.Done()
-		for raw.Read(s.receive) == nil {
-			continue
-		}
-	}()
+	h.wg.Go(s.serve)
 	return s, nil
 }
 
@@ -102,33 +90,28 @@ func (h *Host) Close() {
 	h.wg.Wait()
 }
 
-// receive takes one message; false means that none is there and that the
-// runtime shall wait for one.
-func (s *Server) receive(fd uintptr) bool {
-	buf := s.host.buffers.Get().(*[]byte)
-	defer s.host.buffers.Put(buf)
-	n, from, err := unix.Recvfrom(int(fd), *buf, 0)
-	switch {
-	case errors.Is(err, unix.EAGAIN):
-		return false
-	case err != nil: // a refused port of an earlier answer; the next read reports what is serious
-		return true
+// serve answers messages until the socket is closed.
+func (s *Server) serve() {
+	buf := make([]byte, maxRequest)
+	for {
+		n, from, err := s.conn.ReadFromUDPAddrPort(buf)
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil: // a refused port of an earlier answer
+			continue
+		}
+		out := s.agent.Handle(buf[:n])
+		if out == nil {
+			continue
+		}
+		f := s.agent.Faults()
+		if f.Delay > 0 {
+			s.later(f.Delay, func() { s.send(out, from, f.Duplicate) })
+			continue
+		}
+		s.send(out, from, f.Duplicate)
 	}
-	to, ok := addrPort(from)
-	if !ok {
-		return true
-	}
-	out := s.agent.Handle((*buf)[:n])
-	if out == nil {
-		return true
-	}
-	f := s.agent.Faults()
-	if f.Delay > 0 {
-		s.later(f.Delay, func() { s.send(out, to, f.Duplicate) })
-		return true
-	}
-	s.send(out, to, f.Duplicate)
-	return true
 }
 
 // maxDelayed bounds the answers of one server that wait for their delay; more are lost.
@@ -159,14 +142,4 @@ func (s *Server) later(d time.Duration, f func()) {
 		case <-s.host.ctx.Done():
 		}
 	})
-}
-
-func addrPort(sa unix.Sockaddr) (netip.AddrPort, bool) {
-	switch a := sa.(type) {
-	case *unix.SockaddrInet4:
-		return netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port)), true
-	case *unix.SockaddrInet6:
-		return netip.AddrPortFrom(netip.AddrFrom16(a.Addr), uint16(a.Port)), true
-	}
-	return netip.AddrPort{}, false
 }

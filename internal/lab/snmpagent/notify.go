@@ -1,12 +1,16 @@
 package snmpagent
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
+	"net"
 	"net/netip"
+	"os"
 	"time"
+
+	"github.com/gosnmp/gosnmp"
 
 	"ctl.internal/internal/lab/snmpwire"
 )
@@ -30,104 +34,91 @@ type Target struct {
 	Retries   int            // of an inform
 }
 
-// errNoAnswer says that no try of an inform was answered.
-var errNoAnswer = errors.New("the inform was not answered")
-
-// answer is what came back for an inform.
-type answer struct {
-	pdu snmpwire.PDU
-	v3  *snmpwire.V3
-}
-
-// pendingKey keeps the numbers of versions 2c and 3 apart.
-type pendingKey struct {
-	v3 bool
-	id int32
-}
-
-func (a *Agent) expect(key pendingKey) (<-chan answer, func()) {
-	c := make(chan answer, 1)
-	a.pending.Store(key, c)
-	return c, func() { a.pending.Delete(key) }
-}
-
-func (a *Agent) deliver(id int32, got answer) { a.deliverKey(pendingKey{false, id}, got) }
-
-func (a *Agent) deliverKey(key pendingKey, got answer) bool {
-	c, ok := a.pending.Load(key)
-	if !ok {
-		return false
-	}
-	select {
-	case c.(chan answer) <- got:
-	default: // a duplicate
-	}
-	return true
-}
-
 // Notify sends a notification from the agent's own address. With an inform it
 // waits for the answer; a silent agent sends nothing and returns no error.
 func (s *Server) Notify(ctx context.Context, to Target, n Notification) error {
 	if s.agent.Faults().Silent {
 		return nil
 	}
-	switch {
-	case to.Version == snmpwire.Version1:
-		return s.write(to, snmpwire.EncodeTrapV1([]byte(to.Community), s.trapV1(n)))
-	case to.Version == snmpwire.Version3 && to.Inform:
-		return s.informV3(ctx, to, n)
-	case to.Version == snmpwire.Version3:
-		a := s.agent
-		out, err := a.encodeOwn(to, n.pdu(snmpwire.TrapV2, newID()))
-		if err != nil {
-			return err
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.host.ctx, cancel)()
+	g := &gosnmp.GoSNMP{Target: to.Addr.Addr().String(), Port: to.Addr.Port(), Version: gosnmp.SnmpVersion(to.Version),
+		Community: to.Community, Timeout: cmp.Or(to.Timeout, time.Second), Retries: to.Retries, Context: ctx}
+	if to.Version == snmpwire.Version3 {
+		if to.User == nil {
+			return fmt.Errorf("trap to %s: version 3 needs a user", to.Addr)
 		}
-		return s.write(to, out)
-	case to.Inform:
-		id := newID()
-		msg := snmpwire.EncodeCommunity(snmpwire.Version2c, []byte(to.Community), n.pdu(snmpwire.InformRequest, id))
-		_, err := s.ask(ctx, to, pendingKey{false, id}, msg)
-		return err
+		engine := s.agent.cfg.EngineID
+		g.SecurityModel, g.MsgFlags, g.ContextEngineID = gosnmp.UserSecurityModel, to.User.Level(), string(engine)
+		if to.Inform {
+			engine = nil // the receiver is the authority, who is asked
+		}
+		boots, now := s.agent.engineTime()
+		keys := to.User.Localize(engine)
+		keys.AuthoritativeEngineBoots, keys.AuthoritativeEngineTime = uint32(boots), uint32(now)
+		g.SecurityParameters = keys
 	}
-	return s.write(to, snmpwire.EncodeCommunity(snmpwire.Version2c, []byte(to.Community), n.pdu(snmpwire.TrapV2, newID())))
-}
-
-func newID() int32 { return rand.Int32() }
-
-func (s *Server) write(to Target, msg []byte) error {
-	if _, err := s.conn.WriteToUDPAddrPort(msg, to.Addr); err != nil {
+	if err := g.Connect(); err != nil {
+		return fmt.Errorf("trap to %s: %w", to.Addr, err)
+	}
+	defer g.Conn.Close()
+	answers := make(chan []byte, 8)
+	s.agent.pending.Store(answers, nil)
+	defer s.agent.pending.Delete(answers)
+	g.Conn = &ownSocket{Conn: g.Conn, server: s, to: to.Addr, answers: answers, ended: ctx.Done()}
+	trap, err := s.trap(to, n)
+	if err == nil {
+		_, err = g.SendTrap(trap)
+	}
+	if err != nil {
 		return fmt.Errorf("trap to %s: %w", to.Addr, err)
 	}
 	return nil
 }
 
-// ask sends until there is an answer.
-func (s *Server) ask(ctx context.Context, to Target, key pendingKey, msg []byte) (answer, error) {
-	c, forget := s.agent.expect(key)
-	defer forget()
-	timeout := to.Timeout
-	if timeout == 0 {
-		timeout = time.Second
+// ownSocket is a connection of gosnmp that sends from the agent's socket, by whose address receivers know a
+// switch. Answers come by way of the agent.
+type ownSocket struct {
+	net.Conn
+	server   *Server
+	to       netip.AddrPort
+	answers  <-chan []byte
+	ended    <-chan struct{}
+	deadline time.Time
+}
+
+func (c *ownSocket) Write(b []byte) (int, error) { return c.server.conn.WriteToUDPAddrPort(b, c.to) }
+
+func (c *ownSocket) SetDeadline(t time.Time) error {
+	c.deadline = t
+	return nil
+}
+
+func (c *ownSocket) Read(b []byte) (int, error) {
+	t := time.NewTimer(time.Until(c.deadline))
+	defer t.Stop()
+	select {
+	case m := <-c.answers:
+		return copy(b, m), nil
+	case <-t.C:
+		return 0, os.ErrDeadlineExceeded
+	case <-c.ended:
+		return 0, net.ErrClosed
 	}
-	for try := 0; try <= to.Retries; try++ {
-		if err := s.write(to, msg); err != nil {
-			return answer{}, err
-		}
-		t := time.NewTimer(timeout)
+}
+
+// deliver hands a message to the informs that wait for one; false: none does.
+func (a *Agent) deliver(msg []byte) (waits bool) {
+	a.pending.Range(func(answers, _ any) bool {
 		select {
-		case got := <-c:
-			t.Stop()
-			return got, nil
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
-			return answer{}, ctx.Err()
-		case <-s.host.ctx.Done():
-			t.Stop()
-			return answer{}, s.host.ctx.Err()
+		case answers.(chan []byte) <- bytes.Clone(msg):
+		default: // too many duplicates
 		}
-	}
-	return answer{}, fmt.Errorf("inform to %s: %w", to.Addr, errNoAnswer)
+		waits = true
+		return true
+	})
+	return waits
 }
 
 // The first variable bindings of a version 2 notification, and the prefix of
@@ -139,28 +130,27 @@ const (
 	enterpriseID = 6 // the generic number of a trap that is not standard
 )
 
-func (n Notification) pdu(kind snmpwire.Tag, id int32) snmpwire.RawPDU {
-	list := append([]snmpwire.VarBind{
-		{Name: snmpwire.MustOID(sysUpTime), Value: snmpwire.Unsigned(snmpwire.TimeTicks, uint64(n.UpTime))},
-		{Name: snmpwire.MustOID(snmpTrapOID), Value: snmpwire.Object(n.Trap)},
-	}, n.VarBinds...)
-	return snmpwire.PDU{Type: kind, RequestID: id, VarBinds: list}.Raw()
-}
-
-// trapV1 is RFC 3584 section 3.2.
-func (s *Server) trapV1(n Notification) snmpwire.Trap {
-	t := snmpwire.Trap{Enterprise: n.Enterprise, Time: n.UpTime, VarBinds: n.VarBinds, Generic: enterpriseID}
-	if ip := s.addr.Addr(); ip.Is4() {
-		t.Agent = ip.As4()
+// trap is a notification in the form of gosnmp; of version 1 it is RFC 3584 section 3.2.
+func (s *Server) trap(to Target, n Notification) (t gosnmp.SnmpTrap, err error) {
+	t.IsInform = to.Inform
+	if to.Version != snmpwire.Version1 {
+		t.Variables, err = snmpwire.Variables(append([]snmpwire.VarBind{
+			{Name: snmpwire.MustOID(sysUpTime), Value: snmpwire.Unsigned(snmpwire.TimeTicks, uint64(n.UpTime))},
+			{Name: snmpwire.MustOID(snmpTrapOID), Value: snmpwire.Object(n.Trap)},
+		}, n.VarBinds...))
+		return t, err
 	}
+	t.Variables, err = snmpwire.Variables(n.VarBinds)
+	t.AgentAddress, t.Timestamp = s.addr.Addr().String(), uint(n.UpTime)
 	last := len(n.Trap) - 1
 	if n.Trap.HasPrefix(snmpwire.MustOID(snmpTraps)) {
-		t.Generic = int(n.Trap[last]) - 1
-		return t
+		t.Enterprise, t.GenericTrap = n.Enterprise.String(), int(n.Trap[last])-1
+		return t, err
 	}
-	t.Enterprise, t.Specific = n.Trap[:last], int(n.Trap[last])
+	t.GenericTrap, t.SpecificTrap = enterpriseID, int(n.Trap[last])
 	if last > 1 && n.Trap[last-1] == 0 {
-		t.Enterprise = n.Trap[:last-1]
+		last--
 	}
-	return t
+	t.Enterprise = n.Trap[:last].String()
+	return t, err
 }

@@ -66,7 +66,7 @@ func note() snmpagent.Notification {
 
 func sender(t *testing.T) (*snmpagent.Server, *snmpwire.User) {
 	t.Helper()
-	user, err := snmpwire.NewUser("ops", snmpwire.SHA256, "authpass123", snmpwire.AES, "privpass123")
+	user, err := snmpwire.NewUser("ops", gosnmp.SHA256, "authpass123", gosnmp.AES, "privpass123")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,15 +163,16 @@ func TestInformV3(t *testing.T) {
 	discovery, from := r.read(t)
 	r.write(t, r.agent.Handle(discovery), from)
 	msg, _ := r.read(t)
-	m, err := snmpwire.DecodeV3(msg)
-	if err != nil || m.Verify(r.keys) != nil || m.Open(r.keys) != nil {
-		t.Fatalf("the inform is not for this engine: %+v, %v", m, err)
+	m, err := snmpwire.DecodeV3(msg, r.keys)
+	if err != nil {
+		t.Fatalf("the inform is not for this engine: %v", err)
 	}
-	if m.PDU.Type != snmpwire.InformRequest || m.Boots != 4 {
-		t.Errorf("inform %+v with boots %d", m.PDU, m.Boots)
+	at := m.USM()
+	if m.PDU.Type != snmpwire.InformRequest || at.AuthoritativeEngineBoots != 4 {
+		t.Errorf("inform %+v with boots %d", m.PDU, at.AuthoritativeEngineBoots)
 	}
-	m.PDU.Type, m.Flags = snmpwire.Response, m.Flags&^snmpwire.FlagReportable
-	out, err := snmpwire.EncodeV3(*m, r.keys, 1, m.PDU.Raw())
+	m.PDU.Type, m.MsgFlags = snmpwire.Response, m.MsgFlags&^gosnmp.Reportable
+	out, err := snmpwire.EncodeV3(*m.SnmpPacket, r.keys, 4, int(at.AuthoritativeEngineTime), m.PDU.Raw())
 	if err != nil {
 		t.Fatal(err)
 	}

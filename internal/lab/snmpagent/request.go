@@ -43,9 +43,17 @@ func (q *request) answer(p snmpwire.PDU) (snmpwire.RawPDU, bool) {
 	var place int
 	switch p.Type {
 	case snmpwire.GetRequest:
-		r.VarBinds, status, place = q.get(mib, p)
+		r.VarBinds, status, place = q.read(p, func(name snmpwire.OID) (snmpwire.OID, snmpwire.Value) {
+			return name, mib.Get(name)
+		})
 	case snmpwire.GetNextRequest:
-		r.VarBinds, status, place = q.next(mib, p)
+		r.VarBinds, status, place = q.read(p, func(name snmpwire.OID) (snmpwire.OID, snmpwire.Value) {
+			name, v := mib.Next(name, nil)
+			for q.v1 && v.Tag == snmpwire.Counter64 { // version 1 has no such type: RFC 3584 section 4.2.2.1
+				name, v = mib.Next(name, nil)
+			}
+			return name, v
+		})
 	case snmpwire.GetBulkRequest:
 		if q.v1 || q.faults.NoBulk {
 			return r, false
@@ -89,14 +97,15 @@ func (q *request) refuse(r snmpwire.RawPDU, p snmpwire.PDU, status snmpwire.Stat
 
 func (q *request) tooMany(n int) bool { return q.faults.TooBig > 0 && n > q.faults.TooBig }
 
-func (q *request) get(mib MIB, p snmpwire.PDU) ([]byte, snmpwire.Status, int) {
-	var out []byte
+// read answers GET and GETNEXT: look finds the instance for a name.
+func (q *request) read(p snmpwire.PDU, look func(snmpwire.OID) (snmpwire.OID, snmpwire.Value)) (
+	out []byte, status snmpwire.Status, place int) {
 	for i, vb := range p.VarBinds {
-		v := mib.Get(vb.Name)
+		name, v := look(vb.Name)
 		if q.v1 && (v.Exception() || v.Tag == snmpwire.Counter64) {
 			return nil, snmpwire.NoSuchName, i + 1
 		}
-		out = snmpwire.AppendVarBind(out, vb.Name, v)
+		out = snmpwire.AppendVarBind(out, name, v)
 	}
 	return out, q.tooManyStatus(len(p.VarBinds)), 0
 }
@@ -106,21 +115,6 @@ func (q *request) tooManyStatus(n int) snmpwire.Status {
 		return snmpwire.TooBig
 	}
 	return snmpwire.NoError
-}
-
-func (q *request) next(mib MIB, p snmpwire.PDU) ([]byte, snmpwire.Status, int) {
-	var out []byte
-	for i, vb := range p.VarBinds {
-		name, v := mib.Next(vb.Name, nil)
-		for q.v1 && v.Tag == snmpwire.Counter64 { // version 1 has no such type: RFC 3584 section 4.2.2.1
-			name, v = mib.Next(name, nil)
-		}
-		if q.v1 && v.Exception() {
-			return nil, snmpwire.NoSuchName, i + 1
-		}
-		out = snmpwire.AppendVarBind(out, name, v)
-	}
-	return out, q.tooManyStatus(len(p.VarBinds)), 0
 }
 
 func (q *request) set(mib MIB, p snmpwire.PDU) (snmpwire.Status, int) {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gosnmp/gosnmp"
+
 	"ctl.internal/internal/lab/snmpagent"
 	"ctl.internal/internal/lab/snmpwire"
 )
@@ -15,7 +17,7 @@ const row = "1.3.6.1.9.1."
 func ask(t *testing.T, a *snmpagent.Agent, version int, community string, p snmpwire.PDU) *snmpwire.PDU {
 	t.Helper()
 	p.RequestID = 42
-	out := a.Handle(snmpwire.EncodeCommunity(version, []byte(community), p.Raw()))
+	out := a.Handle(snmpwire.EncodeCommunity(version, community, p.Raw()))
 	if out == nil {
 		return nil
 	}
@@ -120,7 +122,7 @@ func TestSilentOnPurpose(t *testing.T) {
 func TestAnswersFit(t *testing.T) {
 	_, a := toyAgent(100)
 	bulk := snmpwire.PDU{Type: snmpwire.GetBulkRequest, Index: 1000, VarBinds: null(row + "3")}
-	msg := snmpwire.EncodeCommunity(1, []byte("public"), bulk.Raw())
+	msg := snmpwire.EncodeCommunity(1, "public", bulk.Raw())
 	out := a.Handle(msg)
 	if len(out) > snmpagent.DefaultMaxMessage || len(out) < snmpagent.DefaultMaxMessage-200 {
 		t.Errorf("the answer has %d octets; %d were to be filled", len(out), snmpagent.DefaultMaxMessage)
@@ -182,16 +184,16 @@ func TestSetTooBig(t *testing.T) {
 
 func FuzzHandle(f *testing.F) {
 	d := newToy(3)
-	user, err := snmpwire.NewUser("ops", snmpwire.SHA, "authpass123", snmpwire.DES, "privpass123")
+	user, err := snmpwire.NewUser("ops", gosnmp.SHA, "authpass123", gosnmp.DES, "privpass123")
 	if err != nil {
 		f.Fatal(err)
 	}
 	a := snmpagent.New(snmpagent.Config{MIB: d.mib(), ReadCommunity: "public", WriteCommunity: "private",
 		Users: []*snmpwire.User{user}, EngineID: []byte("12345678")})
 	for _, kind := range []snmpwire.Tag{snmpwire.GetRequest, snmpwire.GetBulkRequest, snmpwire.SetRequest} {
-		f.Add(snmpwire.EncodeCommunity(1, []byte("private"), snmpwire.PDU{Type: kind, Index: 10, VarBinds: null(row + "1")}.Raw()))
+		f.Add(snmpwire.EncodeCommunity(1, "private", snmpwire.PDU{Type: kind, Index: 10, VarBinds: null(row + "1")}.Raw()))
 	}
-	discovery, err := snmpwire.EncodeV3(snmpwire.V3{MaxSize: 1472, Flags: snmpwire.FlagReportable}, nil, 0, snmpwire.PDU{Type: snmpwire.GetRequest}.Raw())
+	discovery, err := snmpwire.EncodeV3(gosnmp.SnmpPacket{MsgFlags: gosnmp.Reportable}, &snmpwire.Keys{}, 0, 0, snmpwire.PDU{Type: snmpwire.GetRequest}.Raw())
 	if err != nil {
 		f.Fatal(err)
 	}

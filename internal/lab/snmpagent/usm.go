@@ -1,8 +1,10 @@
 package snmpagent
 
 import (
-	"bytes"
 	"errors"
+	"strings"
+
+	"github.com/gosnmp/gosnmp"
 
 	"ctl.internal/internal/lab/faults"
 	"ctl.internal/internal/lab/snmpwire"
@@ -14,15 +16,14 @@ const timeWindow = 150
 // The counters that reports carry: usmStats of RFC 3414, snmpUnknownContexts
 // of RFC 3413.
 const (
-	usmStats                  = "1.3.6.1.6.3.15.1.1."
-	unsupportedSecLevels      = usmStats + "1.0"
-	notInTimeWindows          = usmStats + "2.0"
-	unknownUserNames          = usmStats + "3.0"
-	unknownEngineIDs          = usmStats + "4.0"
-	wrongDigests              = usmStats + "5.0"
-	decryptionErrors          = usmStats + "6.0"
-	unknownContexts           = "1.3.6.1.6.3.12.1.5.0"
-	securityFlags        byte = snmpwire.FlagAuth | snmpwire.FlagPriv
+	usmStats             = "1.3.6.1.6.3.15.1.1."
+	unsupportedSecLevels = usmStats + "1.0"
+	notInTimeWindows     = usmStats + "2.0"
+	unknownUserNames     = usmStats + "3.0"
+	unknownEngineIDs     = usmStats + "4.0"
+	wrongDigests         = usmStats + "5.0"
+	decryptionErrors     = usmStats + "6.0"
+	unknownContexts      = "1.3.6.1.6.3.12.1.5.0"
 )
 
 // engineTime returns snmpEngineBoots and snmpEngineTime, seconds.
@@ -33,108 +34,92 @@ func (a *Agent) engineTime() (boots, seconds int) {
 
 // handleV3 is the agent's side of RFC 3414 section 3.2.
 func (a *Agent) handleV3(f *faults.Set, in []byte) []byte {
-	m, err := snmpwire.DecodeV3(in)
-	if err != nil {
+	m, err := snmpwire.DecodeV3(in, nil)
+	switch {
+	case err != nil && !errors.Is(err, snmpwire.ErrSealed):
 		a.badBER.Add(1)
 		return nil
-	}
-	if a.deliverV3(m) || len(a.keys) == 0 {
+	case m.MsgFlags&gosnmp.Reportable == 0 && a.deliver(in), len(a.users) == 0:
 		return nil
 	}
-	if !bytes.Equal(m.EngineID, a.cfg.EngineID) {
+	if m.USM().AuthoritativeEngineID != string(a.cfg.EngineID) {
 		return a.report(m, nil, unknownEngineIDs)
 	}
-	lazy, ok := a.keys[m.User]
+	u, ok := a.users[m.USM().UserName]
 	if !ok {
-		a.badAuth.Add(1)
-		return a.report(m, nil, unknownUserNames)
+		return a.refuse(m, unknownUserNames)
 	}
-	user := lazy.user
-	if m.Flags&snmpwire.FlagAuth != 0 && user.Auth == snmpwire.NoAuth ||
-		m.Flags&snmpwire.FlagPriv != 0 && user.Priv == snmpwire.NoPriv {
-		a.badAuth.Add(1)
-		return a.report(m, nil, unsupportedSecLevels)
+	level := m.MsgFlags & gosnmp.AuthPriv
+	if level&^u.Level() != 0 {
+		return a.refuse(m, unsupportedSecLevels)
 	}
-	keys := lazy.get(a.cfg.EngineID)
-	if m.Flags&snmpwire.FlagAuth != 0 {
-		if m.Verify(keys) != nil {
-			a.badAuth.Add(1)
-			return a.report(m, nil, wrongDigests)
+	keys := u.keys()
+	if level != gosnmp.NoAuthNoPriv {
+		head := m
+		m, err = snmpwire.DecodeV3(in, keys)
+		if err != nil && strings.Contains(strings.ToLower(err.Error()), "authentic") { // gosnmp says so in texts only
+			return a.refuse(head, wrongDigests)
 		}
 		boots, now := a.engineTime()
-		if off := m.Time - now; m.Boots != boots || off > timeWindow || off < -timeWindow {
-			return a.report(m, keys, notInTimeWindows)
+		at := head.USM()
+		off := int(at.AuthoritativeEngineTime) - now
+		if int(at.AuthoritativeEngineBoots) != boots || off > timeWindow || off < -timeWindow {
+			return a.report(head, keys, notInTimeWindows)
+		}
+		if err != nil {
+			a.badBER.Add(1)
+			return a.report(head, keys, decryptionErrors)
 		}
 	}
-	if err := m.Open(keys); err != nil {
-		a.badBER.Add(1)
-		if m.Flags&snmpwire.FlagPriv != 0 {
-			return a.report(m, nil, decryptionErrors)
-		}
-		return nil
-	}
-	if _, view := a.cfg.Views[string(m.Context)]; len(m.Context) > 0 && !view {
-		return a.report(m, keys, unknownContexts)
-	}
-	return a.answerV3(f, m, keys)
-}
-
-func (a *Agent) answerV3(f *faults.Set, m *snmpwire.V3, keys *snmpwire.Keys) []byte {
-	mib, view := a.cfg.Views[string(m.Context)]
+	mib, view := a.cfg.Views[m.ContextName]
 	if !view {
 		mib = a.cfg.MIB
 	}
-	q := request{agent: a, mib: mib, faults: f, write: !keys.User.ReadOnly}
-	q.room = q.limit(min(a.cfg.MaxMessage, m.MaxSize)) - 240
-	var pdu snmpwire.RawPDU
-	if required(keys.User)&^m.Flags != 0 { // VACM: the user may not come with less than it has
-		pdu = q.refuse(snmpwire.RawPDU{Type: snmpwire.Response, RequestID: m.PDU.RequestID}, m.PDU, snmpwire.AuthorizationError, 0)
-	} else {
-		var ok bool
-		if pdu, ok = q.answer(m.PDU); !ok {
-			return nil
-		}
+	if m.ContextName != "" && !view {
+		return a.report(m, keys, unknownContexts)
 	}
-	return a.seal(m, keys, m.Flags&securityFlags, pdu)
-}
-
-func required(u *snmpwire.User) byte {
-	switch {
-	case u.Priv != snmpwire.NoPriv:
-		return securityFlags
-	case u.Auth != snmpwire.NoAuth:
-		return snmpwire.FlagAuth
+	q := request{agent: a, mib: mib, faults: f, write: !u.ReadOnly}
+	q.room = q.limit(min(a.cfg.MaxMessage, int(m.MsgMaxSize))) - 240
+	if u.Level()&^level != 0 { // VACM: the user may not come with less than it has
+		refused := snmpwire.RawPDU{Type: snmpwire.Response, RequestID: m.PDU.RequestID}
+		return a.seal(m, keys, level, q.refuse(refused, m.PDU, snmpwire.AuthorizationError, 0))
 	}
-	return 0
-}
-
-// report says why a message was not accepted. Only a time report is
-// authenticated; the caller passes keys then.
-func (a *Agent) report(m *snmpwire.V3, keys *snmpwire.Keys, counter string) []byte {
-	if m.Flags&snmpwire.FlagReportable == 0 {
+	pdu, ok := q.answer(m.PDU)
+	if !ok {
 		return nil
 	}
-	var flags byte
-	if keys != nil {
-		flags = m.Flags & snmpwire.FlagAuth
-	}
-	if m.PDU.Type == 0 && m.Flags&snmpwire.FlagPriv == 0 && m.Open(nil) != nil {
+	return a.seal(m, keys, level, pdu)
+}
+
+// refuse counts and reports a message of a user who is not who they say.
+func (a *Agent) refuse(m *snmpwire.MessageV3, counter string) []byte {
+	a.badAuth.Add(1)
+	return a.report(m, nil, counter)
+}
+
+// report says why a message was not accepted. It is authenticated where the caller passes keys.
+func (a *Agent) report(m *snmpwire.MessageV3, keys *snmpwire.Keys, counter string) []byte {
+	if m.MsgFlags&gosnmp.Reportable == 0 {
 		return nil
+	}
+	level := m.MsgFlags & gosnmp.AuthNoPriv
+	if keys == nil {
+		level = gosnmp.NoAuthNoPriv
+		keys = &snmpwire.Keys{UserName: m.USM().UserName, AuthoritativeEngineID: string(a.cfg.EngineID)}
 	}
 	pdu := snmpwire.PDU{Type: snmpwire.Report, RequestID: m.PDU.RequestID, VarBinds: []snmpwire.VarBind{
 		{Name: snmpwire.MustOID(counter), Value: snmpwire.Unsigned(snmpwire.Counter32, a.badAuth.Load()+1)}}}
-	return a.seal(m, keys, flags, pdu.Raw())
+	return a.seal(m, keys, level, pdu.Raw())
 }
 
 // seal writes a message of this engine that answers m.
-func (a *Agent) seal(m *snmpwire.V3, keys *snmpwire.Keys, flags byte, pdu snmpwire.RawPDU) []byte {
+func (a *Agent) seal(m *snmpwire.MessageV3, keys *snmpwire.Keys, level gosnmp.SnmpV3MsgFlags,
+	pdu snmpwire.RawPDU) []byte {
 	boots, now := a.engineTime()
-	out, err := snmpwire.EncodeV3(snmpwire.V3{
-		MsgID: m.MsgID, MaxSize: maxMessageV3, Flags: flags, EngineID: a.cfg.EngineID, Boots: boots,
-		Time: now, User: m.User, ContextID: a.cfg.EngineID, Context: m.Context,
-	}, keys, a.salt.Add(1), pdu)
-	if err != nil { // only a key of the wrong length, which Localize never makes
-		panic(errors.Join(errors.New("snmpagent: cannot seal"), err))
+	out, err := snmpwire.EncodeV3(gosnmp.SnmpPacket{MsgID: m.MsgID, MsgFlags: level,
+		ContextEngineID: string(a.cfg.EngineID), ContextName: m.ContextName}, keys, boots, now, pdu)
+	if err != nil {
+		return nil // a value that gosnmp does not know
 	}
 	return out
 }

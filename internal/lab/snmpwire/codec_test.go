@@ -28,18 +28,17 @@ func everyValue() []VarBind {
 
 func TestCommunityRoundTrip(t *testing.T) {
 	want := PDU{GetBulkRequest, -5, 2, 70000, everyValue()}
-	msg := EncodeCommunity(Version2c, []byte("public"), want.Raw())
-	got, err := DecodeCommunity(msg)
+	got, err := DecodeCommunity(EncodeCommunity(Version2c, "public", want.Raw()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(&Message{Version2c, []byte("public"), want}, got); d != "" {
+	if d := cmp.Diff(&Message{Version2c, "public", want}, got); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestBrokenMessages(t *testing.T) {
-	good := EncodeCommunity(Version2c, []byte("public"), PDU{GetRequest, 1, 0, 0, everyValue()[:3]}.Raw())
+	good := EncodeCommunity(Version2c, "public", PDU{GetRequest, 1, 0, 0, everyValue()[:3]}.Raw())
 	for n := range good {
 		if _, err := DecodeCommunity(good[:n]); err == nil {
 			t.Errorf("a message cut after %d of %d octets is accepted", n, len(good))
@@ -60,7 +59,7 @@ func TestBrokenMessages(t *testing.T) {
 }
 
 func FuzzDecodeCommunity(f *testing.F) {
-	f.Add(EncodeCommunity(Version1, []byte("public"), PDU{SetRequest, 1, 0, 0, everyValue()}.Raw()))
+	f.Add(EncodeCommunity(Version1, "public", PDU{SetRequest, 1, 0, 0, everyValue()}.Raw()))
 	f.Add([]byte{0x30, 0x84, 0xff, 0xff, 0xff, 0xff})
 	f.Fuzz(func(t *testing.T, msg []byte) {
 		m, err := DecodeCommunity(msg)

@@ -1,5 +1,11 @@
 package snmpwire
 
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
 // appendHead writes a tag and a minimal length.
 func appendHead(dst []byte, tag Tag, n int) []byte {
 	dst = append(dst, byte(tag))
@@ -14,110 +20,49 @@ func appendHead(dst []byte, tag Tag, n int) []byte {
 	return append(dst, 0x83, byte(n>>16), byte(n>>8), byte(n))
 }
 
-// headSize is the number of octets appendHead writes.
-func headSize(n int) int {
-	switch {
-	case n < 0x80:
-		return 2
-	case n < 0x100:
-		return 3
-	case n < 0x10000:
-		return 4
-	}
-	return 5
-}
-
-func arcSize(a uint64) int {
-	n := 1
-	for a >>= 7; a > 0; a >>= 7 {
-		n++
-	}
-	return n
+// enclose puts a header before what was appended from an octet on.
+func enclose(dst []byte, from int, tag Tag) []byte {
+	var head [5]byte
+	return slices.Insert(dst, from, appendHead(head[:0], tag, len(dst)-from)...)
 }
 
 func appendArc(dst []byte, a uint64) []byte {
-	for shift := 7 * (arcSize(a) - 1); shift > 0; shift -= 7 {
+	for shift := (bits.Len64(a|1) - 1) / 7 * 7; shift > 0; shift -= 7 {
 		dst = append(dst, byte(a>>shift)|0x80)
 	}
 	return append(dst, byte(a&0x7f))
 }
 
-// head2 folds the first two arcs into one; an OID shorter than two arcs
-// cannot be written and is filled with zeros.
-func head2(o OID) (uint64, OID) {
-	switch len(o) {
-	case 0:
-		return 0, nil
-	case 1:
-		return uint64(o[0]) * 40, nil
-	}
-	return uint64(o[0])*40 + uint64(o[1]), o[2:]
-}
-
-func oidSize(o OID) int {
-	first, rest := head2(o)
-	n := arcSize(first)
-	for _, a := range rest {
-		n += arcSize(uint64(a))
-	}
-	return n
-}
-
+// appendOID writes an OID. One with fewer than two arcs cannot be written and becomes 0.0.
 func appendOID(dst []byte, o OID) []byte {
-	dst = appendHead(dst, ObjectID, oidSize(o))
-	first, rest := head2(o)
-	dst = appendArc(dst, first)
-	for _, a := range rest {
+	if len(o) < 2 {
+		o = OID{0, 0}
+	}
+	from := len(dst)
+	dst = appendArc(dst, uint64(o[0])*40+uint64(o[1]))
+	for _, a := range o[2:] {
 		dst = appendArc(dst, uint64(a))
 	}
-	return dst
+	return enclose(dst, from, ObjectID)
 }
 
-// intSize is the number of octets of a two's complement number.
-func intSize(n int64) int {
-	k := 1
-	for k < 8 && (n>>(8*k-1) != 0 && n>>(8*k-1) != -1) {
-		k++
-	}
-	return k
-}
-
+// appendInt writes a two's complement number in as few octets as it needs.
 func appendInt(dst []byte, tag Tag, n int64) []byte {
-	k := intSize(n)
-	dst = appendHead(dst, tag, k)
-	for k--; k >= 0; k-- {
+	octets := bits.Len64(uint64(n^n>>63))/8 + 1
+	dst = append(dst, byte(tag), byte(octets))
+	for k := octets - 1; k >= 0; k-- {
 		dst = append(dst, byte(n>>(8*k)))
 	}
 	return dst
 }
 
-// bigCounter reports a Counter64 whose top bit is set: it needs a ninth octet.
-func bigCounter(v Value) bool { return v.Tag == Counter64 && v.Int < 0 }
-
-func valueSize(v Value) int {
-	switch v.Tag {
-	case Integer, Counter32, Gauge32, TimeTicks, Counter64:
-		if bigCounter(v) {
-			return 9
-		}
-		return intSize(v.Int)
-	case ObjectID:
-		return oidSize(v.OID)
-	}
-	return len(v.Bytes)
-}
-
 func appendValue(dst []byte, v Value) []byte {
 	switch v.Tag {
 	case Integer, Counter32, Gauge32, TimeTicks, Counter64:
-		if !bigCounter(v) {
-			return appendInt(dst, v.Tag, v.Int)
+		if v.Tag == Counter64 && v.Int < 0 { // its top bit is set: it needs a ninth octet
+			return binary.BigEndian.AppendUint64(append(dst, byte(Counter64), 9, 0), uint64(v.Int))
 		}
-		dst = append(dst, byte(Counter64), 9, 0)
-		for k := 7; k >= 0; k-- {
-			dst = append(dst, byte(uint64(v.Int)>>(8*k)))
-		}
-		return dst
+		return appendInt(dst, v.Tag, v.Int)
 	case ObjectID:
 		return appendOID(dst, v.OID)
 	}
@@ -126,9 +71,8 @@ func appendValue(dst []byte, v Value) []byte {
 
 // AppendVarBind writes one variable binding.
 func AppendVarBind(dst []byte, name OID, v Value) []byte {
-	o, n := oidSize(name), valueSize(v)
-	dst = appendHead(dst, Sequence, headSize(o)+o+headSize(n)+n)
-	return appendValue(appendOID(dst, name), v)
+	from := len(dst)
+	return enclose(appendValue(appendOID(dst, name), v), from, Sequence)
 }
 
 // AppendVarBinds writes a list of variable bindings, without the SEQUENCE around it.
@@ -137,11 +81,4 @@ func AppendVarBinds(dst []byte, list []VarBind) []byte {
 		dst = AppendVarBind(dst, vb.Name, vb.Value)
 	}
 	return dst
-}
-
-func appendOctets(dst, b []byte) []byte { return append(appendHead(dst, OctetString, len(b)), b...) }
-
-// wrap puts a header before content.
-func wrap(tag Tag, content []byte) []byte {
-	return append(appendHead(make([]byte, 0, len(content)+5), tag, len(content)), content...)
 }

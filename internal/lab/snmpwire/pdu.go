@@ -1,15 +1,9 @@
 // Package snmpwire turns SNMP messages of versions 1, 2c and 3 into bytes and
-// back: BER, PDUs, the user-based security model. It holds no state and does no I/O.
+// back. It holds no state and does no I/O.
 //
-// It exists because a client library does not serve the authoritative engine's side
-// (the discovery, reports, time), and because simulated switches must be able to send
-// what is wrong on purpose. The product speaks SNMP by gosnmp.
+// Version 3 is gosnmp's work. Versions 1 and 2c are read and written here: an agent compares OIDs as numbers
+// and counts octets while it fills an answer, and a codec of its own keeps the tests honest.
 package snmpwire
-
-import (
-	"fmt"
-	"math"
-)
 
 // The tags of PDUs (RFC 3416 section 3; TrapV1 is RFC 1157's).
 const (
@@ -23,9 +17,6 @@ const (
 	TrapV2         Tag = 0xa7
 	Report         Tag = 0xa8
 )
-
-// MaxVarBinds bounds the variable bindings taken from one message.
-const MaxVarBinds = 4096
 
 // PDU is a protocol data unit, all kinds but TrapV1.
 type PDU struct {
@@ -51,79 +42,11 @@ type RawPDU struct {
 	VarBinds  []byte
 }
 
-func (p RawPDU) encode() []byte {
-	b := make([]byte, 0, len(p.VarBinds)+24)
-	b = appendInt(b, Integer, int64(p.RequestID))
-	b = appendInt(b, Integer, int64(p.Status))
-	b = appendInt(b, Integer, int64(p.Index))
-	b = appendHead(b, Sequence, len(p.VarBinds))
-	return wrap(p.Type, append(b, p.VarBinds...))
-}
-
-func decodePDU(tag Tag, r reader) (PDU, error) {
-	p := PDU{Type: tag}
-	if tag < GetRequest || tag > Report || tag == TrapV1 {
-		return p, fmt.Errorf("BER: %#x is not the tag of a PDU that is answered", byte(tag))
-	}
-	id, err := r.int32(math.MinInt32, math.MaxInt32)
-	if err != nil {
-		return p, err
-	}
-	status, err := r.int32(math.MinInt32, math.MaxInt32)
-	if err != nil {
-		return p, err
-	}
-	index, err := r.int32(math.MinInt32, math.MaxInt32)
-	if err != nil {
-		return p, err
-	}
-	p.RequestID, p.Status, p.Index = int32(id), Status(status), index
-	list, err := r.want(Sequence)
-	if err != nil {
-		return p, err
-	}
-	if err := r.end(); err != nil {
-		return p, err
-	}
-	p.VarBinds, err = decodeVarBinds(list)
-	return p, err
-}
-
-func decodeVarBinds(list reader) ([]VarBind, error) {
-	var out []VarBind
-	for len(list.b) > 0 {
-		if len(out) == MaxVarBinds {
-			return nil, fmt.Errorf("more than %d variable bindings", MaxVarBinds)
-		}
-		vb, err := decodeVarBind(&list)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, vb)
-	}
-	return out, nil
-}
-
-func decodeVarBind(list *reader) (VarBind, error) {
-	one, err := list.want(Sequence)
-	if err != nil {
-		return VarBind{}, err
-	}
-	name, err := one.want(ObjectID)
-	if err != nil {
-		return VarBind{}, err
-	}
-	oid, err := decodeOID(name.b)
-	if err != nil {
-		return VarBind{}, err
-	}
-	tag, body, err := one.next()
-	if err != nil {
-		return VarBind{}, err
-	}
-	v, err := decodeValue(tag, body.b)
-	if err != nil {
-		return VarBind{}, err
-	}
-	return VarBind{oid, v}, one.end()
+func (p RawPDU) append(dst []byte) []byte {
+	from := len(dst)
+	dst = appendInt(dst, Integer, int64(p.RequestID))
+	dst = appendInt(dst, Integer, int64(p.Status))
+	dst = appendInt(dst, Integer, int64(p.Index))
+	dst = append(appendHead(dst, Sequence, len(p.VarBinds)), p.VarBinds...)
+	return enclose(dst, from, p.Type)
 }

@@ -1,6 +1,11 @@
 package snmpwire
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gosnmp/gosnmp"
+)
 
 // Status is the error-status of a response (RFC 3416 section 3).
 type Status int
@@ -28,26 +33,20 @@ const (
 	InconsistentName    Status = 18
 )
 
-// statusNames is indexed by Status.
-func statusNames() []string {
-	return []string{"noError", "tooBig", "noSuchName", "badValue", "readOnly", "genErr", "noAccess", "wrongType",
-		"wrongLength", "wrongEncoding", "wrongValue", "noCreation", "inconsistentValue", "resourceUnavailable",
-		"commitFailed", "undoFailed", "authorizationError", "notWritable", "inconsistentName"}
-}
-
 // String returns the name of RFC 3416.
 func (s Status) String() string {
-	if names := statusNames(); s >= 0 && int(s) < len(names) {
-		return names[s]
+	if s < NoError || s > InconsistentName {
+		return fmt.Sprintf("status(%d)", int(s))
 	}
-	return fmt.Sprintf("status(%d)", int(s))
+	name := gosnmp.SNMPError(s).String()
+	return strings.ToLower(name[:1]) + name[1:]
 }
 
 // ParseStatus finds a status by its name in RFC 3416.
 func ParseStatus(name string) (Status, error) {
-	for i, n := range statusNames() {
-		if n == name {
-			return Status(i), nil
+	for s := NoError; s <= InconsistentName; s++ {
+		if s.String() == name {
+			return s, nil
 		}
 	}
 	return 0, fmt.Errorf("%.40q is not an SNMP error-status; the names are those of RFC 3416, as wrongValue", name)

@@ -1,249 +1,134 @@
 package snmpwire
 
 import (
-	"crypto/hmac"
+	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"math"
+
+	"github.com/gosnmp/gosnmp"
 )
 
-// The bits of msgFlags (RFC 3412 section 6.4).
-const (
-	FlagAuth       byte = 1
-	FlagPriv       byte = 2
-	FlagReportable byte = 4
-)
+// User is a user of the user-based security model with its passwords.
+type User struct {
+	Name     string
+	Auth     gosnmp.SnmpV3AuthProtocol
+	Priv     gosnmp.SnmpV3PrivProtocol
+	ReadOnly bool // SET answers noAccess
 
-// ErrDigest says that a message does not carry the digest of its user's key.
-var ErrDigest = errors.New("wrong digest")
-
-// V3 is a version 3 message whose security model is USM (RFC 3412, RFC 3414).
-type V3 struct {
-	MsgID     int32
-	MaxSize   int // of the sender, octets
-	Flags     byte
-	EngineID  []byte
-	Boots     int
-	Time      int // seconds
-	User      string
-	ContextID []byte
-	Context   []byte
-	PDU       PDU // set by Open
-
-	digest  []byte
-	digestN int // where the digest starts in the message
-	salt    []byte
-	scoped  []byte
-	sealed  bool
-	raw     []byte
+	authPassword, privPassword string
 }
 
-// DecodeV3 reads all but the scoped PDU, which Open reads once the user's keys
-// are known. Octets of the result are those of msg.
-func DecodeV3(msg []byte) (*V3, error) {
-	r := reader{b: msg}
-	body, err := r.want(Sequence)
-	if err != nil {
-		return nil, err
+// NewUser makes a user. Passwords are of 8 octets or more (RFC 3414 section
+// 11.2) where their protocol is in use; privacy needs authentication.
+func NewUser(name string, auth gosnmp.SnmpV3AuthProtocol, authPassword string,
+	priv gosnmp.SnmpV3PrivProtocol, privPassword string) (*User, error) {
+	u := &User{Name: name, Auth: auth, Priv: priv, authPassword: authPassword, privPassword: privPassword}
+	switch level := u.Level(); {
+	case name == "" || len(name) > 32:
+		return nil, fmt.Errorf("user name %.40q: 1 to 32 octets are allowed", name)
+	case level == gosnmp.NoAuthNoPriv && priv > gosnmp.NoPriv:
+		return nil, fmt.Errorf("user %s: privacy needs an authentication protocol", name)
+	case level != gosnmp.NoAuthNoPriv && len(authPassword) < 8:
+		return nil, fmt.Errorf("user %s: the authentication password has fewer than 8 octets", name)
+	case level == gosnmp.AuthPriv && len(privPassword) < 8:
+		return nil, fmt.Errorf("user %s: the privacy password has fewer than 8 octets", name)
 	}
-	if err := r.end(); err != nil {
-		return nil, err
-	}
-	if _, err := body.int32(Version3, Version3); err != nil {
-		return nil, fmt.Errorf("version: %w", err)
-	}
-	m := &V3{raw: msg}
-	head, err := body.want(Sequence)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.decodeHead(head); err != nil {
-		return nil, err
-	}
-	params, err := body.want(OctetString)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.decodeParams(params); err != nil {
-		return nil, err
-	}
-	start := body
-	tag, inner, err := body.next()
+	return u, nil
+}
+
+// Level is the security level that the user's protocols make possible.
+func (u *User) Level() gosnmp.SnmpV3MsgFlags {
 	switch {
+	case u.Auth <= gosnmp.NoAuth:
+		return gosnmp.NoAuthNoPriv
+	case u.Priv <= gosnmp.NoPriv:
+		return gosnmp.AuthNoPriv
+	}
+	return gosnmp.AuthPriv
+}
+
+// Keys are the keys of a user at one engine.
+type Keys = gosnmp.UsmSecurityParameters
+
+// Localize makes the user's keys for an engine (RFC 3414 section 2.6).
+func (u *User) Localize(engineID []byte) *Keys {
+	k := &Keys{UserName: u.Name, AuthoritativeEngineID: string(engineID),
+		AuthenticationProtocol: u.Auth, AuthenticationPassphrase: u.authPassword,
+		PrivacyProtocol: u.Priv, PrivacyPassphrase: u.privPassword}
+	_ = k.InitSecurityKeys() // fails without a password only
+	return k
+}
+
+// MessageV3 is a message of version 3; MsgID, MsgFlags and the like are gosnmp's.
+type MessageV3 struct {
+	*gosnmp.SnmpPacket
+	PDU PDU
+}
+
+// USM is the security parameters of the message.
+func (m *MessageV3) USM() *Keys { return m.SecurityParameters.(*Keys) }
+
+// ErrSealed says that a message needs the keys of its user to be read. Its header is read.
+var ErrSealed = errors.New("the message is authenticated: it is read with the keys of its user")
+
+// DecodeV3 reads a message of version 3. With keys it must be authentic.
+func DecodeV3(msg []byte, keys *Keys) (m *MessageV3, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the message cannot be read: %v", r)
+		}
+	}()
+	g := &gosnmp.GoSNMP{Version: gosnmp.Version3, SecurityModel: gosnmp.UserSecurityModel, SecurityParameters: keys}
+	read := func(b []byte) (*gosnmp.SnmpPacket, error) { return g.UnmarshalTrap(b, true) }
+	if keys == nil {
+		g.SecurityParameters, read = &Keys{UserName: "unknown"}, g.SnmpDecodePacket
+	}
+	p, err := read(bytes.Clone(msg)) // gosnmp writes into it
+	switch {
+	case err != nil && keys == nil && p.MsgFlags&gosnmp.AuthNoPriv != 0:
+		return &MessageV3{SnmpPacket: p}, ErrSealed
 	case err != nil:
 		return nil, err
-	case tag == OctetString:
-		m.scoped, m.sealed = inner.b, true
-	case tag == Sequence:
-		m.scoped = start.b[:len(start.b)-len(body.b)]
-	default:
-		return nil, fmt.Errorf("BER: tag %#x where a scoped PDU belongs", byte(tag))
 	}
-	if m.sealed != (m.Flags&FlagPriv != 0) || m.Flags&(FlagAuth|FlagPriv) == FlagPriv {
-		return nil, errors.New("msgFlags contradict the message")
+	plain := *p // the same PDU in a message of version 2c
+	plain.Version, plain.Community = gosnmp.Version2c, ""
+	b, err := plain.MarshalMsg()
+	if err != nil {
+		return nil, err
 	}
-	return m, body.end()
+	community, err := DecodeCommunity(b)
+	if err != nil {
+		return nil, err
+	}
+	return &MessageV3{p, community.PDU}, nil
 }
 
-func (m *V3) decodeHead(r reader) error {
-	id, err := r.int32(0, math.MaxInt32)
+// EncodeV3 writes a message of version 3 with a PDU, at a time of the engine that the keys are for. The head has
+// MsgID, MsgFlags and the context.
+func EncodeV3(head gosnmp.SnmpPacket, keys *Keys, boots, seconds int, pdu RawPDU) ([]byte, error) {
+	sp := keys.Copy().(*Keys)
+	sp.AuthoritativeEngineBoots, sp.AuthoritativeEngineTime = uint32(boots), uint32(seconds)
+	sp.PrivacyParameters = make([]byte, 8) // random, so that no two messages have the same
+	_, _ = rand.Read(sp.PrivacyParameters) // never fails
+	p, err := packet(pdu)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if m.MaxSize, err = r.int32(484, math.MaxInt32); err != nil {
-		return err
-	}
-	flags, err := r.want(OctetString)
-	if err != nil {
-		return err
-	}
-	if len(flags.b) != 1 {
-		return fmt.Errorf("msgFlags of %d octets", len(flags.b))
-	}
-	m.MsgID, m.Flags = int32(id), flags.b[0]
-	if _, err := r.int32(3, 3); err != nil {
-		return fmt.Errorf("security model: %w", err)
-	}
-	return r.end()
+	head.Version, head.SecurityModel, head.SecurityParameters = gosnmp.Version3, gosnmp.UserSecurityModel, sp
+	head.PDUType, head.RequestID, head.Variables = p.PDUType, p.RequestID, p.Variables
+	head.Error, head.ErrorIndex = p.Error, p.ErrorIndex
+	head.NonRepeaters, head.MaxRepetitions = p.NonRepeaters, p.MaxRepetitions
+	return head.MarshalMsg()
 }
 
-func (m *V3) decodeParams(outer reader) error {
-	r, err := outer.want(Sequence)
-	if err != nil {
-		return err
-	}
-	if err := outer.end(); err != nil {
-		return err
-	}
-	id, err := r.want(OctetString)
-	if err != nil {
-		return err
-	}
-	if m.Boots, err = r.int32(0, math.MaxInt32); err != nil {
-		return err
-	}
-	if m.Time, err = r.int32(0, math.MaxInt32); err != nil {
-		return err
-	}
-	user, err := r.want(OctetString)
-	if err != nil {
-		return err
-	}
-	sum, err := r.want(OctetString)
-	if err != nil {
-		return err
-	}
-	privacy, err := r.want(OctetString)
-	if err != nil {
-		return err
-	}
-	if len(id.b) > 32 || len(user.b) > 32 {
-		return errors.New("engine id or user name above 32 octets")
-	}
-	m.EngineID, m.User, m.digest, m.digestN, m.salt = id.b, string(user.b), sum.b, sum.pos, privacy.b
-	return r.end()
+// packet is a PDU in the form of gosnmp.
+func packet(pdu RawPDU) (*gosnmp.SnmpPacket, error) {
+	return (&gosnmp.GoSNMP{}).SnmpDecodePacket(EncodeCommunity(Version2c, "", pdu))
 }
 
-// EncodeV3 writes a version 3 message of the fields of m with a PDU. Flags say
-// whether it is authenticated and encrypted; k may be nil when they say
-// neither. saltN must differ for every message encrypted with the same keys.
-func EncodeV3(m V3, k *Keys, saltN uint64, pdu RawPDU) ([]byte, error) {
-	scoped := appendOctets(nil, m.ContextID)
-	scoped = appendOctets(scoped, m.Context)
-	scoped = wrap(Sequence, append(scoped, pdu.encode()...))
-	var sum, privacy []byte
-	if m.Flags&FlagAuth != 0 {
-		sum = make([]byte, k.User.Auth.info().digest)
-	}
-	if m.Flags&FlagPriv != 0 {
-		privacy = salt(k.User.Priv, m.Boots, saltN)
-		sealed, err := k.encrypt(m.Boots, m.Time, privacy, scoped)
-		if err != nil {
-			return nil, err
-		}
-		scoped = appendOctets(nil, sealed)
-	}
-	head := appendInt(nil, Integer, int64(m.MsgID))
-	head = appendInt(head, Integer, int64(m.MaxSize))
-	head = appendOctets(head, []byte{m.Flags})
-	head = appendInt(head, Integer, 3)
-
-	params := appendOctets(nil, m.EngineID)
-	params = appendInt(params, Integer, int64(m.Boots))
-	params = appendInt(params, Integer, int64(m.Time))
-	params = appendOctets(params, []byte(m.User))
-	params = appendOctets(params, sum)
-	tail := 0 // octets that follow the digest
-	params = appendOctets(params, privacy)
-	tail += headSize(len(privacy)) + len(privacy)
-
-	msg := appendInt(nil, Integer, Version3)
-	msg = append(msg, wrap(Sequence, head)...)
-	msg = append(msg, wrap(OctetString, wrap(Sequence, params))...)
-	tail += len(scoped)
-	msg = wrap(Sequence, append(msg, scoped...))
-	if sum != nil {
-		at := len(msg) - tail - len(sum)
-		copy(msg[at:], digest(k.User.Auth, k.auth, msg))
-	}
-	return msg, nil
-}
-
-// Verify checks the digest with the user's keys; it returns ErrDigest.
-func (m *V3) Verify(k *Keys) error {
-	if len(m.digest) != k.User.Auth.info().digest {
-		return ErrDigest
-	}
-	blank := append([]byte(nil), m.raw...)
-	clear(blank[m.digestN : m.digestN+len(m.digest)])
-	if !hmac.Equal(digest(k.User.Auth, k.auth, blank), m.digest) {
-		return ErrDigest
-	}
-	return nil
-}
-
-// Open reads the scoped PDU; k may be nil when the message is not encrypted.
-func (m *V3) Open(k *Keys) error {
-	plain := m.scoped
-	if m.sealed {
-		var err error
-		if k == nil || k.User.Priv == NoPriv {
-			return errCipher
-		}
-		if plain, err = k.decrypt(m.Boots, m.Time, m.salt, m.scoped); err != nil {
-			return err
-		}
-	}
-	outer := reader{b: plain} // what follows is DES padding
-	r, err := outer.want(Sequence)
-	if err != nil {
-		return err
-	}
-	id, err := r.want(OctetString)
-	if err != nil {
-		return err
-	}
-	name, err := r.want(OctetString)
-	if err != nil {
-		return err
-	}
-	tag, inner, err := r.next()
-	if err != nil {
-		return err
-	}
-	m.ContextID, m.Context = id.b, name.b
-	if m.PDU, err = decodePDU(tag, inner); err != nil {
-		return err
-	}
-	return r.end()
-}
-
-// Clone copies the message, so that it outlives the octets it was read from.
-// What Open read is not kept.
-func (m *V3) Clone() *V3 {
-	c, err := DecodeV3(append([]byte(nil), m.raw...))
-	if err != nil { // it was read before
-		panic(err)
-	}
-	return c
+// Variables are variable bindings in the form of gosnmp.
+func Variables(list []VarBind) ([]gosnmp.SnmpPDU, error) {
+	p, err := packet(PDU{Type: Response, VarBinds: list}.Raw())
+	return p.Variables, err
 }

@@ -4,6 +4,7 @@
 package sshhost
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
@@ -44,14 +45,7 @@ type Listener struct {
 
 // Start listens.
 func Start(o Options) (*Listener, error) {
-	for _, d := range []struct {
-		at *string
-		to string
-	}{{&o.User, "lab"}, {&o.Password, "lab"}, {&o.Address, "127.0.0.1:0"}} {
-		if *d.at == "" {
-			*d.at = d.to
-		}
-	}
+	o.User, o.Password, o.Address = cmp.Or(o.User, "lab"), cmp.Or(o.Password, "lab"), cmp.Or(o.Address, "127.0.0.1:0")
 	l := &Listener{o: o, conns: map[net.Conn]bool{}}
 	if err := l.NewHostKey(); err != nil {
 		return nil, err

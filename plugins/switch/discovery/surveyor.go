@@ -7,6 +7,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -72,15 +73,7 @@ type Surveyor struct {
 
 // New makes a Surveyor; Start starts it, Close ends it, and it may be started again.
 func New(o Options) *Surveyor {
-	if o.Workers == 0 {
-		o.Workers = 256
-	}
-	if o.Deadline == 0 {
-		o.Deadline = 20 * time.Second
-	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
+	o.Workers, o.Deadline, o.Log = cmp.Or(o.Workers, 256), cmp.Or(o.Deadline, 20*time.Second), cmp.Or(o.Log, slog.Default())
 	s := &Surveyor{opt: o, interval: o.Interval, rearm: make(chan struct{}, 1), first: make(chan struct{}),
 		observed: map[mib.MAC]*Observation{}, failed: map[mib.MAC]error{},
 		asked: map[mib.MAC]time.Time{}, dues: map[mib.MAC]*due{}, reread: map[mib.MAC]time.Time{}, touched: make(chan struct{}, 1)}

@@ -39,17 +39,20 @@ func InterfaceAddress(ix []uint32) (ifIndex uint32, a netip.Addr, ok bool) {
 
 // IPv4 makes an address of four arcs of an index.
 func IPv4(arcs []uint32) (netip.Addr, bool) {
-	if len(arcs) != 4 {
-		return netip.Addr{}, false
-	}
-	var b [4]byte
+	a, ok := address(arcs)
+	return a, ok && a.Is4()
+}
+
+// address makes an address of arcs that are its octets.
+func address(arcs []uint32) (netip.Addr, bool) {
+	b := make([]byte, len(arcs))
 	for i, a := range arcs {
 		if a > 255 {
 			return netip.Addr{}, false
 		}
 		b[i] = byte(a)
 	}
-	return netip.AddrFrom4(b), true
+	return netip.AddrFromSlice(b)
 }
 
 // IPv4Arcs returns the four octets as arcs of an index.
@@ -86,13 +89,6 @@ func LLDPManagement(ix []uint32) (RemoteIndex, netip.Addr, bool) {
 	if size == 0 || len(rest) != size {
 		return RemoteIndex{}, netip.Addr{}, false
 	}
-	b := make([]byte, size)
-	for i, a := range rest {
-		if a > 255 {
-			return RemoteIndex{}, netip.Addr{}, false
-		}
-		b[i] = byte(a)
-	}
-	addr, ok := netip.AddrFromSlice(b)
+	addr, ok := address(rest)
 	return RemoteIndex{ix[0], ix[1], ix[2]}, addr, ok
 }

@@ -3,6 +3,7 @@ package mib
 import (
 	"encoding/hex"
 	"fmt"
+	"net"
 	"strings"
 )
 
@@ -100,22 +101,7 @@ func (m MAC) Valid() bool { return m < 1<<48 }
 func (m MAC) Unicast() bool { return m != 0 && m.Valid() && m>>40&1 == 0 }
 
 // String returns the address as lower-case octets with colons.
-func (m MAC) String() string {
-	return ColonHex(m.Octets())
-}
+func (m MAC) String() string { return ColonHex(m.Octets()) }
 
 // ColonHex returns octets in lower-case hexadecimal with colons.
-func ColonHex(b []byte) string {
-	if len(b) == 0 {
-		return ""
-	}
-	const digits = "0123456789abcdef"
-	out := make([]byte, 0, 3*len(b)-1)
-	for i, o := range b {
-		if i > 0 {
-			out = append(out, ':')
-		}
-		out = append(out, digits[o>>4], digits[o&15])
-	}
-	return string(out)
-}
+func ColonHex(b []byte) string { return net.HardwareAddr(b).String() }

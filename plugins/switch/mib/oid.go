@@ -5,6 +5,7 @@
 package mib
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -127,7 +128,6 @@ const (
 // Values of RowStatus (RFC 2579).
 const (
 	RowActive        = 1
-	RowNotInService  = 2
 	RowNotReady      = 3
 	RowCreateAndGo   = 4
 	RowCreateAndWait = 5
@@ -182,17 +182,7 @@ func Under(base, oid OID, dst []uint32) ([]uint32, bool) {
 const maxArcs = 128
 
 // Compare orders two lists of arcs as a walk does.
-func Compare(a, b []uint32) int {
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			if a[i] < b[i] {
-				return -1
-			}
-			return 1
-		}
-	}
-	return len(a) - len(b)
-}
+func Compare(a, b []uint32) int { return slices.Compare(a, b) }
 
 // tables are the tables that are read, by the identifiers of their entries.
 var tables = []struct{ entry, name string }{

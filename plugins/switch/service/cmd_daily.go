@@ -94,15 +94,15 @@ func (s *Service) dailyCommands() []commands.Command {
 	}
 	return []commands.Command{
 		daily("switch:ports", "Show the ports of a switch", "State, speed, VLANs, spanning tree and neighbour of each port, read now.\n\nExample: switch:ports sw1 -w",
-			s.switchArg(true), []commands.Option{s.portOption()}, which, s.getPorts),
+			s.switchArg(true), []commands.Option{s.portOption()}, which, at(s, s.getPorts)),
 		daily("switch:vlans", "Show the VLANs of a switch or of all", "Read now, with the names of the ports.\n\nExample: switch:vlans sw1\n         switch:vlans --vlan 100",
 			s.switchArg(false), []commands.Option{vlanOption()}, func(in *commands.Invocation) (vlanIDIn, error) {
 				id, err := vlanID(in.Option("vlan"))
 				return vlanIDIn{in.Arg("switch"), id}, err
 			}, s.vlanLines),
 		daily("switch:counters", "Show rates and errors of the ports of a switch", "Bits a second and errors of the last two readings, of which the last is made now.\n\nExample: switch:counters sw1 -w",
-			s.switchArg(true), []commands.Option{s.portOption()}, which, s.counterLines),
-		daily("switch:stp", "Show the spanning tree of a switch", "State and root of each port, read now.\n\nExample: switch:stp sw1", s.switchArg(true), nil, which, s.stpLines),
+			s.switchArg(true), []commands.Option{s.portOption()}, which, at(s, s.counterLines)),
+		daily("switch:stp", "Show the spanning tree of a switch", "State and root of each port, read now.\n\nExample: switch:stp sw1", s.switchArg(true), nil, which, at(s, s.stpLines)),
 		daily("switch:neighbors", "Show who is attached to the switches", "The edges of the topology at the ports of a switch, or of all, and the neighbours that were not placed, with the reason.\n"+
 			"Shows what is known; switch:TopoDiscover asks the switches again.\n\nExample: switch:neighbors | grep false", s.switchArg(false), nil, which, s.neighborLines),
 		daily("switch:find", "Find where a MAC address, an IP address or a name is", "Asks all switches at the same time. How it is known:\n"+
@@ -132,13 +132,9 @@ func (s *Service) cmdFDB() commands.Command {
 			return err
 		}
 		asked := fdbLinesIn{whichIn: whichIn{in.Arg("switch"), in.Option("port")}, VLAN: id, MAC: in.Option("mac")}
-		return paged(ctx, in, func(ctx context.Context, p pageIn) (shown, []fdbLine, pageOut, error) {
+		return paged(ctx, in, func(ctx context.Context, p pageIn) (*page[fdbLine], error) {
 			asked.pageIn = p
-			out, err := s.fdbLines(ctx, asked)
-			if err != nil {
-				return nil, nil, pageOut{}, err
-			}
-			return out, out.Entries, out.pageOut, nil
+			return at(s, s.fdbLines)(ctx, asked)
 		})
 	}
 	return c
@@ -150,20 +146,17 @@ func (s *Service) cmdARP() commands.Command {
 		Options: []commands.Option{macOption(), limitOption()}}
 	c.Run = func(ctx context.Context, in *commands.Invocation) error {
 		asked := arpLinesIn{whichIn: whichIn{Switch: in.Arg("switch")}, MAC: in.Option("mac")}
-		return paged(ctx, in, func(ctx context.Context, p pageIn) (shown, []arpLine, pageOut, error) {
+		return paged(ctx, in, func(ctx context.Context, p pageIn) (*page[arpLine], error) {
 			asked.pageIn = p
-			out, err := s.arpLines(ctx, asked)
-			if err != nil {
-				return nil, nil, pageOut{}, err
-			}
-			return out, out.Entries, out.pageOut, nil
+			return at(s, s.arpLines)(ctx, asked)
 		})
 	}
 	return c
 }
 
 // paged shows a table page by page: as text a table each, as JSON one array.
-func paged[T any](ctx context.Context, in *commands.Invocation, read func(context.Context, pageIn) (shown, []T, pageOut, error)) error {
+func paged[T line](ctx context.Context, in *commands.Invocation,
+	read func(context.Context, pageIn) (*page[T], error)) error {
 	left, err := last(in)
 	if err != nil {
 		return err
@@ -174,7 +167,7 @@ func paged[T any](ctx context.Context, in *commands.Invocation, read func(contex
 			p.Limit = left
 		}
 		call, cancel := context.WithTimeout(ctx, rpcTime)
-		out, rows, end, err := read(call, p)
+		out, err := read(call, p)
 		cancel()
 		if err != nil {
 			return err
@@ -184,31 +177,31 @@ func paged[T any](ctx context.Context, in *commands.Invocation, read func(contex
 				return err
 			}
 		}
-		if err := showPage(in, out, rows, entries, end); err != nil {
+		if err := showPage(in, out, entries); err != nil {
 			return err
 		}
-		entries += len(rows)
-		if left -= len(rows); end.Next == "" || limited && left <= 0 {
+		entries += len(out.Entries)
+		if left -= len(out.Entries); out.Next == "" || limited && left <= 0 {
 			if in.Format == "json" {
 				_, err = io.WriteString(in.Stdout, "]\n")
-			} else if end.Next != "" {
+			} else if out.Next != "" {
 				_, err = io.WriteString(in.Stderr, "There are more entries; --last 0 shows all, --vlan, --port and --mac choose.\n")
 			}
 			return err
 		}
-		p.Cursor = end.Next
+		p.Cursor = out.Next
 	}
 }
 
 // showPage writes a page that comes after some entries.
-func showPage[T any](in *commands.Invocation, out shown, rows []T, before int, end pageOut) error {
+func showPage[T line](in *commands.Invocation, out *page[T], before int) error {
 	if in.Format == "json" {
-		for _, note := range end.Partial {
+		for _, note := range out.Partial {
 			if _, err := io.WriteString(in.Stderr, "partial: "+note+"\n"); err != nil {
 				return err
 			}
 		}
-		for i, r := range rows {
+		for i, r := range out.Entries {
 			text, err := json.Marshal(r)
 			if err != nil {
 				return err
@@ -222,7 +215,7 @@ func showPage[T any](in *commands.Invocation, out shown, rows []T, before int, e
 		}
 		return nil
 	}
-	if len(rows) == 0 && (before > 0 || end.Next != "") {
+	if len(out.Entries) == 0 && (before > 0 || out.Next != "") {
 		return nil // a page in which nothing was chosen
 	}
 	text := out.text()
@@ -281,7 +274,7 @@ func (s *Service) cmdVLANDel() commands.Command {
 			if err != nil {
 				return err
 			}
-			out, err := s.dropVLAN(ctx, vlanByName{vlanIDIn: vlanIDIn{in.Arg("switch"), id}})
+			out, err := at(s, s.dropVLAN)(ctx, vlanByName{vlanIDIn: vlanIDIn{in.Arg("switch"), id}})
 			return doneVLAN(in, "is removed", id, out, err)
 		}}
 }

@@ -104,7 +104,7 @@ func (s *Service) cmdACLs() commands.Command {
 			"show of a rule is empty.\n\nExample: switch:acls sw1",
 		Arguments: []commands.Argument{s.switchArgument(true)},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
-			r, err := s.aclLines(ctx, whichIn{Switch: in.Arg("switch")})
+			r, err := at(s, s.aclLines)(ctx, whichIn{Switch: in.Arg("switch")})
 			if err != nil {
 				return err
 			}
@@ -113,11 +113,7 @@ func (s *Service) cmdACLs() commands.Command {
 	}
 }
 
-func (s *Service) aclLines(ctx context.Context, in whichIn) (*rows, error) {
-	sw, err := s.named(in.Switch)
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) aclLines(ctx context.Context, sw *switchdriver.Switch, in whichIn) (*rows, error) {
 	d, known, err := driver.For[switchdriver.ACLReader](ctx, s.drivers, sw, "ReadAcl")
 	if err != nil {
 		return nil, err

@@ -51,24 +51,10 @@ func (s *Service) runReadDB(ctx context.Context, in *commands.Invocation) error 
 	return in.Emit(report(l), func() string { return problemLines(l) + l.String() + "\n" })
 }
 
-type problem struct {
-	Line   int    `json:"line"`
-	Loaded bool   `json:"loaded"`
-	Text   string `json:"text"`
-}
-
-type loaded struct {
-	Path     string    `json:"path"`
-	Switches int       `json:"switches"`
-	Problems []problem `json:"problems"`
-}
-
-func report(l switchlist.Loaded) loaded {
-	out := loaded{Path: l.Path, Switches: l.Switches, Problems: []problem{}}
-	for _, p := range l.Problems {
-		out.Problems = append(out.Problems, problem{p.Line, p.Loaded, p.Text})
-	}
-	return out
+// report is a list as it is shown: without problems there is an empty array of them.
+func report(l switchlist.Loaded) switchlist.Loaded {
+	l.Problems = append([]switchlist.Problem{}, l.Problems...)
+	return l
 }
 
 // maxProblemLines is how many lines with problems the text shows; JSON has all.

@@ -150,13 +150,10 @@ type counterLines struct {
 }
 
 // counterLines answers the rates of now. Where nothing was read before it reads twice.
-func (s *Service) counterLines(ctx context.Context, in whichIn) (*counterLines, error) {
-	sw, err := s.named(in.Switch)
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) counterLines(ctx context.Context, sw *switchdriver.Switch, in whichIn) (*counterLines, error) {
 	o := s.survey.Observation(mib.MAC(sw.NodeId))
 	if o == nil {
+		var err error
 		if o, _, err = s.current(ctx, sw); err != nil {
 			return nil, err
 		}
@@ -169,11 +166,11 @@ func (s *Service) counterLines(ctx context.Context, in whichIn) (*counterLines, 
 	if err != nil {
 		return nil, err
 	}
-	if in.Port != "" {
-		only, err := namesOf(o).number(sw, "port", in.Port)
-		if err != nil {
-			return nil, err
-		}
+	only, err := namesOf(o).number(sw, "port", in.Port)
+	if err != nil {
+		return nil, err
+	}
+	if only != 0 {
 		list = slices.DeleteFunc(slices.Clone(list), func(r portRate) bool { return r.Number != only })
 	}
 	return &counterLines{s.of(o.Node), stamp(now.At), math.Round(seconds(was, now)*1000) / 1000, list}, nil

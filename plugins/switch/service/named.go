@@ -19,6 +19,18 @@ func (s *Service) switchArgument(required bool) commands.Argument {
 	return commands.Argument{Name: "switch", Help: "name (sysName), MAC address, node-id or IP address of one switch", Required: required, Complete: s.completeSwitch}
 }
 
+// at makes a handler that gets the switch which its input names.
+func at[In interface{ which() string }, Out any](s *Service,
+	f func(context.Context, *switchdriver.Switch, In) (*Out, error)) func(context.Context, In) (*Out, error) {
+	return func(ctx context.Context, in In) (*Out, error) {
+		sw, err := s.named(in.which())
+		if err != nil {
+			return nil, err
+		}
+		return f(ctx, sw, in)
+	}
+}
+
 // named finds the switch that an argument names: by what the commands show of it. A name
 // or an address that several have is refused with their MAC addresses.
 func (s *Service) named(arg string) (*switchdriver.Switch, error) {

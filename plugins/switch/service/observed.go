@@ -244,8 +244,9 @@ func (e *exporter) switches(ctx context.Context, all bool) (later time.Duration,
 		e.looked[m] = l
 	}
 	var gone []string
-	for key, o := range e.s.observed.All(sn, "") {
-		if _, err := e.s.inventory.Find(nodeOf(key, o)); err != nil {
+	for key := range e.s.observed.All(sn, "") {
+		m, _ := mib.ParseMAC(key) // keys are such
+		if _, err := e.s.inventory.Find(m); err != nil {
 			gone = append(gone, key)
 		}
 	}
@@ -271,12 +272,4 @@ func (e *exporter) switches(ctx context.Context, all bool) (later time.Duration,
 		}
 	}
 	return later, nil
-}
-
-func nodeOf(key string, o observed) mib.MAC {
-	if o.Observation != nil {
-		return o.Observation.Node
-	}
-	m, _ := mib.ParseMAC(key)
-	return m
 }

@@ -93,7 +93,7 @@ type listedSwitch struct {
 }
 
 type switchLines struct {
-	loaded
+	switchlist.Loaded
 	Stored  bool           `json:"stored"`
 	At      string         `json:"loaded,omitempty"`
 	Entries []listedSwitch `json:"entry"`
@@ -102,7 +102,7 @@ type switchLines struct {
 // switchLines is the switch list without its secrets, and what was wrong with its file.
 func (s *Service) switchLines(context.Context, operations.None) (*switchLines, error) {
 	l := s.inventory.Last()
-	out := &switchLines{loaded: report(l), Stored: l.Stored, At: stamp(l.At), Entries: []listedSwitch{}}
+	out := &switchLines{Loaded: report(l), Stored: l.Stored, At: stamp(l.At), Entries: []listedSwitch{}}
 	for _, e := range s.inventory.Entries() {
 		out.Entries = append(out.Entries, listedSwitch{s.of(e.MAC), e.MAC.String(), e.Place(), version(e), e.Model, s.driverOf(e), s.state(e)})
 	}

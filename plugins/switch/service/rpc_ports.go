@@ -22,6 +22,8 @@ type whichIn struct {
 	Port   string `json:"port"`
 }
 
+func (in whichIn) which() string { return in.Switch }
+
 type portID struct {
 	Port   string `json:"port"`
 	Number uint32 `json:"number"`
@@ -59,20 +61,14 @@ func status(n int32) string {
 }
 
 // getPorts reads the ports of a switch with their VLANs and spanning tree. What the switch does not have is left out; what could not be read is named.
-func (s *Service) getPorts(ctx context.Context, in whichIn) (*portsOut, error) {
-	sw, err := s.named(in.Switch)
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) getPorts(ctx context.Context, sw *switchdriver.Switch, in whichIn) (*portsOut, error) {
 	o, q, err := s.current(ctx, sw)
 	if err != nil {
 		return nil, err
 	}
-	var only uint32
-	if in.Port != "" {
-		if only, err = namesOf(o).number(sw, "port", in.Port); err != nil {
-			return nil, err
-		}
+	only, err := namesOf(o).number(sw, "port", in.Port)
+	if err != nil {
+		return nil, err
 	}
 	var vlans []*switchdriver.VLAN
 	var pvids map[uint32]uint32

@@ -30,7 +30,25 @@ func macOf(text string) (uint64, error) {
 	return uint64(m), nil
 }
 
-// fdbLinesIn and fdbLines are RPC fdb of module switch.
+// page is a page of a long table.
+type page[T line] struct {
+	Entries []T `json:"entry"`
+	pageOut
+	columns []commands.Column
+}
+
+// line is an entry that the console shows in the columns of its table.
+type line interface{ cells() []any }
+
+func (p *page[T]) text() string {
+	t := commands.Table{Empty: "No entries.", Columns: p.columns}
+	for _, e := range p.Entries {
+		t.Add(e.cells()...)
+	}
+	return t.String() + cutNote(p.Partial)
+}
+
+// fdbLinesIn and fdbLine are RPC fdb of module switch.
 type fdbLinesIn struct {
 	whichIn
 	VLAN uint32 `json:"vlan-id"`
@@ -45,46 +63,33 @@ type fdbLine struct {
 	Type string `json:"type"`
 }
 
-type fdbLines struct {
-	Entries []fdbLine `json:"entry"`
-	pageOut
-}
+func (e fdbLine) cells() []any { return []any{e.VLAN, e.MAC, e.Port, e.Number, e.Type} }
 
-func (s *Service) fdbLines(ctx context.Context, in fdbLinesIn) (*fdbLines, error) {
-	sw, err := s.named(in.Switch)
+func (s *Service) fdbLines(ctx context.Context, sw *switchdriver.Switch, in fdbLinesIn) (*page[fdbLine], error) {
+	mac, err := macOf(in.MAC)
 	if err != nil {
 		return nil, err
 	}
-	q := driver.Query{VLAN: in.VLAN, Cursor: in.Cursor, Limit: in.rows()}
-	if q.MAC, err = macOf(in.MAC); err != nil {
+	names := s.ports(mib.MAC(sw.NodeId))
+	port, err := names.number(sw, "port", in.Port)
+	if err != nil {
 		return nil, err
 	}
-	names := s.ports(mib.MAC(sw.NodeId))
-	if in.Port != "" {
-		if q.Port, err = names.number(sw, "port", in.Port); err != nil {
-			return nil, err
-		}
-	}
+	q := driver.Query{VLAN: in.VLAN, MAC: mac, Port: port, Cursor: in.Cursor, Limit: in.rows()}
 	p, err := s.drivers.ReadFDB(ctx, sw, q)
 	if err != nil {
 		return nil, err
 	}
-	out := &fdbLines{Entries: make([]fdbLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)}}
+	out := &page[fdbLine]{Entries: make([]fdbLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)},
+		columns: []commands.Column{{Title: "VLAN", Right: true}, {Title: "MAC address"}, {Title: "Port"},
+			{Title: "No", Right: true}, {Title: "Type"}}}
 	for _, e := range p.Entries {
 		out.Entries = append(out.Entries, fdbLine{e.VlanId, mib.MAC(e.Mac).String(), portID{names.of(e.Port), e.Port}, entryOf(sw, e).Type})
 	}
 	return out, nil
 }
 
-func (o *fdbLines) text() string {
-	t := commands.Table{Empty: "No entries.", Columns: []commands.Column{{Title: "VLAN", Right: true}, {Title: "MAC address"}, {Title: "Port"}, {Title: "No", Right: true}, {Title: "Type"}}}
-	for _, e := range o.Entries {
-		t.Add(e.VLAN, e.MAC, e.Port, e.Number, e.Type)
-	}
-	return t.String() + cutNote(o.Partial)
-}
-
-// arpLinesIn and arpLines are RPC arp of module switch.
+// arpLinesIn and arpLine are RPC arp of module switch.
 type arpLinesIn struct {
 	whichIn
 	MAC string `json:"mac-address"`
@@ -98,25 +103,20 @@ type arpLine struct {
 	Type    string `json:"type"`
 }
 
-type arpLines struct {
-	Entries []arpLine `json:"entry"`
-	pageOut
-}
+func (e arpLine) cells() []any { return []any{e.IP, e.MAC, e.IfIndex, e.Type} }
 
-func (s *Service) arpLines(ctx context.Context, in arpLinesIn) (*arpLines, error) {
-	sw, err := s.named(in.Switch)
+func (s *Service) arpLines(ctx context.Context, sw *switchdriver.Switch, in arpLinesIn) (*page[arpLine], error) {
+	mac, err := macOf(in.MAC)
 	if err != nil {
 		return nil, err
 	}
-	q := driver.Query{Cursor: in.Cursor, Limit: in.rows()}
-	if q.MAC, err = macOf(in.MAC); err != nil {
-		return nil, err
-	}
-	p, err := s.drivers.ReadARP(ctx, sw, q)
+	p, err := s.drivers.ReadARP(ctx, sw, driver.Query{MAC: mac, Cursor: in.Cursor, Limit: in.rows()})
 	if err != nil {
 		return nil, err
 	}
-	out := &arpLines{Entries: make([]arpLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)}}
+	out := &page[arpLine]{Entries: make([]arpLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)},
+		columns: []commands.Column{{Title: "IP address"}, {Title: "MAC address"}, {Title: "Interface", Right: true},
+			{Title: "Type"}}}
 	for _, e := range p.Entries {
 		kind := map[int32]string{3: "dynamic", mib.ARPTypeStatic: "static"}[e.Type]
 		if kind == "" {
@@ -125,14 +125,6 @@ func (s *Service) arpLines(ctx context.Context, in arpLinesIn) (*arpLines, error
 		out.Entries = append(out.Entries, arpLine{e.IpAddress, mib.MAC(e.Mac).String(), e.IfIndex, kind})
 	}
 	return out, nil
-}
-
-func (o *arpLines) text() string {
-	t := commands.Table{Empty: "No entries.", Columns: []commands.Column{{Title: "IP address"}, {Title: "MAC address"}, {Title: "Interface", Right: true}, {Title: "Type"}}}
-	for _, e := range o.Entries {
-		t.Add(e.IP, e.MAC, e.IfIndex, e.Type)
-	}
-	return t.String() + cutNote(o.Partial)
 }
 
 type stpLine struct {
@@ -148,11 +140,7 @@ type stpLines struct {
 	Entries []stpLine `json:"entry"`
 }
 
-func (s *Service) stpLines(ctx context.Context, in whichIn) (*stpLines, error) {
-	sw, err := s.named(in.Switch)
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) stpLines(ctx context.Context, sw *switchdriver.Switch, in whichIn) (*stpLines, error) {
 	d, known, err := driver.For[switchdriver.STPReader](ctx, s.drivers, sw, "ReadStp")
 	if err != nil {
 		return nil, err
@@ -186,6 +174,8 @@ type vlanIDIn struct {
 	Switch string `json:"switch"`
 	VLAN   uint32 `json:"vlan-id"`
 }
+
+func (in vlanIDIn) which() string { return in.Switch }
 
 type vlanLine struct {
 	ofSwitch

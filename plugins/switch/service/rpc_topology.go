@@ -9,9 +9,9 @@ import (
 )
 
 func (s *Service) topologyRPCs(m operations.Mux) {
-	get(m, "topology:get-edge-list", s.getEdgeList)
-	get(m, "topology:get-node-list", s.getNodeList)
-	get(m, "topology:get-node-connector-list", s.getNodeConnectorList)
+	get(m, "topology:get-edge-list", ofNetwork(s, "edge-list-entry", edgesOf))
+	get(m, "topology:get-node-list", ofNetwork(s, "node-list-entry", switchesOf))
+	get(m, "topology:get-node-connector-list", ofNetwork(s, "node-connector-list-entry", portsOf))
 	set(m, "topology:rediscover", func(ctx context.Context, _ operations.None) error {
 		_, err := s.discover(ctx, discovery.All, nil)
 		return err
@@ -31,25 +31,29 @@ type edgeEntry struct {
 	TailType     discovery.Kind `json:"tail-node-type"`
 }
 
-type edgeList struct {
-	Entries []edgeEntry `json:"edge-list-entry"`
+// ofNetwork makes the handler of an RPC that answers a list of what was discovered.
+func ofNetwork[T any](s *Service, list string,
+	entries func(*discovery.Network) []T) func(context.Context, operations.None) (map[string][]T, error) {
+	return func(ctx context.Context, _ operations.None) (map[string][]T, error) {
+		n, err := s.survey.Await(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return map[string][]T{list: entries(n)}, nil
+	}
 }
 
-func (s *Service) getEdgeList(ctx context.Context, _ operations.None) (*edgeList, error) {
-	n, err := s.survey.Await(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := &edgeList{Entries: make([]edgeEntry, 0, len(n.Edges))}
+func edgesOf(n *discovery.Network) []edgeEntry {
+	out := make([]edgeEntry, 0, len(n.Edges))
 	for _, e := range n.Edges {
 		if e.NodeLevel() {
 			continue // the list is of ports; the topology tree has it
 		}
-		out.Entries = append(out.Entries, edgeEntry{
+		out = append(out, edgeEntry{
 			HeadPort: e.Head.Port, HeadPortType: e.Head.Kind, HeadNode: e.Head.Node, HeadType: e.Head.Kind,
 			TailPort: e.Tail.Port, TailPortType: e.Tail.Kind, TailNode: e.Tail.Node, TailType: e.Tail.Kind})
 	}
-	return out, nil
+	return out
 }
 
 type portEntry struct {
@@ -59,22 +63,14 @@ type portEntry struct {
 	NodeType discovery.Kind `json:"node-type"`
 }
 
-type portList struct {
-	Entries []portEntry `json:"node-connector-list-entry"`
-}
-
-func (s *Service) getNodeConnectorList(ctx context.Context, _ operations.None) (*portList, error) {
-	n, err := s.survey.Await(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := &portList{Entries: []portEntry{}}
+func portsOf(n *discovery.Network) []portEntry {
+	out := []portEntry{}
 	for _, node := range n.Nodes {
 		for _, p := range node.Ports {
-			out.Entries = append(out.Entries, portEntry{p.ID, node.Kind, node.ID, node.Kind})
+			out = append(out, portEntry{p.ID, node.Kind, node.ID, node.Kind})
 		}
 	}
-	return out, nil
+	return out
 }
 
 type nodeEntry struct {
@@ -82,23 +78,15 @@ type nodeEntry struct {
 	Type discovery.Kind `json:"node-type"`
 }
 
-type nodeList struct {
-	Entries []nodeEntry `json:"node-list-entry"`
-}
-
-// getNodeList lists the switches; devices outside the list show as ends of edges only.
-func (s *Service) getNodeList(ctx context.Context, _ operations.None) (*nodeList, error) {
-	n, err := s.survey.Await(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := &nodeList{Entries: []nodeEntry{}}
+// switchesOf lists the switches; devices outside the list show as ends of edges only.
+func switchesOf(n *discovery.Network) []nodeEntry {
+	out := []nodeEntry{}
 	for _, node := range n.Nodes {
 		if node.Kind == discovery.SNMP {
-			out.Entries = append(out.Entries, nodeEntry{node.ID, node.Kind})
+			out = append(out, nodeEntry{node.ID, node.Kind})
 		}
 	}
-	return out, nil
+	return out
 }
 
 type intervalIn struct {

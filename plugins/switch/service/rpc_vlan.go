@@ -60,28 +60,44 @@ type vlanIn struct {
 
 // writeVLAN makes the handler of an RPC that makes a VLAN, sets its ports, or both.
 func (s *Service) writeVLAN(create, setPorts bool) func(context.Context, vlanIn) error {
-	what := "setting the ports of VLAN %d"
-	if create {
-		what = "making VLAN %d"
-	}
 	return func(ctx context.Context, in vlanIn) error {
 		var l fault.List
-		if !switchdriver.Printable(in.Name) {
-			l = append(l, fault.At(fault.Invalid, "vlan-name", "only printable ASCII characters can be in a name"))
-		}
-		tagged, untagged := ports(&l, mibdriver.PathTagged, in.Tagged), ports(&l, mibdriver.PathUntagged, in.Untagged)
-		for _, n := range untagged.Sorted() {
-			if tagged[n] {
-				l = append(l, fault.At(fault.Invalid, mibdriver.PathUntagged, "port %d is in the tagged list too", n))
-			}
-		}
-		if len(l) > 0 {
-			return l.Err()
-		}
-		v := &switchdriver.VLAN{VlanId: in.VLAN, Name: in.Name, EgressPorts: tagged.Union(untagged).Sorted(), UntaggedPorts: untagged.Sorted()}
-		return s.change(ctx, in.Node, writes.Operation{What: fmt.Sprintf(what, in.VLAN),
-			Request: &pluginv1.WriteVlanRequest{Vlan: v, Create: create, SetPorts: setPorts}})
+		v := vlanChange{id: in.VLAN, name: in.Name, create: create, setPorts: setPorts,
+			tagged: ports(&l, mibdriver.PathTagged, in.Tagged), untagged: ports(&l, mibdriver.PathUntagged, in.Untagged)}
+		return s.setVLAN(ctx, in.Node, v, l)
 	}
+}
+
+// vlanChange is a VLAN that is to be made, or whose ports are to be set, or both.
+type vlanChange struct {
+	id               uint32
+	name             string
+	tagged, untagged mib.Ports
+	names            portNames // for faults; nil: ports have numbers
+	create, setPorts bool
+}
+
+// setVLAN has a VLAN changed; l is what was wrong with the lists of its ports.
+func (s *Service) setVLAN(ctx context.Context, m mib.MAC, v vlanChange, l fault.List) error {
+	if !switchdriver.Printable(v.name) {
+		l = append(l, fault.At(fault.Invalid, "vlan-name", "only printable ASCII characters can be in a name"))
+	}
+	for _, n := range v.untagged.Sorted() {
+		if v.tagged[n] {
+			l = append(l, fault.At(fault.Invalid, mibdriver.PathUntagged, "port %s is in the tagged list too", v.names.of(n)))
+		}
+	}
+	if len(l) > 0 {
+		return l.Err()
+	}
+	what := "setting the ports of VLAN %d"
+	if v.create {
+		what = "making VLAN %d"
+	}
+	vlan := &switchdriver.VLAN{VlanId: v.id, Name: v.name,
+		EgressPorts: v.tagged.Union(v.untagged).Sorted(), UntaggedPorts: v.untagged.Sorted()}
+	return s.change(ctx, m, writes.Operation{What: fmt.Sprintf(what, v.id),
+		Request: &pluginv1.WriteVlanRequest{Vlan: vlan, Create: v.create, SetPorts: v.setPorts}})
 }
 
 func (s *Service) deleteVLAN(ctx context.Context, in vlanIn) error {

@@ -11,66 +11,45 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Settings is etc/switch.yaml. Form and defaults are in the schema of plugin.yaml.
+// Settings is etc/switch.yaml. Form and defaults are in the schema of plugin.yaml, and what each is for.
 type Settings struct {
-	Lists     []string          `json:"lists"`
-	Vendor    []string          `json:"vendor_files"`
-	Drivers   Drivers           `json:"drivers"`
-	CLI       hostkeys.Settings `json:"cli"`
-	SDN       SDN               `json:"sdn"`
-	Discovery Discovery         `json:"discovery"`
-	SNMP      SNMP              `json:"snmp"`
-	Traps     Traps             `json:"traps"`
-	Counters  Counters          `json:"counters"`
-	Stations  Stations          `json:"stations"`
-	Topology  string            `json:"topology_id"`
-}
-
-// Drivers is how vendors' drivers are called.
-type Drivers struct {
-	Deadline sdk.Duration `json:"deadline"`
-}
-
-// SDN is the settings that SDN needs on switches.
-type SDN struct {
-	Apply string `json:"apply"` // "off", "dry-run", "on"
-	driver.SDNSettings
-}
-
-// Discovery is how the network is discovered.
-type Discovery struct {
-	Interval sdk.Duration `json:"interval"`
-	Parallel int          `json:"parallel"`
-	Deadline sdk.Duration `json:"deadline"`
-}
-
-// SNMP is how switches are asked.
-type SNMP struct {
-	Timeout   sdk.Duration `json:"timeout"`
-	Retries   int          `json:"retries"`
-	Sockets   int          `json:"sockets"`
-	PerSwitch int          `json:"per_switch"`
-	VarBinds  int          `json:"varbinds"`
-}
-
-// Traps is how notifications are received.
-type Traps struct {
-	Listen string `json:"listen"`
-	Keep   int    `json:"keep"`
-}
-
-// Counters is how the counters of ports are read.
-type Counters struct {
-	Interval     sdk.Duration `json:"interval"`
-	Utilization  int          `json:"utilization_alarm"` // percent of the speed; 0: none
-	Errors       int          `json:"errors_alarm"`      // a second; 0: none
-	MetricsPorts int          `json:"metrics_ports"`
-}
-
-// Stations is how it is kept where addresses are.
-type Stations struct {
-	Interval sdk.Duration `json:"interval"`
-	Keep     int          `json:"keep"`
+	Lists   []string `json:"lists"`
+	Vendor  []string `json:"vendor_files"`
+	Drivers struct {
+		Deadline sdk.Duration `json:"deadline"`
+	} `json:"drivers"`
+	CLI hostkeys.Settings `json:"cli"`
+	SDN struct {
+		Apply string `json:"apply"` // "off", "dry-run", "on"
+		driver.SDNSettings
+	} `json:"sdn"`
+	Discovery struct {
+		Interval sdk.Duration `json:"interval"`
+		Parallel int          `json:"parallel"`
+		Deadline sdk.Duration `json:"deadline"`
+	} `json:"discovery"`
+	SNMP struct {
+		Timeout   sdk.Duration `json:"timeout"`
+		Retries   int          `json:"retries"`
+		Sockets   int          `json:"sockets"`
+		PerSwitch int          `json:"per_switch"`
+		VarBinds  int          `json:"varbinds"`
+	} `json:"snmp"`
+	Traps struct {
+		Listen string `json:"listen"`
+		Keep   int    `json:"keep"`
+	} `json:"traps"`
+	Counters struct {
+		Interval     sdk.Duration `json:"interval"`
+		Utilization  int          `json:"utilization_alarm"` // percent of the speed; 0: none
+		Errors       int          `json:"errors_alarm"`      // a second; 0: none
+		MetricsPorts int          `json:"metrics_ports"`
+	} `json:"counters"`
+	Stations struct {
+		Interval sdk.Duration `json:"interval"`
+		Keep     int          `json:"keep"`
+	} `json:"stations"`
+	Topology string `json:"topology_id"`
 }
 
 // noTraps is the value of Traps.Listen that turns them off.

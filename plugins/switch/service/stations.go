@@ -2,7 +2,10 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -128,29 +131,18 @@ func (s *Service) keepStations(ctx context.Context, term *state.Term, found map[
 		}
 		moves = append(moves, moved...)
 	}
-	for len(changed) > 0 && ctx.Err() == nil {
-		part := map[string][]sighting{}
-		for bin, list := range changed {
-			if part[bin] = list; len(part) == binsPerTxn {
-				break
+	for part := range slices.Chunk(slices.Collect(maps.Keys(changed)), binsPerTxn) {
+		_, err := term.Update(ctx, func(tx *state.Tx) (err error) {
+			for _, bin := range part {
+				err = errors.Join(err, s.stations.Put(tx, bin, changed[bin]))
 			}
-		}
-		_, err := term.Update(ctx, func(tx *state.Tx) error {
-			for bin, list := range part {
-				if err := s.stations.Put(tx, bin, list); err != nil {
-					return err
-				}
-			}
-			return nil
+			return err
 		})
 		if err != nil {
 			if ctx.Err() == nil {
 				s.log.Warn("where addresses are is not written; trying again later", "err", err)
 			}
 			return
-		}
-		for bin := range part {
-			delete(changed, bin)
 		}
 	}
 	if e := s.exporter.Load(); e != nil && len(moves) > 0 {

@@ -112,8 +112,11 @@ func (n portNames) all(numbers []uint32) []string {
 	return out
 }
 
-// number finds the port that a name or a number means.
+// number finds the port that a name or a number means; 0: none is meant.
 func (n portNames) number(sw *switchdriver.Switch, leaf, text string) (uint32, error) {
+	if text == "" {
+		return 0, nil
+	}
 	var found []uint32
 	for p, name := range n {
 		if strings.EqualFold(name, text) {

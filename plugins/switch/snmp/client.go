@@ -4,6 +4,7 @@
 package snmp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
@@ -33,20 +34,9 @@ type Client struct {
 
 // NewClient makes a Client; Close ends it.
 func NewClient(o Options) *Client {
-	def := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	def(&o.Retries, 2)
-	def(&o.Sockets, 256)
-	def(&o.PerSwitch, 4)
-	def(&o.VarBinds, 60)
-	o.Retries = max(o.Retries, 0)
-	if o.Timeout == 0 {
-		o.Timeout = 1500 * time.Millisecond
-	}
-	return &Client{opt: o, pool: newPool(o.Sockets, o.PerSwitch), learned: map[netip.AddrPort]*learned{}}
+	o.Timeout, o.Retries = cmp.Or(o.Timeout, 1500*time.Millisecond), max(cmp.Or(o.Retries, 2), 0)
+	o.Sockets, o.PerSwitch, o.VarBinds = cmp.Or(o.Sockets, 256), cmp.Or(o.PerSwitch, 4), cmp.Or(o.VarBinds, 60)
+	return &Client{opt: o, pool: newPool(o.Sockets), learned: map[netip.AddrPort]*learned{}}
 }
 
 // Close closes all sockets; calls under way fail.
@@ -76,7 +66,7 @@ func (c *Client) learnedOf(a netip.AddrPort) *learned {
 	defer c.mu.Unlock()
 	l := c.learned[a]
 	if l == nil {
-		l = &learned{}
+		l = &learned{busy: make(chan struct{}, c.opt.PerSwitch)}
 		c.learned[a] = l
 	}
 	return l
@@ -141,6 +131,12 @@ func (c *Client) use(ctx context.Context, t Target, f func(*session) error) erro
 }
 
 func (c *Client) once(ctx context.Context, t Target, l *learned, f func(*session) error) error {
+	select {
+	case l.busy <- struct{}{}:
+		defer func() { <-l.busy }()
+	case <-ctx.Done():
+		return &Error{Op: "waiting for requests to the same switch", OID: t.String(), Cause: ctx.Err()}
+	}
 	s, err := c.pool.acquire(ctx, t, func() (*session, error) { return c.open(ctx, t, l) })
 	if err != nil {
 		return err

@@ -12,6 +12,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/gosnmp/gosnmp"
+
 	"ctl.internal/internal/lab/faults"
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/internal/lab/snmpagent"
@@ -252,7 +254,7 @@ func TestV3EngineChange(t *testing.T) {
 	host := snmpagent.NewHost()
 	t.Cleanup(host.Close)
 	user := func(name, auth, priv string) *snmpwire.User {
-		u, err := snmpwire.NewUser(name, snmpwire.SHA256, auth, snmpwire.AES, priv)
+		u, err := snmpwire.NewUser(name, gosnmp.SHA256, auth, gosnmp.AES, priv)
 		if err != nil {
 			t.Fatal(err)
 		}

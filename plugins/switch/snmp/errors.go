@@ -73,11 +73,9 @@ func (e *LoopError) Error() string {
 
 // StatusName is the name RFC 3416 gives an error-status.
 func StatusName(s gosnmp.SNMPError) string {
-	names := []string{"noError", "tooBig", "noSuchName", "badValue", "readOnly", "genErr", "noAccess", "wrongType",
-		"wrongLength", "wrongEncoding", "wrongValue", "noCreation", "inconsistentValue", "resourceUnavailable",
-		"commitFailed", "undoFailed", "authorizationError", "notWritable", "inconsistentName"}
-	if int(s) < len(names) {
-		return names[s]
+	if s > gosnmp.InconsistentName {
+		return fmt.Sprintf("error-status %d", s)
 	}
-	return fmt.Sprintf("error-status %d", s)
+	name := s.String()
+	return strings.ToLower(name[:1]) + name[1:]
 }

@@ -9,6 +9,8 @@ import (
 
 // learned is what is remembered of one agent.
 type learned struct {
+	busy chan struct{} // a token for each request under way
+
 	mu       sync.Mutex
 	speaks   string // version that was answered
 	rows     int    // max-repetitions that work; 0 = not limited yet

@@ -16,7 +16,6 @@ type session struct {
 	opt     *Options
 	broken  bool      // not to be used again
 	read    *lastRead // of version 3
-	leave   func()    // gives the place at the switch back
 }
 
 func (c *Client) open(ctx context.Context, t Target, l *learned) (*session, error) {

@@ -1,6 +1,7 @@
 package switchlist
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -46,8 +47,8 @@ func examine(row [columns]string) (e Entry, bad []badCell) {
 	}
 	e = Entry{
 		Port: 161, Model: row[colModel], Driver: row[colDriver],
-		ReadCommunity:  first(row[colReadCommunity], row[colCommunity], row[colWriteCommunity]),
-		WriteCommunity: first(row[colWriteCommunity], row[colCommunity]),
+		ReadCommunity:  cmp.Or(row[colReadCommunity], row[colCommunity], row[colWriteCommunity]),
+		WriteCommunity: cmp.Or(row[colWriteCommunity], row[colCommunity]),
 		V3User:         row[colV3User], V3AuthPassword: row[colV3AuthPassword], V3PrivPassword: row[colV3PrivPassword],
 		CLIUser: row[colCLIUser], CLIPassword: row[colCLIPassword], CLITransport: strings.ToLower(row[colCLITransport]),
 	}
@@ -166,13 +167,4 @@ func protocol(s string, names []string) (string, bool) {
 		return "", false
 	}
 	return names[i], true
-}
-
-func first(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }

@@ -52,11 +52,10 @@ var (
 
 // Problem is something wrong with one line. The other lines are not affected.
 type Problem struct {
-	File string
-	Line int
-	// Loaded says that the line was used all the same.
-	Loaded bool
-	Text   string
+	File   string `json:"-"`
+	Line   int    `json:"line"`
+	Loaded bool   `json:"loaded"` // the line was used all the same
+	Text   string `json:"text"`
 }
 
 // String returns file:line: text.

@@ -44,11 +44,11 @@ type list struct {
 
 // Loaded describes the list in force.
 type Loaded struct {
-	Path     string // of the file
-	Stored   bool   // requests have made the list; files do not count
-	At       time.Time
-	Switches int
-	Problems []Problem // of the file: all when it was just read, later the first ones
+	Path     string    `json:"path"` // of the file
+	Stored   bool      `json:"-"`    // requests have made the list; files do not count
+	At       time.Time `json:"-"`
+	Switches int       `json:"switches"`
+	Problems []Problem `json:"problems"` // of the file: all when it was just read, later the first ones
 }
 
 // New makes an empty Inventory. secrets may be nil: then there are no sealed texts.

@@ -1,10 +1,12 @@
 package traps
 
 import (
-	"bytes"
+	"errors"
 	"net/netip"
 	"testing"
 	"time"
+
+	"github.com/gosnmp/gosnmp"
 
 	"ctl.internal/internal/lab/snmpwire"
 	"ctl.internal/plugins/switch/mib"
@@ -48,13 +50,28 @@ func pduOf(kind snmpwire.Tag, oid snmpwire.OID, vars ...snmpwire.VarBind) snmpwi
 }
 
 func v2c(community string, pdu snmpwire.RawPDU) []byte {
-	return snmpwire.EncodeCommunity(snmpwire.Version2c, []byte(community), pdu)
+	return snmpwire.EncodeCommunity(snmpwire.Version2c, community, pdu)
+}
+
+// trapV1 is a message of version 1.
+func trapV1(t testing.TB, trap gosnmp.SnmpTrap, vars ...snmpwire.VarBind) []byte {
+	t.Helper()
+	list, err := snmpwire.Variables(vars)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trap.AgentAddress = "192.0.2.1"
+	b, err := (&gosnmp.SnmpPacket{Version: gosnmp.Version1, Community: "public", PDUType: gosnmp.Trap, SnmpTrap: trap, Variables: list}).MarshalMsg()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func TestWhoIsBelieved(t *testing.T) {
 	d := newDecoder(entry(1, "192.0.2.1", 161), v3Entry(2, "192.0.2.2"), entry(3, "192.0.2.3", 1161), entry(4, "192.0.2.3", 1162))
 	trap := pduOf(snmpwire.TrapV2, linkDown, linkVars...)
-	v1 := snmpwire.EncodeTrapV1([]byte("public"), snmpwire.Trap{Enterprise: snmpwire.OID{1, 3, 6, 1, 4, 1, 9}, Generic: 2, Time: 4200, VarBinds: linkVars})
+	v1 := trapV1(t, gosnmp.SnmpTrap{Enterprise: "1.3.6.1.4.1.9", GenericTrap: 2, Timestamp: 4200}, linkVars...)
 	for name, c := range map[string]struct {
 		from  string
 		msg   []byte
@@ -99,10 +116,10 @@ func TestWhoIsBelieved(t *testing.T) {
 func TestKinds(t *testing.T) {
 	d := newDecoder(entry(1, "192.0.2.1", 161))
 	enterprise := func(oid string, specific int) []byte {
-		return snmpwire.EncodeTrapV1([]byte("public"), snmpwire.Trap{Enterprise: snmpwire.MustOID(oid), Generic: 6, Specific: specific})
+		return trapV1(t, gosnmp.SnmpTrap{Enterprise: oid, GenericTrap: 6, SpecificTrap: specific})
 	}
 	generic := func(n int) []byte {
-		return snmpwire.EncodeTrapV1([]byte("public"), snmpwire.Trap{Enterprise: snmpwire.OID{1, 3, 6, 1, 4, 1, 9}, Generic: n})
+		return trapV1(t, gosnmp.SnmpTrap{Enterprise: "1.3.6.1.4.1.9", GenericTrap: n})
 	}
 	second := func(oid string) []byte { return v2c("public", pduOf(snmpwire.TrapV2, snmpwire.MustOID(oid))) }
 	for name, c := range map[string]struct {
@@ -137,7 +154,7 @@ func TestInformIsAnswered(t *testing.T) {
 		t.Fatalf("verdict %d, %+v", v, got)
 	}
 	m, err := snmpwire.DecodeCommunity(reply)
-	if err != nil || m.PDU.Type != snmpwire.Response || m.PDU.RequestID != 9 || m.PDU.Status != 0 || len(m.PDU.VarBinds) != 5 || string(m.Community) != "private" {
+	if err != nil || m.PDU.Type != snmpwire.Response || m.PDU.RequestID != 9 || m.PDU.Status != 0 || len(m.PDU.VarBinds) != 5 || m.Community != "private" {
 		t.Errorf("answer %+v, %v", m, err)
 	}
 	if _, reply, _ := d.Decode(start, from, v2c("wrong", pduOf(snmpwire.InformRequest, linkDown))); reply != nil {
@@ -150,12 +167,12 @@ type secure struct {
 	user        *snmpwire.User
 	engine      []byte
 	boots, time int
-	flags       byte
+	flags       gosnmp.SnmpV3MsgFlags
 }
 
 func ops(t testing.TB) *snmpwire.User {
 	t.Helper()
-	u, err := snmpwire.NewUser("ops", snmpwire.SHA256, "authpass123", snmpwire.AES, "privpass123")
+	u, err := snmpwire.NewUser("ops", gosnmp.SHA256, "authpass123", gosnmp.AES, "privpass123")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,19 +181,17 @@ func ops(t testing.TB) *snmpwire.User {
 
 func (s secure) message(t testing.TB, pdu snmpwire.RawPDU) []byte {
 	t.Helper()
-	b, err := snmpwire.EncodeV3(snmpwire.V3{MsgID: 5, MaxSize: 65507, Flags: s.flags, EngineID: s.engine, Boots: s.boots, Time: s.time,
-		User: s.user.Name, ContextID: s.engine}, s.user.Localize(s.engine), 1, pdu)
+	b, err := snmpwire.EncodeV3(gosnmp.SnmpPacket{MsgID: 5, MsgFlags: s.flags, ContextEngineID: string(s.engine)},
+		s.user.Localize(s.engine), s.boots, s.time, pdu)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-const authPriv = snmpwire.FlagAuth | snmpwire.FlagPriv
-
 func TestV3Traps(t *testing.T) {
 	theirs := []byte{0x80, 0, 0x1f, 0x88, 4, 'a', 'b'}
-	stranger, err := snmpwire.NewUser("ops", snmpwire.SHA256, "otherpass123", snmpwire.AES, "privpass123")
+	stranger, err := snmpwire.NewUser("ops", gosnmp.SHA256, "otherpass123", gosnmp.AES, "privpass123")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,25 +203,25 @@ func TestV3Traps(t *testing.T) {
 		s     secure
 		want  Verdict
 	}{
-		{"good", 0, secure{ops(t), theirs, 3, 1000, authPriv}, Accepted},
-		{"again", 0, secure{ops(t), theirs, 3, 1000, authPriv}, Accepted},
-		{"a little late", 0, secure{ops(t), theirs, 3, 900, authPriv}, Accepted},
-		{"too late", 0, secure{ops(t), theirs, 3, 800, authPriv}, Replayed},
-		{"later", time.Hour, secure{ops(t), theirs, 3, 4600, authPriv}, Accepted},
-		{"the first one, recorded", time.Hour, secure{ops(t), theirs, 3, 1000, authPriv}, Replayed},
-		{"after a restart", time.Hour, secure{ops(t), theirs, 4, 1, authPriv}, Accepted},
-		{"of before the restart", time.Hour, secure{ops(t), theirs, 3, 9999, authPriv}, Replayed},
-		{"wrong password", 0, secure{stranger, theirs, 3, 1000, authPriv}, NotAuthentic},
-		{"not encrypted", 0, secure{ops(t), theirs, 3, 1000, snmpwire.FlagAuth}, NotAuthentic},
+		{"good", 0, secure{ops(t), theirs, 3, 1000, gosnmp.AuthPriv}, Accepted},
+		{"again", 0, secure{ops(t), theirs, 3, 1000, gosnmp.AuthPriv}, Accepted},
+		{"a little late", 0, secure{ops(t), theirs, 3, 900, gosnmp.AuthPriv}, Accepted},
+		{"too late", 0, secure{ops(t), theirs, 3, 800, gosnmp.AuthPriv}, Replayed},
+		{"later", time.Hour, secure{ops(t), theirs, 3, 4600, gosnmp.AuthPriv}, Accepted},
+		{"the first one, recorded", time.Hour, secure{ops(t), theirs, 3, 1000, gosnmp.AuthPriv}, Replayed},
+		{"after a restart", time.Hour, secure{ops(t), theirs, 4, 1, gosnmp.AuthPriv}, Accepted},
+		{"of before the restart", time.Hour, secure{ops(t), theirs, 3, 9999, gosnmp.AuthPriv}, Replayed},
+		{"wrong password", 0, secure{stranger, theirs, 3, 1000, gosnmp.AuthPriv}, NotAuthentic},
+		{"not encrypted", 0, secure{ops(t), theirs, 3, 1000, gosnmp.AuthNoPriv}, NotAuthentic},
 		{"not authenticated", 0, secure{ops(t), theirs, 3, 1000, 0}, NotAuthentic},
-		{"a short engine id", 0, secure{ops(t), []byte{1}, 3, 1000, authPriv}, Malformed},
+		{"a short engine id", 0, secure{ops(t), []byte{1}, 3, 1000, gosnmp.AuthPriv}, Malformed},
 	} {
 		_, reply, v := d.Decode(start.Add(c.after), from, c.s.message(t, trap))
 		if v != c.want || reply != nil {
 			t.Errorf("%s: verdict %d, want %d; reply %x", c.name, v, c.want, reply)
 		}
 	}
-	if _, reply, v := newDecoder(entry(1, "192.0.2.1", 161)).Decode(start, from, secure{ops(t), nil, 0, 0, snmpwire.FlagReportable}.message(t, trap)); v != NotAuthentic || reply != nil {
+	if _, reply, v := newDecoder(entry(1, "192.0.2.1", 161)).Decode(start, from, secure{ops(t), nil, 0, 0, gosnmp.Reportable}.message(t, trap)); v != NotAuthentic || reply != nil {
 		t.Errorf("a switch listed without a user: verdict %d, reply %x", v, reply)
 	}
 }
@@ -215,40 +230,35 @@ func TestV3Traps(t *testing.T) {
 func TestV3Inform(t *testing.T) {
 	d := newDecoder(v3Entry(2, "192.0.2.1"))
 	inform := pduOf(snmpwire.InformRequest, linkDown, linkVars...)
-	step := func(name string, s secure, want Verdict) *snmpwire.V3 {
+	step := func(name string, s secure, want Verdict) *snmpwire.MessageV3 {
 		t.Helper()
 		_, reply, v := d.Decode(start, from, s.message(t, inform))
 		if v != want || reply == nil {
 			t.Fatalf("%s: verdict %d, reply %x", name, v, reply)
 		}
-		m, err := snmpwire.DecodeV3(reply)
-		if err != nil || !bytes.Equal(m.EngineID, engine.ID) || m.MsgID != 5 {
+		m, err := snmpwire.DecodeV3(reply, nil)
+		if errors.Is(err, snmpwire.ErrSealed) {
+			m, err = snmpwire.DecodeV3(reply, s.user.Localize(engine.ID))
+		}
+		if err != nil || m.USM().AuthoritativeEngineID != string(engine.ID) || m.MsgID != 5 {
 			t.Fatalf("%s: %+v, %v", name, m, err)
-		}
-		if m.Flags&snmpwire.FlagAuth != 0 {
-			if err := m.Verify(s.user.Localize(engine.ID)); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-		if err := m.Open(s.user.Localize(engine.ID)); err != nil {
-			t.Fatalf("%s: %v", name, err)
 		}
 		return m
 	}
-	nobody, err := snmpwire.NewUser("probe", snmpwire.NoAuth, "", snmpwire.NoPriv, "")
+	nobody, err := snmpwire.NewUser("probe", gosnmp.NoAuth, "", gosnmp.NoPriv, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := step("who", secure{nobody, nil, 0, 0, snmpwire.FlagReportable}, Asked)
+	m := step("who", secure{nobody, nil, 0, 0, gosnmp.Reportable}, Asked)
 	if m.PDU.Type != snmpwire.Report || m.PDU.VarBinds[0].Name.String() != "1.3.6.1.6.3.15.1.1.4.0" {
 		t.Errorf("%+v", m.PDU)
 	}
-	m = step("when", secure{ops(t), engine.ID, 0, 0, authPriv | snmpwire.FlagReportable}, Asked)
-	if m.PDU.Type != snmpwire.Report || m.PDU.VarBinds[0].Name.String() != "1.3.6.1.6.3.15.1.1.2.0" || m.Boots != 7 || m.Time != 3600 || m.Flags&snmpwire.FlagAuth == 0 {
+	m = step("when", secure{ops(t), engine.ID, 0, 0, gosnmp.AuthPriv | gosnmp.Reportable}, Asked)
+	if m.PDU.Type != snmpwire.Report || m.PDU.VarBinds[0].Name.String() != "1.3.6.1.6.3.15.1.1.2.0" || m.USM().AuthoritativeEngineBoots != 7 || m.USM().AuthoritativeEngineTime != 3600 || m.MsgFlags&gosnmp.AuthNoPriv == 0 {
 		t.Errorf("%+v", m)
 	}
-	m = step("what", secure{ops(t), engine.ID, m.Boots, m.Time, authPriv | snmpwire.FlagReportable}, Accepted)
-	if m.PDU.Type != snmpwire.Response || m.PDU.RequestID != 9 || len(m.PDU.VarBinds) != 5 || m.Flags&authPriv != authPriv {
+	m = step("what", secure{ops(t), engine.ID, 7, 3600, gosnmp.AuthPriv | gosnmp.Reportable}, Accepted)
+	if m.PDU.Type != snmpwire.Response || m.PDU.RequestID != 9 || len(m.PDU.VarBinds) != 5 || m.MsgFlags&gosnmp.AuthPriv != gosnmp.AuthPriv {
 		t.Errorf("%+v", m)
 	}
 }
@@ -256,7 +266,7 @@ func TestV3Inform(t *testing.T) {
 // What was kept for addresses goes when the list changes.
 func TestListChanges(t *testing.T) {
 	d := newDecoder(v3Entry(2, "192.0.2.1"))
-	msg := secure{ops(t), []byte{0x80, 0, 0x1f, 0x88, 4, 'a'}, 3, 1000, authPriv}.message(t, pduOf(snmpwire.TrapV2, linkDown))
+	msg := secure{ops(t), []byte{0x80, 0, 0x1f, 0x88, 4, 'a'}, 3, 1000, gosnmp.AuthPriv}.message(t, pduOf(snmpwire.TrapV2, linkDown))
 	if _, _, v := d.Decode(start, from, msg); v != Accepted {
 		t.Fatalf("verdict %d", v)
 	}
@@ -269,11 +279,11 @@ func TestListChanges(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add(v2c("public", pduOf(snmpwire.TrapV2, linkDown, linkVars...)))
 	f.Add(v2c("public", pduOf(snmpwire.InformRequest, linkDown, linkVars...)))
-	f.Add(snmpwire.EncodeTrapV1([]byte("public"), snmpwire.Trap{Enterprise: snmpwire.OID{1, 3, 6, 1, 4, 1, 9}, Generic: 2, VarBinds: linkVars}))
+	f.Add(trapV1(f, gosnmp.SnmpTrap{Enterprise: "1.3.6.1.4.1.9", GenericTrap: 2}, linkVars...))
 	user := ops(f)
-	f.Add(secure{user, []byte{0x80, 0, 0x1f, 0x88, 4, 'a'}, 3, 1000, authPriv}.message(f, pduOf(snmpwire.TrapV2, linkDown)))
-	f.Add(secure{user, engine.ID, 7, 3600, authPriv | snmpwire.FlagReportable}.message(f, pduOf(snmpwire.InformRequest, linkDown)))
-	f.Add(secure{user, nil, 0, 0, snmpwire.FlagReportable}.message(f, pduOf(snmpwire.GetRequest, linkDown)))
+	f.Add(secure{user, []byte{0x80, 0, 0x1f, 0x88, 4, 'a'}, 3, 1000, gosnmp.AuthPriv}.message(f, pduOf(snmpwire.TrapV2, linkDown)))
+	f.Add(secure{user, engine.ID, 7, 3600, gosnmp.AuthPriv | gosnmp.Reportable}.message(f, pduOf(snmpwire.InformRequest, linkDown)))
+	f.Add(secure{user, nil, 0, 0, gosnmp.Reportable}.message(f, pduOf(snmpwire.GetRequest, linkDown)))
 	list := []switchlist.Entry{entry(1, "192.0.2.1", 161), v3Entry(2, "192.0.2.1")}
 	d := newDecoder(list...)
 	f.Fuzz(func(t *testing.T, msg []byte) {

@@ -52,28 +52,21 @@ func NewHistory() *History { return &History{unknown: map[netip.Addr]*UnknownSen
 func (h *History) Record(now time.Time, from netip.AddrPort, v Verdict, t *Trap) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.counts.Received++
+	c := &h.counts
+	c.Received++
+	*[...]*uint64{Accepted: &c.Traps, Asked: &c.Asked, UnknownSource: &c.UnknownSource,
+		NotAuthentic: &c.NotAuthentic, Replayed: &c.Replayed, Malformed: &c.Malformed}[v]++
 	switch v {
 	case Accepted:
-		h.counts.Traps++
 		if t.Inform {
-			h.counts.Informs++
+			c.Informs++
 		}
 		if len(h.waiting) == maxWaiting { // in a storm the last count
 			h.waiting = h.waiting[1:]
 		}
 		h.waiting = append(h.waiting, *t)
-	case Asked:
-		h.counts.Asked++
 	case UnknownSource:
-		h.counts.UnknownSource++
 		h.count(now, from.Addr().Unmap())
-	case NotAuthentic:
-		h.counts.NotAuthentic++
-	case Replayed:
-		h.counts.Replayed++
-	case Malformed:
-		h.counts.Malformed++
 	}
 }
 

@@ -1,6 +1,7 @@
 package traps
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,12 +48,7 @@ const (
 
 // New makes a Receiver; Run runs it.
 func New(o Options) *Receiver {
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
-	if o.Retry == 0 {
-		o.Retry = 5 * time.Second
-	}
+	o.Log, o.Retry = cmp.Or(o.Log, slog.Default()), cmp.Or(o.Retry, 5*time.Second)
 	if o.Handle == nil {
 		o.Handle = func(Trap) {}
 	}
