@@ -140,7 +140,8 @@ func arpOperations() []operation {
 			return &pluginv1.WriteArpEntryResponse{}, d.WriteARPEntry(ctx, r.Switch, r.Entry, r.PrefixLength)
 		}, "ReadArp", func(ctx context.Context, d ARPReader, r *pluginv1.WriteArpEntryRequest) (string, error) {
 			list, err := d.ReadARP(ctx, r.Switch, r.GetEntry().GetIpAddress())
-			return entryDiffers(list, err, false, func(e *ARPEntry) bool { return e.Mac == r.GetEntry().GetMac() })
+			entry := r.GetEntry()
+			return entryDiffers(list, err, false, func(e *ARPEntry) bool { return e.Mac == entry.GetMac() && e.IpAddress == entry.GetIpAddress() })
 		}),
 		write(func(ctx context.Context, d ARPWriter, r *pluginv1.DeleteArpEntryRequest) (*pluginv1.DeleteArpEntryResponse, error) {
 			return &pluginv1.DeleteArpEntryResponse{}, d.DeleteARPEntry(ctx, r.Switch, r.IpAddress)
