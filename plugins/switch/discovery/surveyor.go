@@ -2,8 +2,8 @@
 // decision core: observations in, nodes, ports and edges out, no input or output.
 //
 // Assemble turns the tables of one switch into an Observation; Build joins the
-// observations of all switches into a Network. Package survey fetches the
-// observations, in parallel and over and over.
+// observations of all switches into a Network. A Surveyor has the observations
+// made, in parallel and over and over.
 package discovery
 
 import (
@@ -73,7 +73,8 @@ type Surveyor struct {
 
 // New makes a Surveyor; Start starts it, Close ends it, and it may be started again.
 func New(o Options) *Surveyor {
-	o.Workers, o.Deadline, o.Log = cmp.Or(o.Workers, 256), cmp.Or(o.Deadline, 20*time.Second), cmp.Or(o.Log, slog.Default())
+	o.Workers, o.Deadline = cmp.Or(o.Workers, 256), cmp.Or(o.Deadline, 20*time.Second)
+	o.Log = cmp.Or(o.Log, slog.Default())
 	s := &Surveyor{opt: o, interval: o.Interval, rearm: make(chan struct{}, 1), first: make(chan struct{}),
 		observed: map[mib.MAC]*Observation{}, failed: map[mib.MAC]error{},
 		asked: map[mib.MAC]time.Time{}, dues: map[mib.MAC]*due{}, reread: map[mib.MAC]time.Time{}, touched: make(chan struct{}, 1)}
