@@ -29,7 +29,7 @@ func CheckSwitch(sw *Switch) error {
 		return fault.At(fault.Missing, "switch/address", "switch %s has no address", Label(sw))
 	}
 	if _, err := netip.ParseAddr(sw.Address); err != nil {
-		return fault.At(fault.Invalid, "switch/address", "%.60q is no IP address", sw.Address)
+		return fault.At(fault.Invalid, "switch/address", "%.60q is not an IP address", sw.Address)
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func CheckUnicast(mac uint64) error {
 // CheckIPv4 refuses, with fault.Invalid at path, what is not an IPv4 address.
 func CheckIPv4(path, s string) error {
 	if a, err := netip.ParseAddr(s); err != nil || !a.Is4() {
-		return fault.At(fault.Invalid, path, "%.40q is no IPv4 address", s)
+		return fault.At(fault.Invalid, path, "%.40q is not an IPv4 address", s)
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func CheckFDBEntry(e *FDBEntry) error {
 		}
 	}
 	if e.Port == 0 {
-		l = append(l, fault.At(fault.Invalid, "port", "0 is no port"))
+		l = append(l, fault.At(fault.Invalid, "port", "0 is not a port"))
 	}
 	return l.Err()
 }

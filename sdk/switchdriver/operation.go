@@ -149,7 +149,7 @@ func Shown(ctx context.Context, sw *Switch, request proto.Message, by func(opera
 }
 
 // Register serves a driver on a gRPC server; sdk.Serve does this for a plugin.
-// name is the plugin's; driver returns the driver, or why there is none yet.
+// name is the plugin's; driver returns the driver, or why it is not ready yet.
 func Register(s grpc.ServiceRegistrar, name string, driver func() (Driver, error)) {
 	describe := op(func(_ context.Context, d Driver, _ *pluginv1.DescribeDriverRequest) (*pluginv1.DescribeDriverResponse, error) {
 		m := d.Match()

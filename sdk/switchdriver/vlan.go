@@ -85,10 +85,10 @@ const MaxVLANName = 32
 // MaxVLANID is the highest id of a VLAN (IEEE 802.1Q; 4095 is reserved).
 const MaxVLANID = 4094
 
-// CheckVLANID refuses, with fault.Invalid, what is no VLAN id, 1 to MaxVLANID.
+// CheckVLANID refuses, with fault.Invalid, what is not a VLAN id, 1 to MaxVLANID.
 func CheckVLANID(id uint32) error {
 	if id < 1 || id > MaxVLANID {
-		return fault.At(fault.Invalid, "vlan-id", "%d is no VLAN id, 1 to %d", id, MaxVLANID)
+		return fault.At(fault.Invalid, "vlan-id", "%d is not a VLAN id, 1 to %d", id, MaxVLANID)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func CheckVLAN(v *VLAN, has func(port uint32) bool) error {
 		l = append(l, fault.All(err)...)
 	}
 	if len(v.Name) > MaxVLANName || !Printable(v.Name) {
-		l = append(l, fault.At(fault.Invalid, "vlan-name", "%.40q is no name of a VLAN, up to %d printable ASCII characters", v.Name, MaxVLANName))
+		l = append(l, fault.At(fault.Invalid, "vlan-name", "%.40q is not a VLAN name of up to %d printable ASCII characters", v.Name, MaxVLANName))
 	}
 	for _, p := range v.EgressPorts {
 		if has != nil && !has(p) {

@@ -40,7 +40,7 @@ func (g *checked) Invoke(ctx context.Context, method string, request, answer any
 	}
 	m := answer.(proto.Message)
 	if err := switchdriver.CheckAnswer(request.(proto.Message), m); err != nil {
-		return fault.New(fault.Downstream, "the driver %s answered for switch %s with what cannot be: %v",
+		return fault.New(fault.Downstream, "the driver %s returned impossible data for switch %s: %v",
 			g.name, switchdriver.Label(sw), err)
 	}
 	cleanTexts(m.ProtoReflect())

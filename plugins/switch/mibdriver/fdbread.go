@@ -192,7 +192,8 @@ func (d *Driver) fdbFind(ctx context.Context, t snmp.Target, ids *fdbIDs, q driv
 	for part := range slices.Chunk(all, 14) {
 		var oids []string
 		for _, fdb := range part {
-			for _, ix := range [][]uint32{append([]uint32{fdb}, arcs...), append([]uint32{fdb, 6}, arcs...)} { // with the length some agents put first
+			// with the length some agents put first
+			for _, ix := range [][]uint32{append([]uint32{fdb}, arcs...), append([]uint32{fdb, 6}, arcs...)} {
 				oids = append(oids, mib.Sub(mib.QTpFdbPort, ix...), mib.Sub(mib.QTpFdbStatus, ix...))
 			}
 		}
@@ -230,7 +231,7 @@ func take(p *driver.FDBPage, q driver.Query, vlan mib.VID, port, status snmp.Val
 	p.Entries = append(p.Entries, e)
 }
 
-// maxFDBs bounds the filtering databases of a switch that does not tell which there are: one a VLAN.
+// maxFDBs is the maximum number of filtering databases of a switch that does not list them: one for each VLAN.
 const maxFDBs = 4096
 
 // pastOctets comes after every octet of an address. Greater ones will not do: agents of net-snmp's AgentX take an arc

@@ -103,7 +103,7 @@ func TestProblems(t *testing.T) {
 		{"<port_number>28</port_number>", "<portnumber>28</portnumber>", `6: <portnumber> has no place in <SwitchConfig>, which has model, port_number, vlan_port_list_value_hex_string_length, login, FunctionConfig (did you mean "port_number"?)`},
 		{"<channel>snmp<", "<channel>carrier<", `10: <channel> is "carrier"`},
 		{"${vlan_create}$<", "${vlan_made}$<", "12: unknown tag ${vlan_made}$"},
-		{"<command>${vlan_create}$</command>\n", "\n", "13: the first command does not make the VLAN"},
+		{"<command>${vlan_create}$</command>\n", "\n", "13: the first command does not create the VLAN"},
 		{"${egress_ports}$ ${untagged_ports}$", "${egress_ports}$", "11: ${untagged_ports}$ is 0 times"},
 		{"<function_name>add_vlan_and_set_port<", "<function_name>add_vlan_and_set_ports<", `8: unknown function "add_vlan_and_set_ports"`},
 		{"<order>2</order>", "<order>1</order>", "23: <prompt> needs an <order> of its own"},

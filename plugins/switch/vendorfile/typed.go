@@ -46,7 +46,7 @@ func (d *Driver) typed(ctx context.Context, sw *switchdriver.Switch, m *Model, f
 	defer cancel()
 	if left := d.takeBack(undo, sw, m, f, o, j.rollback, before, readable); left != nil {
 		writes.Keep(ctx)
-		return fault.Device(fault.KindOf(err), "%v; what was done could not be taken back: %v", err, left)
+		return fault.Device(fault.KindOf(err), "%v; what was done could not be undone: %v", err, left)
 	}
 	return err
 }
@@ -94,7 +94,7 @@ func (d *Driver) confirm(ctx context.Context, sw *switchdriver.Switch, o *writes
 	case errors.Is(err, &fault.Error{Kind: fault.Unsupported}):
 		return nil
 	case err == nil && differs != "":
-		return fault.Device(fault.Downstream, "switch %s took the commands but shows %s", switchdriver.Label(sw), differs)
+		return fault.Device(fault.Downstream, "switch %s accepted the commands but shows %s", switchdriver.Label(sw), differs)
 	}
 	return err
 }
