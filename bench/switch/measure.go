@@ -56,7 +56,7 @@ func build(list []switchlist.Entry, workers int) *rooms {
 			}
 		},
 		Finished: func() { r.sockets = max(r.sockets, r.client.Sockets()); r.client.Trim(16, nil) }})
-	r.mux = service.ReadRPCs(r.inventory, driver.NewChooser(d), r.survey)
+	r.mux = service.ReadRPCs(r.inventory, driver.New(driver.Options{Standard: d}), r.survey)
 	return r
 }
 

@@ -58,3 +58,28 @@ func checkLine(line string) error {
 func printable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
+
+// Reason is what a switch says to a command that it does not carry out, in one line
+// of printable characters: what it repeats of the command is left out.
+func Reason(text string) string {
+	var said []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(strings.Map(func(r rune) rune {
+			if r < ' ' || r > '~' {
+				return -1
+			}
+			return r
+		}, line))
+		if line != "" && !strings.HasPrefix(line, "Command:") {
+			said = append(said, line)
+		}
+	}
+	out := strings.Join(said, " / ")
+	if len(out) > 200 {
+		out = out[:200] + "…"
+	}
+	if out == "" {
+		return "nothing"
+	}
+	return out
+}

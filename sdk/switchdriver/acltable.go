@@ -1,6 +1,7 @@
 package switchdriver
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -57,18 +58,12 @@ func ACLDiffers(action ACLAction, p *ACLProfile, r *ACLRule, table []*ACLEntry) 
 }
 
 func profileDiffers(want *ACLProfile, have *ACLEntry) string {
-	got := have.GetProfile()
-	differs := ""
-	switch {
-	case have == nil:
+	if have == nil {
 		return fmt.Sprintf("no access profile %d", want.GetProfileId())
-	case other(want.GetProfileName(), got.GetProfileName()):
-		differs = fmt.Sprintf("the name %.40q", got.GetProfileName())
-	case other(want.GetLayer(), got.GetLayer()):
-		differs = fmt.Sprintf("the layer %.20q", got.GetLayer())
-	default:
-		differs = masksOf(want).differs(masksOf(got), matches{}, [3]string{"vlan-mask", "src-ip-mask", "dst-ip-mask"})
 	}
+	got := have.GetProfile()
+	differs := cmp.Or(other("name", want.GetProfileName(), got.GetProfileName()), other("layer", want.GetLayer(), got.GetLayer()),
+		masksOf(want).differs(masksOf(got), matches{}, [3]string{"vlan-mask", "src-ip-mask", "dst-ip-mask"}))
 	if differs == "" {
 		return ""
 	}
@@ -76,30 +71,29 @@ func profileDiffers(want *ACLProfile, have *ACLEntry) string {
 }
 
 func ruleDiffers(want *ACLRule, have *ACLEntry, got *ACLRule) string {
-	differs := ""
 	switch {
 	case have == nil:
 		return "no such access profile"
 	case got == nil:
 		return fmt.Sprintf("no rule %d in access profile %d", want.GetRuleId(), have.GetProfile().GetProfileId())
-	case other(want.GetRuleName(), got.GetRuleName()):
-		differs = fmt.Sprintf("with the name %.40q", got.GetRuleName())
-	case other(want.GetLayer(), got.GetLayer()):
-		differs = fmt.Sprintf("with the layer %.20q", got.GetLayer())
-	case other(want.GetAction(), got.GetAction()):
-		differs = fmt.Sprintf("with the action %.20q", got.GetAction())
-	case len(got.GetPorts()) > 0 && !slices.Equal(slices.Sorted(slices.Values(want.GetPorts())), slices.Sorted(slices.Values(got.GetPorts()))):
-		differs = fmt.Sprintf("for the ports %.60s", fmt.Sprint(got.GetPorts()))
-	default:
-		if d := valuesOf(want).differs(valuesOf(got), masksOf(have.GetProfile()), [3]string{"vlan-id", "src-ip", "dst-ip"}); d != "" {
-			differs = "with " + d
-		}
 	}
+	ports := ""
+	if p := got.GetPorts(); len(p) > 0 && !slices.Equal(sorted(want.GetPorts()), sorted(p)) {
+		ports = fmt.Sprintf("the ports %.60s", fmt.Sprint(p))
+	}
+	differs := cmp.Or(other("name", want.GetRuleName(), got.GetRuleName()), other("layer", want.GetLayer(), got.GetLayer()),
+		other("action", want.GetAction(), got.GetAction()), ports,
+		valuesOf(want).differs(valuesOf(got), masksOf(have.GetProfile()), [3]string{"vlan-id", "src-ip", "dst-ip"}))
 	if differs == "" {
 		return ""
 	}
-	return fmt.Sprintf("rule %d of access profile %d %s", got.GetRuleId(), have.GetProfile().GetProfileId(), differs)
+	return fmt.Sprintf("rule %d of access profile %d with %s", got.GetRuleId(), have.GetProfile().GetProfileId(), differs)
 }
 
 // other compares what the switch shows, if it shows it.
-func other(want, got string) bool { return got != "" && want != "" && want != got }
+func other(what, want, got string) string {
+	if got == "" || want == "" || want == got {
+		return ""
+	}
+	return fmt.Sprintf("the %s %.40q", what, got)
+}

@@ -26,18 +26,18 @@ const (
 
 // aclName is what can be the name of a profile or rule: it reaches command lines,
 // so blanks, quotes and everything that separates commands are out.
-var aclName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
+var aclName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/,+@=-]{0,31}$`)
 
 // CheckACL refuses a request that no switch can carry out: an unknown action, a
 // profile or rule that is not named, a layer without what it matches, masks and
-// addresses that are none, names with other than letters, digits, "_", "." and "-".
+// addresses that are none, names with other than letters, digits and _ . : / , + - @ =, or more than 32.
 // All faults are reported at once: fault.Missing for what is absent, else fault.Invalid.
 func CheckACL(action ACLAction, p *ACLProfile, r *ACLRule) error {
 	c := &aclCheck{}
 	switch action {
 	case ACLClear:
 	case ACLCreateProfile:
-		c.profile(p)
+		c.name("profile-name", p.GetProfileName())
 		if p.GetProfileId() == 0 {
 			c.missing("profile-id")
 		}
@@ -76,7 +76,8 @@ func (c *aclCheck) missing(leaf string) {
 
 func (c *aclCheck) name(leaf, name string) {
 	if name != "" && !aclName.MatchString(name) {
-		c.invalid(leaf, "%.40q is no name: up to 32 letters, digits, _ . -, the first a letter or digit", name)
+		c.invalid(leaf, "%.40q is no name: up to 32 letters, digits and _ . : / , + - @ =, the first a letter, a digit or _",
+			name)
 	}
 }
 
@@ -84,7 +85,7 @@ func (c *aclCheck) name(leaf, name string) {
 func (c *aclCheck) profile(p *ACLProfile) {
 	c.name("profile-name", p.GetProfileName())
 	if p.GetProfileId() == 0 && p.GetProfileName() == "" {
-		c.missing("profile-id")
+		c.faults = append(c.faults, fault.At(fault.Missing, "profile-id", "profile-id or profile-name is needed"))
 	}
 }
 
@@ -124,25 +125,21 @@ func (c *aclCheck) set(r *ACLRule) {
 // match checks that a layer has what it looks at.
 func (c *aclCheck) match(layer, vlanLeaf string, vlan bool, srcLeaf, src, dstLeaf, dst string) {
 	for _, a := range [][2]string{{srcLeaf, src}, {dstLeaf, dst}} {
-		if a[1] != "" {
-			c.faults = append(c.faults, fault.All(CheckIPv4(a[0], a[1]))...)
+		if err := CheckIPv4(a[0], a[1]); a[1] != "" && err != nil {
+			c.faults = append(c.faults, fault.All(err)...)
+		} else if a[1] != "" && layer == LayerEthernet {
+			c.invalid(a[0], "a profile of layer %s compares the VLAN only", layer)
 		}
 	}
-	switch layer {
-	case LayerEthernet:
-		if !vlan {
-			c.missing(vlanLeaf)
-		}
-		if src != "" || dst != "" {
-			c.invalid("acl-layer", "the layer %s has no addresses; leave %s and %s out, or write %s", layer, srcLeaf, dstLeaf, LayerIP)
-		}
-	case LayerIP:
-		if !vlan && src == "" && dst == "" {
-			c.missing(srcLeaf)
-		}
-	case "":
+	switch {
+	case layer == "":
 		c.missing("acl-layer")
-	default:
+	case layer != LayerEthernet && layer != LayerIP:
 		c.invalid("acl-layer", "%.20q is not one of %s, %s", layer, LayerEthernet, LayerIP)
+	case layer == LayerEthernet && !vlan:
+		c.missing(vlanLeaf)
+	case !vlan && src == "" && dst == "":
+		c.faults = append(c.faults, fault.At(fault.Missing, vlanLeaf,
+			"layer %s needs the VLAN, the source or the destination, at least one of them", layer))
 	}
 }

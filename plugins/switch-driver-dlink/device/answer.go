@@ -93,34 +93,30 @@ func (p *Parser) layer(line string) string {
 
 // masks reads a line after "MASK on"; false: it reports a VLAN in another way.
 func (p *Parser) masks(q *switchdriver.ACLProfile, line string) bool {
-	ok := true
-	if m := p.vlanMask.FindStringSubmatch(line); m != nil {
-		n, err := strconv.ParseUint(m[1], 16, 16)
-		if ok = err == nil && n <= 0xfff; ok {
-			q.VlanMask = proto.Uint32(uint32(n))
-		}
-	} else if p.vlan.MatchString(line) {
-		ok = false
-	}
 	address(p.src, line, &q.SrcIpMask)
 	address(p.dst, line, &q.DstIpMask)
-	return ok
+	return p.number(line, p.vlanMask, 16, 0, 0xfff, &q.VlanMask)
 }
 
 // values reads a line after "Match on"; false: it reports a VLAN in another way.
 func (p *Parser) values(r *switchdriver.ACLRule, line string) bool {
-	ok := true
-	if m := p.vlanID.FindStringSubmatch(line); m != nil {
-		n, err := strconv.ParseUint(m[1], 10, 16)
-		if ok = err == nil && n >= 1 && n <= switchdriver.MaxVLANID; ok {
-			r.VlanId = proto.Uint32(uint32(n))
-		}
-	} else if p.vlan.MatchString(line) {
-		ok = false
-	}
 	address(p.src, line, &r.SrcIp)
 	address(p.dst, line, &r.DstIp)
-	return ok
+	return p.number(line, p.vlanID, 10, 1, switchdriver.MaxVLANID, &r.VlanId)
+}
+
+// number reads a VLAN or the mask of one from a line that has it in a form; false: it has it in another, or beyond its bounds.
+func (p *Parser) number(line string, form *regexp.Regexp, base int, least, most uint64, to **uint32) bool {
+	m := form.FindStringSubmatch(line)
+	if m == nil {
+		return !p.vlan.MatchString(line)
+	}
+	n, err := strconv.ParseUint(m[1], base, 16)
+	if err != nil || n < least || n > most {
+		return false
+	}
+	*to = proto.Uint32(uint32(n))
+	return true
 }
 
 func address(form *regexp.Regexp, line string, to *string) {
@@ -142,31 +138,6 @@ func state(form *regexp.Regexp, text string) (on, known bool) {
 
 // Success reports whether a command was carried out: the switch says so in a line.
 func (p *Parser) Success(text string) bool { return p.success.MatchString(text) }
-
-// Reason is what a switch says to a command that it does not carry out, in one line
-// of printable characters.
-func Reason(text string) string {
-	var said []string
-	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimSpace(strings.Map(func(r rune) rune {
-			if r < ' ' || r > '~' {
-				return -1
-			}
-			return r
-		}, line))
-		if line != "" && !strings.HasPrefix(line, "Command:") {
-			said = append(said, line)
-		}
-	}
-	out := strings.Join(said, " / ")
-	if len(out) > 200 {
-		out = out[:200] + "…"
-	}
-	if out == "" {
-		return "nothing"
-	}
-	return out
-}
 
 // Saved reports whether "save" was carried out.
 func (p *Parser) Saved(text string) bool {

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
+	"ctl.internal/internal/switchcli"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -110,7 +111,7 @@ func TestParse(t *testing.T) {
 	if on, known := p.PortSTP("Port Index : 1 , Hello Time: 2/2 , Port STP : Disabled ,"); on || !known {
 		t.Error("port STP")
 	}
-	if got := Reason("Command: create x\r\n\r\nThe profile \x1b[1mis there.\r\n\r\nFail!\r\n"); got != "The profile [1mis there. / Fail!" {
+	if got := switchcli.Reason("Command: create x\r\n\r\nThe profile \x1b[1mis there.\r\n\r\nFail!\r\n"); got != "The profile [1mis there. / Fail!" {
 		t.Errorf("%q", got)
 	}
 }
@@ -135,7 +136,7 @@ func FuzzParse(f *testing.F) {
 		}
 		p.STP(text)
 		p.PortSTP(text)
-		if r := Reason(text); r == "" || len(r) > 210 || strings.ContainsAny(r, "\r\n\x1b") {
+		if r := switchcli.Reason(text); r == "" || len(r) > 210 || strings.ContainsAny(r, "\r\n\x1b") {
 			t.Errorf("%q", r)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ctl.internal/internal/switchcli"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -134,7 +135,7 @@ func (s *session) stp(port uint32) (bool, error) {
 	case known:
 		return on, nil
 	case port != 0:
-		return false, fault.At(fault.NotFound, "port", "switch %s has no port %d: it says %s", s.name, port, Reason(text))
+		return false, fault.At(fault.NotFound, "port", "switch %s has no port %d: it says %s", s.name, port, switchcli.Reason(text))
 	}
 	return false, s.unread(line, text)
 }
@@ -168,7 +169,7 @@ func (d *Driver) ApplySettings(ctx context.Context, set *switchdriver.Settings) 
 			case d.parser.Success(text):
 				report = append(report, fmt.Sprintf("%s: switched off with %q", x.What, x.Line))
 			default:
-				report = append(report, fmt.Sprintf("%s: left as it is; the switch refuses %q: %s", x.What, x.Line, Reason(text)))
+				report = append(report, fmt.Sprintf("%s: left as it is; the switch refuses %q: %s", x.What, x.Line, switchcli.Reason(text)))
 			}
 		}
 		return s.save()

@@ -70,10 +70,11 @@ type call struct {
 	d   *Driver
 	sw  *switchdriver.Switch
 	at  place
+	b   *ovsdb.Bridge // as it was at the beginning
 }
 
-// run opens a session for an operation, within the timeout. A change waits for its
-// turn at the switch.
+// run opens a session for an operation and reads the bridge, within the timeout. A change
+// waits for its turn at the switch.
 func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, change bool, f func(*call) error) error {
 	if err := switchdriver.CheckSwitch(sw); err != nil {
 		return err
@@ -92,7 +93,12 @@ func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, change bool, 
 		return c.deviceFault(err)
 	}
 	defer c.Close()
-	return c.deviceFault(f(c))
+	b, err := c.bridge()
+	if err == nil {
+		c.b = b
+		err = f(c)
+	}
+	return c.deviceFault(err)
 }
 
 func (c *call) open(ctx context.Context) error {
@@ -135,11 +141,7 @@ func (c *call) bridge() (*ovsdb.Bridge, error) { return c.ReadBridge(c.at.Bridge
 // number, which Open vSwitch keeps as long as the port is there.
 func (d *Driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) (out []*switchdriver.Port, err error) {
 	err = d.run(ctx, sw, false, func(c *call) error {
-		b, err := c.bridge()
-		if err != nil {
-			return err
-		}
-		for _, p := range b.Ports {
+		for _, p := range c.b.Ports {
 			if p.Number != 0 {
 				out = append(out, &p.Port)
 			}
@@ -152,11 +154,8 @@ func (d *Driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) (out []
 // ReadVLANs implements switchdriver.VLANReader.
 func (d *Driver) ReadVLANs(ctx context.Context, sw *switchdriver.Switch) (out []*switchdriver.VLAN, err error) {
 	err = d.run(ctx, sw, false, func(c *call) error {
-		b, err := c.bridge()
-		if err == nil {
-			out = b.VLANs()
-		}
-		return err
+		out = c.b.VLANs()
+		return nil
 	})
 	return out, err
 }
@@ -209,21 +208,20 @@ func missing(sw *switchdriver.Switch, id uint32) error {
 // between of is planned again.
 func (c *call) change(plan func(*ovsdb.Bridge) (*bridge.State, error), done func(*bridge.State)) error {
 	for try := 0; ; try++ {
-		before, err := c.bridge()
+		want, err := plan(c.b)
 		if err != nil {
 			return err
 		}
-		want, err := plan(before)
-		if err != nil {
-			return err
-		}
-		err = c.Write(before, want)
+		err = c.Write(c.b, want)
 		if errors.Is(err, ovsdb.ErrConflict) && try < 5 {
+			if c.b, err = c.bridge(); err != nil {
+				return err
+			}
 			continue
 		}
 		var late *ovsdb.NotAppliedError
 		if errors.As(err, &late) {
-			return c.takeBack(before, want, err)
+			return c.takeBack(c.b, want, err)
 		}
 		if err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"ctl.internal/plugins/switch-driver-ovs/ovsdb"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -24,14 +23,14 @@ func (c *call) control(method string, params ...string) (string, error) {
 }
 
 // entries reads the forwarding table.
-func (c *call) entries(b *ovsdb.Bridge) ([]*switchdriver.FDBEntry, error) {
-	text, err := c.control("fdb/show", b.Name)
+func (c *call) entries() ([]*switchdriver.FDBEntry, error) {
+	text, err := c.control("fdb/show", c.b.Name)
 	if err != nil {
 		return nil, err
 	}
 	var out []*switchdriver.FDBEntry
 	for _, e := range parseFDB(text) {
-		p := b.Port(e.Port)
+		p := c.b.Port(e.Port)
 		if p == nil {
 			continue // gone since, or the bridge's own
 		}
@@ -47,11 +46,7 @@ func (c *call) entries(b *ovsdb.Bridge) ([]*switchdriver.FDBEntry, error) {
 // ReadFDB implements switchdriver.FDBReader.
 func (d *Driver) ReadFDB(ctx context.Context, sw *switchdriver.Switch, vlan uint32, mac uint64) (out []*switchdriver.FDBEntry, err error) {
 	err = d.run(ctx, sw, false, func(c *call) error {
-		b, err := c.bridge()
-		if err != nil {
-			return err
-		}
-		all, err := c.entries(b)
+		all, err := c.entries()
 		if err != nil || (vlan == 0 && mac == 0) {
 			out = all
 			return err
@@ -79,21 +74,17 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 		return fault.At(fault.Invalid, "type", "only static entries (MGMT) can be made")
 	}
 	return d.run(ctx, sw, true, func(c *call) error {
-		b, err := c.bridge()
-		if err != nil {
-			return err
-		}
-		v := b.VLAN(e.VlanId)
+		v := c.b.VLAN(e.VlanId)
 		if v == nil {
 			return missing(sw, e.VlanId)
 		}
 		if !slices.Contains(v.EgressPorts, e.Port) {
 			return fault.At(fault.Invalid, "port", "port %d is not in VLAN %d of switch %s; its ports are %v", e.Port, e.VlanId, switchdriver.Label(sw), v.EgressPorts)
 		}
-		if _, err := c.control("fdb/add", b.Name, b.Port(e.Port).Name, fmt.Sprint(e.VlanId), colons(e.Mac)); err != nil {
+		if _, err := c.control("fdb/add", c.b.Name, c.b.Port(e.Port).Name, fmt.Sprint(e.VlanId), colons(e.Mac)); err != nil {
 			return err
 		}
-		return c.readBack(b, e.VlanId, e.Mac, e.Port)
+		return c.readBack(e.VlanId, e.Mac, e.Port)
 	})
 }
 
@@ -103,11 +94,7 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 		return err
 	}
 	return d.run(ctx, sw, true, func(c *call) error {
-		b, err := c.bridge()
-		if err != nil {
-			return err
-		}
-		all, err := c.entries(b)
+		all, err := c.entries()
 		if err != nil {
 			return err
 		}
@@ -118,16 +105,16 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 		case all[i].Type != switchdriver.FDBMgmt:
 			return fault.Device(fault.Unsupported, "the entry for %s in VLAN %d of switch %s was learned; only static entries can be removed, it ages out by itself", colons(mac), vlan, switchdriver.Label(sw))
 		}
-		if _, err := c.control("fdb/del", b.Name, fmt.Sprint(vlan), colons(mac)); err != nil {
+		if _, err := c.control("fdb/del", c.b.Name, fmt.Sprint(vlan), colons(mac)); err != nil {
 			return err
 		}
-		return c.readBack(b, vlan, mac, 0)
+		return c.readBack(vlan, mac, 0)
 	})
 }
 
 // readBack checks that an entry is at a port; 0: that it is not static any more.
-func (c *call) readBack(b *ovsdb.Bridge, vlan uint32, mac uint64, port uint32) error {
-	all, err := c.entries(b)
+func (c *call) readBack(vlan uint32, mac uint64, port uint32) error {
+	all, err := c.entries()
 	if err != nil {
 		return err
 	}

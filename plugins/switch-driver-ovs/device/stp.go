@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"ctl.internal/plugins/switch-driver-ovs/ovsdb"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -13,14 +12,10 @@ import (
 // forwards, and there is no root.
 func (d *Driver) ReadSTP(ctx context.Context, sw *switchdriver.Switch, port uint32) (out []*switchdriver.STPPort, enabled bool, err error) {
 	err = d.run(ctx, sw, false, func(c *call) error {
-		b, err := c.bridge()
-		if err != nil {
-			return err
-		}
-		enabled = b.STP
-		for _, p := range b.Ports {
+		enabled = c.b.STP
+		for _, p := range c.b.Ports {
 			if p.Number != 0 && (port == 0 || p.Number == port) {
-				out = append(out, &switchdriver.STPPort{Port: p.Number, State: p.State(), Enabled: p.STP, DesignatedRoot: b.Root()})
+				out = append(out, &switchdriver.STPPort{Port: p.Number, State: p.State(), Enabled: p.STP, DesignatedRoot: c.b.Root()})
 			}
 		}
 		if port != 0 && len(out) == 0 {
@@ -40,23 +35,15 @@ func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uin
 	return d.run(ctx, sw, true, func(c *call) error { return c.writeSTP(port, on) })
 }
 
-func (c *call) writeSTP(port uint32, on bool) error {
-	b, err := c.bridge()
-	if err != nil {
-		return err
-	}
-	if port == 0 {
-		if b.STP != on {
-			err = c.SetSTP(b, on)
-		}
-	} else {
-		var p *ovsdb.Port
-		if p = b.Port(port); p == nil {
-			return noPort(c.sw, port)
-		}
-		if p.STP != on {
-			err = c.SetPortSTP(p, on)
-		}
+func (c *call) writeSTP(port uint32, on bool) (err error) {
+	p := c.b.Port(port)
+	switch {
+	case port != 0 && p == nil:
+		return noPort(c.sw, port)
+	case port != 0 && p.STP != on:
+		err = c.SetPortSTP(p, on)
+	case port == 0 && c.b.STP != on:
+		err = c.SetSTP(c.b, on)
 	}
 	if err != nil {
 		return err
@@ -103,14 +90,11 @@ func (d *Driver) ApplySettings(ctx context.Context, s *switchdriver.Settings) (r
 }
 
 func (c *call) stpOff(dry bool) (string, error) {
-	b, err := c.bridge()
 	switch {
-	case err != nil:
-		return "", err
-	case !b.STP:
+	case !c.b.STP:
 		return "spanning tree: off already", nil
 	case dry:
-		return fmt.Sprintf("spanning tree: would be switched off (bridge %s: stp_enable=false rstp_enable=false)", b.Name), nil
+		return fmt.Sprintf("spanning tree: would be switched off (bridge %s: stp_enable=false rstp_enable=false)", c.b.Name), nil
 	}
 	return "spanning tree: switched off", c.writeSTP(0, false)
 }

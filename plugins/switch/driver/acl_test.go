@@ -58,7 +58,7 @@ func TestAccessListsAreReadBack(t *testing.T) {
 	apply := func(model string, id uint32) error {
 		t.Helper()
 		b.until(model+" is chosen", func() bool { return b.chosen(node(model)) == model })
-		_, err := b.writer.Do(deadline(t), node(model), writes.Operation{Name: "ApplyAcl", What: "access lists", ACL: &pluginv1.ApplyAclRequest{
+		_, err := b.writer.Do(deadline(t), node(model), writes.Operation{What: "access lists", Request: &pluginv1.ApplyAclRequest{
 			Action: switchdriver.ACLCreateProfile, Profile: &switchdriver.ACLProfile{ProfileId: id, ProfileName: "x", Layer: "IP"}}})
 		return err
 	}

@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -12,40 +16,40 @@ import (
 // checked is a driver plugin that is not trusted: each call has a deadline, each answer
 // is checked, and what was written is read back.
 type checked struct {
-	name   string
-	client *switchdriver.Client
-	has    map[string]bool
-	c      *Chooser
+	*switchdriver.Client // on itself
+	name                 string
+	conn                 grpc.ClientConnInterface
+	has                  map[string]bool
+	c                    *Chooser
 }
 
 func newChecked(p *provider, c *Chooser) *checked {
-	return &checked{name: p.Name, client: switchdriver.NewClient(c.opt.Board.Dial(p.Name)), has: p.operations, c: c}
+	g := &checked{name: p.Name, conn: c.opt.Board.Dial(p.Name), has: p.operations, c: c}
+	g.Client = switchdriver.NewClient(g)
+	return g
 }
 
-// The operations that read; changes go through perform.
-var (
-	_ switchdriver.VLANReader     = (*checked)(nil)
-	_ switchdriver.FDBReader      = (*checked)(nil)
-	_ switchdriver.PortReader     = (*checked)(nil)
-	_ switchdriver.NeighborReader = (*checked)(nil)
-	_ switchdriver.STPReader      = (*checked)(nil)
-	_ switchdriver.ARPReader      = (*checked)(nil)
-	_ switchdriver.ACLReader      = (*checked)(nil)
-)
-
-// Match is empty: the registry has the driver's.
-func (g *checked) Match() switchdriver.Match { return switchdriver.Match{} }
-
-// call runs f with the deadline and says whose fault an error is.
-func call[T any](ctx context.Context, g *checked, sw *switchdriver.Switch, f func(context.Context) (T, error)) (T, error) {
+// Invoke implements grpc.ClientConnInterface: it makes a call with the deadline, says whose fault an error is, and
+// refuses an answer that cannot be true.
+func (g *checked) Invoke(ctx context.Context, method string, request, answer any, o ...grpc.CallOption) error {
 	ctx, cancel := context.WithTimeout(ctx, g.c.opt.Deadline)
 	defer cancel()
-	v, err := f(ctx)
-	if err == nil {
-		return v, nil
+	sw := request.(interface{ GetSwitch() *switchdriver.Switch }).GetSwitch()
+	if err := g.conn.Invoke(ctx, method, request, answer, o...); err != nil {
+		return g.fault(ctx, sw, fault.FromStatus(err))
 	}
-	var none T
-	return none, g.fault(ctx, sw, err)
+	m := answer.(proto.Message)
+	if err := switchdriver.CheckAnswer(request.(proto.Message), m); err != nil {
+		return fault.New(fault.Downstream, "the driver %s returned impossible data for switch %s: %v",
+			g.name, switchdriver.Label(sw), err)
+	}
+	cleanTexts(m.ProtoReflect())
+	return nil
+}
+
+// NewStream implements grpc.ClientConnInterface; the contract has no streams.
+func (g *checked) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, fault.New(fault.Unsupported, "the driver %s is not asked for streams", g.name)
 }
 
 // maxFaultText bounds what a driver may say went wrong.
@@ -73,16 +77,42 @@ func (g *checked) fault(ctx context.Context, sw *switchdriver.Switch, err error)
 	return out.Err()
 }
 
-// impossible is an answer that cannot be true.
-func (g *checked) impossible(sw *switchdriver.Switch, format string, args ...any) error {
-	return fault.New(fault.Downstream, "the driver %s answered for switch %s with what cannot be: %s", g.name, switchdriver.Label(sw), fmt.Sprintf(format, args...))
-}
-
 // leaf reports whether a path is the name of a leaf, which is all a driver may give.
 func leaf(path string) bool {
 	return path != "" && len(path) <= 64 && !strings.ContainsFunc(path, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-'
 	})
+}
+
+// cleanTexts cleans the texts of an answer. Lists of messages without texts, which may be long, are passed over.
+func cleanTexts(m protoreflect.Message) {
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.IsList() && f.Message() != nil && hasTexts(f.Message()):
+			for i := range v.List().Len() {
+				cleanTexts(v.List().Get(i).Message())
+			}
+		case f.IsList() && f.Kind() == protoreflect.StringKind:
+			for i := range v.List().Len() {
+				v.List().Set(i, protoreflect.ValueOfString(clean(v.List().Get(i).String(), maxFaultText)))
+			}
+		case f.IsList():
+		case f.Message() != nil:
+			cleanTexts(v.Message())
+		case f.Kind() == protoreflect.StringKind:
+			m.Set(f, protoreflect.ValueOfString(clean(v.String(), maxFaultText)))
+		}
+		return true
+	})
+}
+
+func hasTexts(d protoreflect.MessageDescriptor) bool {
+	for i := range d.Fields().Len() {
+		if f := d.Fields().Get(i); f.Kind() == protoreflect.StringKind || f.Message() != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // clean is text of a driver for people: bounded, without control characters.

@@ -3,13 +3,14 @@
 // switchboard), and the standard-MIB driver for the rest. It carries out operations
 // on switches, reads the results back, and repairs operations that were interrupted.
 //
-// registry.go follows the plugins, checked.go and reads.go check what they answer, chooser.go
-// chooses, perform.go carries out, sdn.go applies the settings for SDN.
+// registry.go follows the plugins, checked.go checks what they answer, chooser.go chooses,
+// perform.go carries out, sdn.go applies the settings for SDN.
 package driver
 
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -83,9 +84,6 @@ func New(o Options) *Chooser {
 	return &Chooser{opt: o, registry: newRegistry(o.Board, o.Log), identity: map[uint64]identity{}}
 }
 
-// NewChooser makes a Chooser with nothing but the standard driver.
-func NewChooser(standard StandardDriver) *Chooser { return New(Options{Standard: standard}) }
-
 // Run follows the driver plugins until ctx ends.
 func (c *Chooser) Run(ctx context.Context) { c.registry.run(ctx) }
 
@@ -94,13 +92,11 @@ type Choice struct {
 	Name   string
 	Why    Why // it was chosen; WhyNot for those every switch has
 	Driver switchdriver.Driver
-	has    func(operation string) bool
+	// Has reports whether the driver has an operation of the contract, "WriteVlan".
+	Has func(operation string) bool
 	// Perform carries an operation out that the driver has.
 	Perform func(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error)
 }
-
-// Has reports whether the driver has an operation of the contract, "WriteVlan".
-func (c Choice) Has(operation string) bool { return c.has(operation) }
 
 // Choices returns the drivers of a switch in the order they are asked: its own first,
 // the standard one last. It does not ask the switch what it is: see Of.
@@ -152,11 +148,8 @@ func (c *Chooser) listed(sw *switchdriver.Switch) string {
 func (c *Chooser) choices(all []*provider, sw *switchdriver.Switch) (out []Choice, err error) {
 	if f := c.opt.File; f != nil {
 		has := func(operation string) bool { return f.Has(sw, operation) }
-		for o := range known(allOperations()) {
-			if has(o) {
-				out = append(out, Choice{VendorFile, WhyModel, f, has, f.Perform})
-				break
-			}
+		if slices.ContainsFunc(switchdriver.Operations(switchdriver.NewClient(nil)), has) {
+			out = append(out, Choice{VendorFile, WhyModel, f, has, f.Perform})
 		}
 	}
 	p, why := best(all, sw)
@@ -170,8 +163,9 @@ func (c *Chooser) choices(all []*provider, sw *switchdriver.Switch) (out []Choic
 		d := newChecked(p, c)
 		out = append(out, Choice{p.Name, why, d, func(o string) bool { return d.has[o] }, d.perform})
 	}
-	own := known(switchdriver.Operations(c.opt.Standard))
-	return append(out, Choice{Standard, WhyNot, c.opt.Standard, func(o string) bool { return own[o] }, c.standard}), err
+	own := switchdriver.Operations(c.opt.Standard)
+	has := func(operation string) bool { return slices.Contains(own, operation) }
+	return append(out, Choice{Standard, WhyNot, c.opt.Standard, has, c.standard}), err
 }
 
 // known returns a switch with what it said of itself.
@@ -240,11 +234,6 @@ func For[T any](ctx context.Context, c *Chooser, sw *switchdriver.Switch, operat
 		return t, nil, err
 	}
 	return choice.Driver.(T), known, nil
-}
-
-// standard carries an operation out by the standard driver.
-func (c *Chooser) standard(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error) {
-	return carryOut(ctx, c.opt.Standard, sw, o)
 }
 
 // Observe asks a switch what a discovery needs: by its own driver if that reads ports,

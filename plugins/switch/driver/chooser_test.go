@@ -126,8 +126,8 @@ func vlans(t *testing.T, b *bench, sw *switchdriver.Switch) ([]*switchdriver.VLA
 
 func write(t *testing.T, b *bench, sw *switchdriver.Switch, id uint32) error {
 	t.Helper()
-	_, err := b.writer.Do(deadline(t), sw, writes.Operation{Name: "WriteVlan", What: "a VLAN", Create: true, SetPorts: true,
-		VLAN: &switchdriver.VLAN{VlanId: id, EgressPorts: []uint32{1, 2}}})
+	_, err := b.writer.Do(deadline(t), sw, writes.Operation{What: "a VLAN", Request: &pluginv1.WriteVlanRequest{Create: true, SetPorts: true,
+		Vlan: &switchdriver.VLAN{VlanId: id, EgressPorts: []uint32{1, 2}}}})
 	return err
 }
 

@@ -107,15 +107,9 @@ func best(all []*provider, sw *switchdriver.Switch) (chosen *provider, why Why) 
 	return chosen, why
 }
 
-// allOperations are the names of the contract's operations (DescribeDriver).
-func allOperations() []string {
-	return []string{"ReadVlans", "WriteVlan", "DeleteVlan", "ReadFdb", "WriteFdbEntry", "DeleteFdbEntry", "ReadPorts", "ReadNeighbors",
-		"ReadStp", "WriteStp", "ReadArp", "WriteArpEntry", "DeleteArpEntry", "ApplyAcl", "ReadAcl", "ApplySettings"}
-}
-
 // known drops operations that this contract does not have.
 func known(operations []string) map[string]bool {
-	all := allOperations()
+	all := switchdriver.Operations(switchdriver.NewClient(nil))
 	out := map[string]bool{}
 	for _, o := range operations {
 		if slices.Contains(all, o) {

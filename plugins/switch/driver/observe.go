@@ -11,44 +11,6 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// maxNeighbors bounds what a driver may tell of one switch.
-const maxNeighbors = 4096
-
-// ReadPorts implements the operation.
-func (g *checked) ReadPorts(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.Port, error) {
-	ports, err := call(ctx, g, sw, func(ctx context.Context) ([]*switchdriver.Port, error) { return g.client.ReadPorts(ctx, sw) })
-	if err != nil {
-		return nil, err
-	}
-	seen := map[uint32]bool{}
-	for _, p := range ports {
-		if p == nil || p.Number < 1 || p.Number > maxPorts || seen[p.Number] || !mib.MAC(p.Mac).Valid() {
-			return nil, g.impossible(sw, "the port %v", p)
-		}
-		seen[p.Number] = true
-		p.Name = clean(p.Name, maxName)
-	}
-	return ports, nil
-}
-
-// ReadNeighbors implements the operation.
-func (g *checked) ReadNeighbors(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.Neighbor, error) {
-	all, err := call(ctx, g, sw, func(ctx context.Context) ([]*switchdriver.Neighbor, error) { return g.client.ReadNeighbors(ctx, sw) })
-	if err != nil {
-		return nil, err
-	}
-	if len(all) > maxNeighbors {
-		return nil, g.impossible(sw, "%d neighbours", len(all))
-	}
-	for _, n := range all {
-		if n == nil || len(n.ChassisId) > maxName || len(n.PortId) > maxName {
-			return nil, g.impossible(sw, "a neighbour with an identifier of more than %d octets", maxName)
-		}
-		n.PortDescription, n.SystemName = clean(n.PortDescription, maxName), clean(n.SystemName, maxName)
-	}
-	return all, nil
-}
-
 // observe makes an observation of what the driver reads.
 func (g *checked) observe(ctx context.Context, sw *switchdriver.Switch) (*discovery.Observation, error) {
 	o := &discovery.Observation{Node: mib.MAC(sw.NodeId), Model: sw.Model, SysOID: sw.SysObjectId, SysDesc: sw.SysDescr, Bridge: mib.MAC(sw.NodeId),

@@ -37,11 +37,16 @@ type Switchboard interface {
 // provider is a driver in another process. It is not changed once it is in the table.
 type provider struct {
 	host.Provider
+	asked uint64 // generation that is asked for its description, or was
+	description
+}
+
+// description is what a driver says of itself.
+type description struct {
 	match      *matcher // nil: it has not been described
 	about      switchdriver.Match
 	operations map[string]bool
-	described  uint64 // generation that was described
-	err        error  // why it was not described
+	err        error // why it was not described
 }
 
 // registry follows the drivers that are installed.
@@ -52,13 +57,11 @@ type registry struct {
 
 	mu        sync.Mutex
 	providers map[string]*provider
-	asked     map[string]uint64 // generation a description is under way for
-	listed    bool
 	complete  chan struct{} // closed once all first ones were described, or failed
 }
 
 func newRegistry(b Switchboard, log *slog.Logger) *registry {
-	r := &registry{board: b, log: log, providers: map[string]*provider{}, asked: map[string]uint64{}, complete: make(chan struct{})}
+	r := &registry{board: b, log: log, providers: map[string]*provider{}, complete: make(chan struct{})}
 	if b == nil {
 		close(r.complete)
 	}
@@ -82,21 +85,20 @@ func (r *registry) update(ctx context.Context, list []host.Provider) {
 	for _, p := range list {
 		n := &provider{Provider: p}
 		if old := r.providers[p.Name]; old != nil {
-			n.match, n.about, n.operations, n.described, n.err = old.match, old.about, old.operations, old.described, old.err
+			n.asked, n.description = old.asked, old.description
 		}
 		next[p.Name] = n
-		if p.Ready && n.described != p.Generation && r.asked[p.Name] != p.Generation {
-			r.asked[p.Name] = p.Generation
+		if p.Ready && n.asked != p.Generation {
+			n.asked = p.Generation
 			r.wg.Go(func() { r.describe(ctx, p.Name, p.Generation) })
 		}
 	}
 	for name := range r.providers {
 		if next[name] == nil {
-			delete(r.asked, name)
 			r.log.Info("a switch driver is gone", "driver", name)
 		}
 	}
-	r.providers, r.listed = next, true
+	r.providers = next
 	r.checkComplete()
 }
 
@@ -117,46 +119,45 @@ func (r *registry) checkComplete() {
 // describe asks a driver until it answers or its process is replaced.
 func (r *registry) describe(ctx context.Context, name string, generation uint64) {
 	for pause := retryFirst; ctx.Err() == nil; pause = min(2*pause, retryMost) {
-		m, about, operations, err := r.ask(ctx, name)
-		if r.store(name, generation, m, about, operations, err) {
+		if r.store(name, generation, r.ask(ctx, name)) {
 			return
 		}
 		host.Pause(ctx, pause)
 	}
 }
 
-func (r *registry) ask(ctx context.Context, name string) (*matcher, switchdriver.Match, map[string]bool, error) {
+func (r *registry) ask(ctx context.Context, name string) (d description) {
 	ctx, cancel := context.WithTimeout(ctx, describeTime)
 	defer cancel()
-	about, operations, err := switchdriver.NewClient(r.board.Dial(name)).Describe(ctx)
-	if err != nil {
-		return nil, about, nil, err
+	var operations []string
+	if d.about, operations, d.err = switchdriver.NewClient(r.board.Dial(name)).Describe(ctx); d.err != nil {
+		return d
 	}
-	m, err := newMatcher(about)
-	if err != nil {
-		return nil, about, nil, fmt.Errorf("its description is invalid: %w", err)
+	if d.match, d.err = newMatcher(d.about); d.err != nil {
+		d.err = fmt.Errorf("its description is invalid: %w", d.err)
 	}
-	return m, about, known(operations), nil
+	d.operations = known(operations)
+	return d
 }
 
 // store keeps a description; false: ask again.
-func (r *registry) store(name string, generation uint64, m *matcher, about switchdriver.Match, operations map[string]bool, err error) bool {
+func (r *registry) store(name string, generation uint64, d description) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old := r.providers[name]
-	if old == nil || old.Generation != generation || r.asked[name] != generation {
+	if old == nil || old.Generation != generation {
 		return true // gone, or replaced: another one asks
 	}
 	n := *old
-	if n.err = err; err == nil {
-		n.match, n.about, n.operations, n.described = m, about, operations, generation
-		r.log.Info("a switch driver is known", "driver", name, "version", n.Version, "operations", slices.Sorted(maps.Keys(operations)))
+	if n.err = d.err; d.err == nil {
+		n.description = d
+		r.log.Info("a switch driver is known", "driver", name, "version", n.Version, "operations", slices.Sorted(maps.Keys(d.operations)))
 	} else if old.err == nil {
-		r.log.Warn("a switch driver does not describe itself", "driver", name, "err", err)
+		r.log.Warn("a switch driver does not describe itself", "driver", name, "err", d.err)
 	}
 	r.providers[name] = &n
 	r.checkComplete()
-	return err == nil
+	return d.err == nil
 }
 
 // all returns the drivers by name. Soon after the start it waits until they were
@@ -239,5 +240,6 @@ func (c *Chooser) Drivers() []Info {
 		}
 		out = append(out, i)
 	}
-	return append(out, Info{Name: Standard, State: "ready", For: []string{"all others"}, Operations: slices.Sorted(slices.Values(switchdriver.Operations(c.opt.Standard)))})
+	own := append(switchdriver.Operations(c.opt.Standard), "ReadNeighbors", "ReadPorts") // these two by Observe
+	return append(out, Info{Name: Standard, State: "ready", For: []string{"all others"}, Operations: slices.Sorted(slices.Values(own))})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"ctl.internal/plugins/switch/writes"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -24,99 +25,95 @@ func (c *Chooser) Repair(ctx context.Context, sw *switchdriver.Switch, r *writes
 		return "", "", err
 	}
 	if r.Driver == VendorFile {
-		if r.Operation.VLAN == nil {
-			return repairLines(ctx, choices, sw, &r.Operation)
-		}
-		return repairVLAN(ctx, sw, r, c.opt.Standard, c.standard)
+		return repair{sw: sw, r: r, by: readerOf(choices), perform: c.standard}.end(ctx)
 	}
 	for _, choice := range choices {
 		if g, ok := choice.Driver.(*checked); ok && g.name == r.Driver {
-			return g.repair(ctx, sw, r)
+			return repair{sw: sw, r: r, by: g.reader(&r.Operation), perform: g.perform, whole: true}.end(ctx)
 		}
 	}
 	return writes.Left, "the driver " + r.Driver + " is not there any more", nil
 }
 
-// repairLines repairs lines that the vendor-specific file describes: some of them may
-// have been typed, so what does not show as whole is left to the user.
-func repairLines(ctx context.Context, choices []Choice, sw *switchdriver.Switch, op *writes.Operation) (writes.Outcome, string, error) {
-	for _, choice := range choices {
-		reader, ok := choice.Driver.(switchdriver.ACLReader)
-		if !ok || op.ACL == nil || !choice.Has("ReadAcl") {
-			continue
+// readerOf returns the first of the choices that reads what the vendor-specific file changes: VLANs are read by the
+// standard driver, of the rest only access lists.
+func readerOf(choices []Choice) func(operation string) (switchdriver.Driver, error) {
+	return func(operation string) (switchdriver.Driver, error) {
+		for _, choice := range choices {
+			if operation == "ReadVlans" && choice.Name == Standard || operation == "ReadAcl" && choice.Has(operation) {
+				return choice.Driver, nil
+			}
 		}
-		differs, err := aclDiffers(ctx, reader, sw, op.ACL)
-		switch {
-		case err != nil:
-			return "", "", err
-		case differs == "":
-			return writes.Whole, "", nil
-		}
-		return writes.Left, "the switch shows " + differs + ": look at it", nil
+		return nil, fault.New(fault.Unsupported, lookAtIt)
 	}
-	return writes.Left, lookAtIt, nil
 }
 
-// repair ends an operation of a driver plugin, whose steps are not known: only what was
-// asked for and, of VLANs, what was before.
-func (g *checked) repair(ctx context.Context, sw *switchdriver.Switch, r *writes.Record) (writes.Outcome, string, error) {
-	op := &r.Operation
-	if op.VLAN != nil {
-		var reader switchdriver.Driver = g
-		if !g.has["ReadVlans"] {
-			reader = g.c.opt.Standard
-		}
-		return repairVLAN(ctx, sw, r, reader, g.perform)
-	}
-	differs, err := g.shows(ctx, sw, op)
+// repair is that of an operation whose steps are not known: only what was asked for and, of VLANs, what was before.
+type repair struct {
+	sw      *switchdriver.Switch
+	r       *writes.Record
+	by      func(operation string) (switchdriver.Driver, error)
+	perform func(context.Context, *switchdriver.Switch, *writes.Operation) ([]string, error)
+	whole   bool // the change was made by one call: what does not show as made was not begun
+}
+
+func (p repair) end(ctx context.Context) (writes.Outcome, string, error) {
+	differs, err := switchdriver.Shown(ctx, p.sw, p.r.Operation.Request, p.by)
 	switch {
 	case errors.Is(err, &fault.Error{Kind: fault.Unsupported}):
 		return writes.Left, lookAtIt, nil
 	case err != nil:
 		return "", "", err
-	case differs != "" && op.ACL != nil && g.made(ctx, sw, op.ACL):
+	case differs == "":
+		return writes.Whole, "", nil
+	case p.r.Operation.VLAN() != 0:
+		return p.vlan(ctx)
+	case !p.whole:
+		return writes.Left, "the switch shows " + differs + ": look at it", nil
+	case p.made(ctx):
 		return writes.Left, "the switch shows " + differs + ", perhaps from before: look at it", nil
-	case differs != "":
-		return writes.Undone, "the switch shows " + differs, nil
 	}
-	return writes.Whole, "", nil
+	return writes.Undone, "the switch shows " + differs, nil
 }
 
-// repairVLAN compares a VLAN with what was asked for and with what was before, and
-// gives it that back where it is neither.
-func repairVLAN(ctx context.Context, sw *switchdriver.Switch, rec *writes.Record, reads switchdriver.Driver,
-	perform func(context.Context, *switchdriver.Switch, *writes.Operation) ([]string, error)) (writes.Outcome, string, error) {
-	op, before := &rec.Operation, rec.Before
-	r, ok := reads.(switchdriver.VLANReader)
-	if !ok {
-		return writes.Left, lookAtIt, nil
-	}
-	now, err := vlanOf(ctx, r, sw, op.VLAN.VlanId)
+// vlan gives a VLAN that is not as asked for what it had before, where it does not.
+func (p repair) vlan(ctx context.Context) (writes.Outcome, string, error) {
+	d, err := p.by("ReadVlans")
 	if err != nil {
-		if errors.Is(err, &fault.Error{Kind: fault.Unsupported}) {
-			return writes.Left, lookAtIt, nil
-		}
 		return "", "", err
 	}
-	if vlanDiffers(op, now) == "" {
-		return writes.Whole, "", nil
+	before, id := p.r.Before, p.r.Operation.VLAN()
+	now, err := switchdriver.FindVLAN(ctx, d.(switchdriver.VLANReader), p.sw, id) // Shown has read with it
+	if err != nil {
+		return "", "", err
 	}
 	switch {
-	case now == nil && before == nil, now != nil && before != nil && portsDiffer(before, now) == "":
+	case now == nil && before == nil, now != nil && before != nil && switchdriver.PortsDiffer(before, now) == "":
 		return writes.Undone, "", nil
 	case before == nil:
-		_, err = perform(ctx, sw, &writes.Operation{Name: "DeleteVlan", VLAN: op.VLAN})
+		_, err = p.perform(ctx, p.sw, &writes.Operation{Request: &pluginv1.DeleteVlanRequest{VlanId: id}})
 	default:
-		_, err = perform(ctx, sw, &writes.Operation{Name: "WriteVlan", VLAN: before, Create: now == nil, SetPorts: true})
+		_, err = p.perform(ctx, p.sw, &writes.Operation{
+			Request: &pluginv1.WriteVlanRequest{Vlan: before, Create: now == nil, SetPorts: true}})
 	}
-	switch fault.KindOf(err) {
-	case fault.Timeout, fault.Unavailable:
-		if err != nil {
-			return "", "", err
-		}
+	switch k := fault.KindOf(err); {
+	case err == nil:
+		return writes.Undone, "", nil
+	case k == fault.Timeout, k == fault.Unavailable:
+		return "", "", err
 	}
-	if err != nil {
-		return writes.Left, clean(err.Error(), maxFaultText), nil
+	return writes.Left, clean(err.Error(), maxFaultText), nil
+}
+
+// made reports whether the profile or rule that was to be made is there, be it otherwise.
+func (p repair) made(ctx context.Context) bool {
+	asked, ok := p.r.Operation.Request.(*pluginv1.ApplyAclRequest)
+	d, err := p.by("ReadAcl")
+	if !ok || err != nil {
+		return false
 	}
-	return writes.Undone, "", nil
+	table, err := d.(switchdriver.ACLReader).ReadACL(ctx, p.sw) // Shown has read with it
+	have := switchdriver.FindACL(table, asked.Profile)
+	return err == nil && (asked.Action == switchdriver.ACLCreateProfile && have != nil ||
+		asked.Action == switchdriver.ACLSetRule && switchdriver.FindACLRule(have, asked.Rule.GetRuleId()) != nil)
 }

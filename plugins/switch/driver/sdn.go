@@ -8,6 +8,7 @@ import (
 
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/writes"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchdriver"
@@ -120,7 +121,7 @@ func (a *SDN) apply(ctx context.Context, sw *switchdriver.Switch, dry bool) (lin
 	_, _, err = a.drivers.Find(ctx, sw, "ApplySettings")
 	switch {
 	case err == nil:
-		o := writes.Operation{Name: "ApplySettings", What: "the settings for SDN", Settings: &switchdriver.Settings{DryRun: dry, DisableStp: a.set.STP,
+		o := writes.Operation{What: "the settings for SDN", Request: &switchdriver.Settings{DryRun: dry, DisableStp: a.set.STP,
 			DisableBpduFlooding: a.set.BPDU, DisableBroadcastFlooding: a.set.Broadcast, DisableMulticastFlooding: a.set.Multicast,
 			DisableUnknownFlooding: a.set.Unknown, DisableLearning: a.set.Learning}}
 		if dry {
@@ -175,6 +176,6 @@ func (a *SDN) stp(ctx context.Context, sw *switchdriver.Switch, dry bool) (strin
 	if dry {
 		return "spanning tree: would be switched off", nil
 	}
-	_, err = a.do(ctx, sw, writes.Operation{Name: "WriteStp", What: "disabling spanning tree"})
+	_, err = a.do(ctx, sw, writes.Operation{What: "disabling spanning tree", Request: &pluginv1.WriteStpRequest{}})
 	return "spanning tree: switched off", err
 }

@@ -61,7 +61,8 @@ func (d *Driver) ARPPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 	for i := range rows {
 		r := &rows[i]
 		ifIndex, ip, ok := mib.InterfaceAddress(r.index())
-		if !ok || r.values[0] == 0 || r.values[1] == mib.ARPTypeInvalid || q.MAC != 0 && r.values[0] != q.MAC { // incomplete, and dead ones
+		// incomplete, and dead ones
+		if !ok || r.values[0] == 0 || r.values[1] == mib.ARPTypeInvalid || q.MAC != 0 && r.values[0] != q.MAC {
 			continue
 		}
 		p.Entries = append(p.Entries, &switchdriver.ARPEntry{IpAddress: ip.String(), IfIndex: ifIndex, Mac: r.values[0], Type: int32(r.values[1])})
@@ -132,7 +133,7 @@ func interfaceOf(sw *switchdriver.Switch, nets []subnet, a netip.Addr, bits uint
 	case len(lengths) > 0:
 		return 0, fault.At(fault.Invalid, pathAddress, "on switch %s the address %s is in the subnet %s, not in one of length %d", switchdriver.Label(sw), a, strings.Join(lengths, ", "), bits)
 	case len(have) == 0:
-		return 0, fault.Device(fault.Unsupported, "switch %s does not tell which subnets it has (ipAddrTable), so the interface of %s is not known", switchdriver.Label(sw), a)
+		return 0, fault.Device(fault.Unsupported, "switch %s does not report its subnets (ipAddrTable), so the interface of %s is not known", switchdriver.Label(sw), a)
 	}
 	return 0, fault.At(fault.Invalid, pathAddress, "switch %s has no subnet with the address %s; it has %s", switchdriver.Label(sw), a, strings.Join(have, ", "))
 }
@@ -148,11 +149,10 @@ func (d *Driver) CheckPrefix(ctx context.Context, sw *switchdriver.Switch, addre
 	if err != nil {
 		return deviceFault(sw, err)
 	}
-	a, err := netip.ParseAddr(address)
-	if err != nil {
-		return fault.At(fault.Invalid, pathAddress, "%.60q is no IPv4 address", address)
+	if err := switchdriver.CheckIPv4(pathAddress, address); err != nil {
+		return err
 	}
-	if _, err = interfaceOf(sw, nets, a, bits); fault.KindOf(err) == fault.Unsupported {
+	if _, err = interfaceOf(sw, nets, netip.MustParseAddr(address), bits); fault.KindOf(err) == fault.Unsupported {
 		return nil
 	}
 	return err
@@ -161,11 +161,11 @@ func (d *Driver) CheckPrefix(ctx context.Context, sw *switchdriver.Switch, addre
 // WriteARPEntry makes a static entry at the interface whose subnet has the address;
 // an entry there is changes where it is.
 func (d *Driver) WriteARPEntry(ctx context.Context, sw *switchdriver.Switch, e *switchdriver.ARPEntry, prefixLength uint32) error {
-	a, err := netip.ParseAddr(e.IpAddress)
-	if err != nil || !a.Is4() {
-		return fault.At(fault.Invalid, pathAddress, "%.60q is no IPv4 address", e.IpAddress)
+	if err := switchdriver.CheckARPEntry(e, prefixLength); err != nil {
+		return err
 	}
-	return d.changeARP(ctx, sw, a.String(), func(r snmp.Target, old []*switchdriver.ARPEntry) ([]step, error) {
+	a := netip.MustParseAddr(e.IpAddress)
+	return d.changeARP(ctx, sw, a, func(r snmp.Target, old []*switchdriver.ARPEntry) ([]step, error) {
 		ifIndex := e.IfIndex
 		if ifIndex == 0 {
 			nets, err := d.subnets(ctx, r)
@@ -202,11 +202,11 @@ func (d *Driver) WriteARPEntry(ctx context.Context, sw *switchdriver.Switch, e *
 
 // DeleteARPEntry removes the entries of an address, at whichever interface they are.
 func (d *Driver) DeleteARPEntry(ctx context.Context, sw *switchdriver.Switch, address string) error {
-	a, err := netip.ParseAddr(address)
-	if err != nil || !a.Is4() {
-		return fault.At(fault.Invalid, pathAddress, "%.60q is no IPv4 address", address)
+	if err := switchdriver.CheckIPv4(pathAddress, address); err != nil {
+		return err
 	}
-	return d.changeARP(ctx, sw, a.String(), func(_ snmp.Target, old []*switchdriver.ARPEntry) ([]step, error) {
+	a := netip.MustParseAddr(address)
+	return d.changeARP(ctx, sw, a, func(_ snmp.Target, old []*switchdriver.ARPEntry) ([]step, error) {
 		if len(old) == 0 {
 			return nil, noARP(sw, a.String())
 		}
@@ -224,14 +224,14 @@ func (d *Driver) DeleteARPEntry(ctx context.Context, sw *switchdriver.Switch, ad
 }
 
 // changeARP reads the entries of an address, plans, sends and reads back.
-func (d *Driver) changeARP(ctx context.Context, sw *switchdriver.Switch, address string, plan func(snmp.Target, []*switchdriver.ARPEntry) ([]step, error), differs func([]*switchdriver.ARPEntry) string) error {
+func (d *Driver) changeARP(ctx context.Context, sw *switchdriver.Switch, a netip.Addr, plan func(snmp.Target, []*switchdriver.ARPEntry) ([]step, error), differs func([]*switchdriver.ARPEntry) string) error {
 	r, w, err := both(sw)
 	if err != nil {
 		return err
 	}
 	of := func() ([]*switchdriver.ARPEntry, error) {
 		all, err := allPages(ctx, sw, d.ARPPage)
-		return slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool { return e.IpAddress != address }), err
+		return slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool { return e.IpAddress != a.String() }), err
 	}
 	old, err := of()
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package mibdriver is the driver for every switch that has no better one: it uses
 // the standard MIBs only, over SNMP. It implements the interfaces of
-// sdk/switchdriver for VLANs, forwarding tables, ports, neighbours,
-// spanning tree and ARP.
+// sdk/switchdriver for VLANs, forwarding tables, spanning tree and ARP; ports and
+// neighbours are read by Observe.
 //
 // Which driver a switch gets is package driver's business. What a VLAN change
 // consists of is decided in plan.go, without input or output; the rest fetches,
@@ -24,16 +24,14 @@ type Driver struct{ snmp *snmp.Client }
 
 // The capabilities.
 var (
-	_ switchdriver.VLANReader     = (*Driver)(nil)
-	_ switchdriver.VLANWriter     = (*Driver)(nil)
-	_ switchdriver.FDBReader      = (*Driver)(nil)
-	_ switchdriver.FDBWriter      = (*Driver)(nil)
-	_ switchdriver.PortReader     = (*Driver)(nil)
-	_ switchdriver.NeighborReader = (*Driver)(nil)
-	_ switchdriver.STPReader      = (*Driver)(nil)
-	_ switchdriver.STPWriter      = (*Driver)(nil)
-	_ switchdriver.ARPReader      = (*Driver)(nil)
-	_ switchdriver.ARPWriter      = (*Driver)(nil)
+	_ switchdriver.VLANReader = (*Driver)(nil)
+	_ switchdriver.VLANWriter = (*Driver)(nil)
+	_ switchdriver.FDBReader  = (*Driver)(nil)
+	_ switchdriver.FDBWriter  = (*Driver)(nil)
+	_ switchdriver.STPReader  = (*Driver)(nil)
+	_ switchdriver.STPWriter  = (*Driver)(nil)
+	_ switchdriver.ARPReader  = (*Driver)(nil)
+	_ switchdriver.ARPWriter  = (*Driver)(nil)
 )
 
 // New makes a Driver that speaks through c.

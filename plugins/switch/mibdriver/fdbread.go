@@ -22,28 +22,14 @@ const fdbLearned = 3
 // with fault.NotFound when it is not there. Entries of port 0, the switch's own
 // addresses, are left out.
 func (d *Driver) ReadFDB(ctx context.Context, sw *switchdriver.Switch, vlanID uint32, mac uint64) ([]*switchdriver.FDBEntry, error) {
-	t, err := reader(sw)
-	if err != nil {
-		return nil, err
-	}
 	if vlanID == 0 {
 		return allPages(ctx, sw, d.FDBPage)
 	}
-	ids, err := d.fdbIDs(ctx, t)
-	if err != nil {
-		return nil, deviceFault(sw, err)
+	p, err := d.FDBPage(ctx, sw, driver.Query{VLAN: vlanID, MAC: mac, Limit: 1})
+	if err == nil && len(p.Entries) == 0 {
+		err = fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", switchdriver.Label(sw), mib.MAC(mac), vlanID)
 	}
-	if len(ids.ofVLAN) == 0 {
-		out, err := d.ciscoFDB(ctx, sw, t, vlanID, mib.MAC(mac))
-		if err != nil || len(out) > 0 {
-			return out, deviceFault(sw, err)
-		}
-	}
-	e, err := d.fdbEntry(ctx, t, ids, vlanID, mib.MAC(mac))
-	if err == nil && e == nil {
-		return nil, fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", switchdriver.Label(sw), mib.MAC(mac), vlanID)
-	}
-	return []*switchdriver.FDBEntry{e}, deviceFault(sw, err)
+	return p.Entries, err
 }
 
 // fdbIDs is the mapping between VLANs and filtering databases (dot1qVlanFdbId).
@@ -206,7 +192,8 @@ func (d *Driver) fdbFind(ctx context.Context, t snmp.Target, ids *fdbIDs, q driv
 	for part := range slices.Chunk(all, 14) {
 		var oids []string
 		for _, fdb := range part {
-			for _, ix := range [][]uint32{append([]uint32{fdb}, arcs...), append([]uint32{fdb, 6}, arcs...)} { // with the length some agents put first
+			// with the length some agents put first
+			for _, ix := range [][]uint32{append([]uint32{fdb}, arcs...), append([]uint32{fdb, 6}, arcs...)} {
 				oids = append(oids, mib.Sub(mib.QTpFdbPort, ix...), mib.Sub(mib.QTpFdbStatus, ix...))
 			}
 		}
@@ -218,24 +205,18 @@ func (d *Driver) fdbFind(ctx context.Context, t snmp.Target, ids *fdbIDs, q driv
 			take(&p, q, ids.vlan(part[i/4]), v[i], v[i+1])
 		}
 	}
-	if len(p.Entries) > 0 || q.VLAN != 0 {
+	if len(p.Entries) > 0 {
 		return p, nil
 	}
-	err = d.findPlain(ctx, t, q, &p)
-	return p, err
-}
-
-// findPlain asks for an address in the table without VLANs, which counts only where the other is not served.
-func (d *Driver) findPlain(ctx context.Context, t snmp.Target, q driver.Query, p *driver.FDBPage) error {
+	// The table without VLANs counts only where the other is not served.
 	if has, err := d.has(ctx, t, mib.QTpFdbPort); has || err != nil {
-		return err
+		return p, err
 	}
-	arcs := mib.MAC(q.MAC).Arcs()
 	v, err := d.snmp.Get(ctx, t, mib.Sub(mib.TpFdbPort, arcs...), mib.Sub(mib.TpFdbStatus, arcs...))
 	if err == nil {
-		take(p, q, q.VLAN, v[0], v[1])
+		take(&p, q, q.VLAN, v[0], v[1])
 	}
-	return err
+	return p, err
 }
 
 func take(p *driver.FDBPage, q driver.Query, vlan mib.VID, port, status snmp.Value) {
@@ -250,7 +231,7 @@ func take(p *driver.FDBPage, q driver.Query, vlan mib.VID, port, status snmp.Val
 	p.Entries = append(p.Entries, e)
 }
 
-// maxFDBs bounds the filtering databases of a switch that does not tell which there are: one a VLAN.
+// maxFDBs is the maximum number of filtering databases of a switch that does not list them: one for each VLAN.
 const maxFDBs = 4096
 
 // pastOctets comes after every octet of an address. Greater ones will not do: agents of net-snmp's AgentX take an arc
@@ -273,19 +254,6 @@ func (d *Driver) fdbsInUse(ctx context.Context, t snmp.Target) (ids []uint32, er
 		ids, after = append(ids, fdb), []uint32{fdb, pastOctets}
 	}
 	return ids, nil
-}
-
-// fdbEntry reads one entry; nil when there is none.
-func (d *Driver) fdbEntry(ctx context.Context, t snmp.Target, ids *fdbIDs, vlan mib.VID, mac mib.MAC) (*switchdriver.FDBEntry, error) {
-	q := driver.Query{VLAN: vlan, MAC: uint64(mac)}
-	p, err := d.fdbFind(ctx, t, ids, q)
-	if err == nil && len(p.Entries) == 0 {
-		err = d.findPlain(ctx, t, q, &p)
-	}
-	if err != nil || len(p.Entries) == 0 {
-		return nil, err
-	}
-	return p.Entries[0], nil
 }
 
 // has reports whether a column has any instance.

@@ -14,6 +14,9 @@ import (
 // WriteFDBEntry makes a permanent entry of dot1qStaticUnicastTable, for frames
 // from any port. The port must be in the VLAN.
 func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *switchdriver.FDBEntry) error {
+	if err := switchdriver.CheckFDBEntry(e); err != nil {
+		return err
+	}
 	r, w, err := both(sw)
 	if err != nil {
 		return err
@@ -89,12 +92,8 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 		return deviceFault(sw, err)
 	}
 	if len(rows) == 0 {
-		e, err := d.fdbEntry(ctx, r, ids, vlanID, mib.MAC(mac))
-		switch {
-		case err != nil:
-			return deviceFault(sw, err)
-		case e == nil:
-			return fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", switchdriver.Label(sw), mib.MAC(mac), vlanID)
+		if _, err := d.ReadFDB(ctx, sw, vlanID, mac); err != nil {
+			return err
 		}
 		return fault.Device(fault.Unsupported, "the entry for %s in VLAN %d of switch %s was learned; only static entries can be removed, it ages out by itself", mib.MAC(mac), vlanID, switchdriver.Label(sw))
 	}

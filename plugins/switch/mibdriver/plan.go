@@ -151,7 +151,7 @@ func (p *planner) create(seq Sequence) {
 			case item == SetUntagged && p.c.setPorts:
 				s.assign(column(mib.QVlanStaticUntagged), writes.Octets, nil, writes.Hex(p.list(nil, p.c.untagged)))
 			case item == CreateAndGo, item == CreateAndWait:
-				value := map[Item]int{CreateAndGo: mib.RowCreateAndGo, CreateAndWait: mib.RowCreateAndWait}[item]
+				value := map[string]int{CreateAndGo: mib.RowCreateAndGo, CreateAndWait: mib.RowCreateAndWait}[item]
 				s.status(column(mib.QVlanStaticRowStatus), value, nil, writes.Number(mib.RowActive))
 				s.makes = true
 			case item == Activate:
@@ -273,23 +273,21 @@ func (p *planner) assignDefaultPVID(ports []uint32) {
 	p.pvids(back, defaultVLAN)
 }
 
-// Item is one thing of a VLAN that a SET can carry.
-type Item int
-
-// The items. CreateAndGo makes the VLAN at once; CreateAndWait makes it inactive,
-// for Activate after its columns are set (RFC 2579, RowStatus).
+// The items of a VLAN that a SET can carry, as the tags of the vendor-specific configuration name them. CreateAndGo
+// makes the VLAN at once; CreateAndWait makes it inactive, for Activate after its columns are set (RFC 2579,
+// RowStatus): no file has these two.
 const (
-	SetName Item = iota
-	SetEgress
-	SetUntagged
-	CreateAndGo
-	CreateAndWait
-	Activate
+	SetName       = "vlan_name"
+	SetEgress     = "egress_ports"
+	SetUntagged   = "untagged_ports"
+	CreateAndGo   = "vlan_create"
+	CreateAndWait = "wait"
+	Activate      = "activate"
 )
 
 // Sequence is how a VLAN is made: one SET after the other, each with its items in
 // order. Switches differ in what they take.
-type Sequence [][]Item
+type Sequence [][]string
 
 // Sequences returns the ways to try for a model, one after the other: a switch
 // that refuses one leaves nothing and is asked in the next.

@@ -22,11 +22,7 @@ import (
 // shows neither what it was nor what it was to be was changed by somebody else since,
 // and stays. It fails when the switch cannot be asked: then it is to be tried again.
 func (d *Driver) Recover(ctx context.Context, sw *switchdriver.Switch, steps []writes.Step) (outcome writes.Outcome, text string, err error) {
-	r, err := reader(sw)
-	if err != nil {
-		return "", "", err
-	}
-	w, err := writer(sw)
+	r, w, err := both(sw)
 	if err != nil {
 		return "", "", err
 	}
@@ -106,40 +102,20 @@ func (d *Driver) current(ctx context.Context, r snmp.Target, steps []writes.Step
 // ipNetToMediaType and dot1qStaticUnicastStatus.
 func removable(k writes.Kind) bool { return k == writes.ARP || k == writes.FDB }
 
-// whole reports whether each instance holds what the last step that assigns it gives.
+// whole reports whether each instance holds what the last step that assigns it gives. Where the steps end with the
+// removal of a row that is gone, its columns are gone, too.
 func whole(steps []writes.Step, now map[string]*string) bool {
 	last := map[string]writes.Assignment{}
+	removed := false
 	for _, s := range steps {
+		removed = false
 		for _, a := range s.Assigns {
 			last[a.OID] = a
+			removed = removed || a.Kind == writes.Row && a.To == nil && now[a.OID] == nil
 		}
 	}
 	for oid, a := range last {
-		if !same(a.Kind, a.To, now[oid]) {
-			return rowGone(steps, now) && othersWhole(last, now)
-		}
-	}
-	return true
-}
-
-// rowGone reports whether the steps end with the removal of a row that is not there:
-// its columns cannot hold what earlier steps gave them.
-func rowGone(steps []writes.Step, now map[string]*string) bool {
-	if len(steps) == 0 {
-		return false
-	}
-	for _, a := range steps[len(steps)-1].Assigns {
-		if a.Kind == writes.Row && a.To == nil && now[a.OID] == nil {
-			return true
-		}
-	}
-	return false
-}
-
-// othersWhole is whole for all but the columns of a removed row, which are gone too.
-func othersWhole(last map[string]writes.Assignment, now map[string]*string) bool {
-	for oid, a := range last {
-		if now[oid] != nil && !same(a.Kind, a.To, now[oid]) {
+		if !same(a.Kind, a.To, now[oid]) && !(removed && now[oid] == nil) {
 			return false
 		}
 	}

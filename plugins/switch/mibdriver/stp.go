@@ -26,14 +26,7 @@ func (d *Driver) ReadSTP(ctx context.Context, sw *switchdriver.Switch, port uint
 	if err != nil {
 		return nil, false, err
 	}
-	if port != 0 {
-		p, err := d.stpPort(ctx, sw, t, port)
-		if err != nil {
-			return nil, false, err
-		}
-		return []*switchdriver.STPPort{p}, p.Enabled, nil
-	}
-	all, err := d.stpPorts(ctx, sw, t)
+	all, err := d.stpPorts(ctx, sw, t, port)
 	if err != nil {
 		return nil, false, err
 	}
@@ -44,27 +37,8 @@ func (d *Driver) ReadSTP(ctx context.Context, sw *switchdriver.Switch, port uint
 	return out, on, nil
 }
 
-func (d *Driver) stpPort(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, port uint32) (*switchdriver.STPPort, error) {
-	v, err := d.snmp.Get(ctx, t, mib.Sub(mib.StpPortState, port), mib.Sub(mib.StpPortEnable, port), mib.Sub(mib.StpPortDesignatedRoot, port))
-	if err != nil {
-		return nil, deviceFault(sw, err)
-	}
-	if v[0].Exists() {
-		return &switchdriver.STPPort{Port: port, State: int32(v[0].Int()), Enabled: v[1].Int() == stpOn, DesignatedRoot: v[2].Bytes()}, nil
-	}
-	if has, err := d.has(ctx, t, mib.StpPortState); err != nil {
-		return nil, deviceFault(sw, err)
-	} else if !has {
-		return nil, noSTP(sw)
-	}
-	return nil, fault.At(fault.NotFound, pathPort, "switch %s has no port %d in its spanning tree", switchdriver.Label(sw), port)
-}
-
-func noSTP(sw *switchdriver.Switch) error {
-	return fault.Device(fault.Unsupported, "switch %s has no spanning tree table (dot1dStpPortTable of BRIDGE-MIB)", switchdriver.Label(sw))
-}
-
-func (d *Driver) stpPorts(ctx context.Context, sw *switchdriver.Switch, t snmp.Target) (map[uint32]*switchdriver.STPPort, error) {
+// stpPorts reads the ports of the table, or one of them.
+func (d *Driver) stpPorts(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, port uint32) (map[uint32]*switchdriver.STPPort, error) {
 	all := map[uint32]*switchdriver.STPPort{}
 	of := func(oid string, set func(*switchdriver.STPPort, snmp.Value)) column {
 		return column{oid, func(ix []uint32, v snmp.Value) {
@@ -83,10 +57,16 @@ func (d *Driver) stpPorts(ctx context.Context, sw *switchdriver.Switch, t snmp.T
 	if err != nil {
 		return nil, deviceFault(sw, err)
 	}
-	if len(all) == 0 {
-		return nil, noSTP(sw)
+	switch {
+	case len(all) == 0:
+		return nil, fault.Device(fault.Unsupported, "switch %s has no spanning tree table (dot1dStpPortTable of BRIDGE-MIB)",
+			switchdriver.Label(sw))
+	case port == 0:
+		return all, nil
+	case all[port] == nil:
+		return nil, fault.At(fault.NotFound, pathPort, "switch %s has no port %d in its spanning tree", switchdriver.Label(sw), port)
 	}
-	return all, nil
+	return map[uint32]*switchdriver.STPPort{port: all[port]}, nil
 }
 
 // maxSTPPorts is how many ports one SET carries.
@@ -99,14 +79,7 @@ func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uin
 	if err != nil {
 		return err
 	}
-	var before map[uint32]*switchdriver.STPPort
-	if port == 0 {
-		before, err = d.stpPorts(ctx, sw, r)
-	} else {
-		var p *switchdriver.STPPort
-		p, err = d.stpPort(ctx, sw, r, port)
-		before = map[uint32]*switchdriver.STPPort{port: p}
-	}
+	before, err := d.stpPorts(ctx, sw, r, port)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // The untagged ports get its id as PVID and leave the VLAN they were untagged in.
 // On failure what was done is taken back.
 func (d *Driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) (out *switchdriver.VLAN, err error) {
-	err = d.writeVLAN(ctx, sw, v, create, setPorts, Way{}, func(t *vlanTable) { out = t.vlan(v.VlanId) })
+	err = d.writeVLAN(ctx, sw, v, create, setPorts, Way{}, func(t *vlanTable) { out = t.vlan(v.GetVlanId()) })
 	return out, err
 }
 
@@ -31,8 +31,8 @@ func (d *Driver) WriteVLANBy(ctx context.Context, sw *switchdriver.Switch, v *sw
 }
 
 func (d *Driver) writeVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool, way Way, done func(*vlanTable)) error {
-	c := change{vid: v.VlanId, create: create, name: v.Name, setPorts: setPorts, listSize: way.ListOctets,
-		egress: mib.PortsOf(v.EgressPorts...), untagged: mib.PortsOf(v.UntaggedPorts...)}
+	c := change{vid: v.GetVlanId(), create: create, name: v.GetName(), setPorts: setPorts, listSize: way.ListOctets,
+		egress: mib.PortsOf(v.GetEgressPorts()...), untagged: mib.PortsOf(v.GetUntaggedPorts()...)}
 	c.egress = c.egress.Union(c.untagged)
 	return d.changeVLAN(ctx, sw, c, way.Sequence, done)
 }

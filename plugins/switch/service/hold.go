@@ -53,7 +53,7 @@ func (s *Service) discover(ctx context.Context, scope discovery.Scope, progress 
 	if s.writer.Holds() {
 		return s.survey.Discover(ctx, scope, progress)
 	}
-	lines, err := s.writer.Do(ctx, nil, writes.Operation{Name: writes.Discover, What: "discovery", Scope: int(scope)})
+	lines, err := s.writer.Do(ctx, nil, writes.Operation{What: "discovery", Scope: int(scope)})
 	if err != nil {
 		return sum, err
 	}
@@ -62,7 +62,7 @@ func (s *Service) discover(ctx context.Context, scope discovery.Scope, progress 
 
 // perform carries an operation out, as the holder of the role.
 func (s *Service) perform(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error) {
-	if o.Name != writes.Discover {
+	if o.Request != nil {
 		return s.drivers.Perform(ctx, sw, o)
 	}
 	if o.Scope < int(discovery.All) || o.Scope > int(discovery.Edges) {

@@ -48,7 +48,7 @@ func newLab(t *testing.T, o network.Options) *bench {
 		seen: make(chan struct{}, 1)}
 	t.Cleanup(s.client.Close)
 	s.standard = mibdriver.New(s.client)
-	s.drivers = driver.NewChooser(s.standard)
+	s.drivers = driver.New(driver.Options{Standard: s.standard})
 	s.database = &switchlist.Database{Inventory: s.inventory, Files: []string{"/nothing/there.csv"}}
 	s.survey = discovery.New(discovery.Options{Inventory: s.inventory, Observe: s.standard.Observe})
 	t.Cleanup(s.survey.Close)
@@ -95,7 +95,7 @@ func (b *bench) hasten(t *testing.T) {
 	t.Helper()
 	c := snmp.NewClient(snmp.Options{Timeout: 300 * time.Millisecond, Retries: -1})
 	t.Cleanup(c.Close)
-	b.drivers = driver.NewChooser(mibdriver.New(c))
+	b.drivers = driver.New(driver.Options{Standard: mibdriver.New(c)})
 }
 
 // call invokes an RPC with the members of its input.

@@ -21,46 +21,16 @@ func ReadRPCs(inventory *switchlist.Inventory, drivers *driver.Chooser, survey *
 	return (&Service{inventory: inventory, drivers: drivers, survey: survey}).rpcs()
 }
 
-// rpcs returns the handlers of all RPCs by "module:rpc". Inputs are checked against the YANG modules
-// before: a handler checks only what YANG cannot say.
+// rpcs returns the handlers of all RPCs by "module:rpc"; each file registers those of its module. Inputs are checked
+// against the YANG modules before: a handler checks only what YANG cannot say.
 func (s *Service) rpcs() operations.Mux {
 	m := operations.Mux{}
-	get(m, "topology:get-edge-list", ofNetwork(s, "edge-list-entry", edgesOf))
-	get(m, "topology:get-node-list", ofNetwork(s, "node-list-entry", switchesOf))
-	get(m, "topology:get-node-connector-list", ofNetwork(s, "node-connector-list-entry", portsOf))
-	set(m, "topology:rediscover", func(ctx context.Context, _ operations.None) error {
-		_, err := s.discover(ctx, discovery.All, nil)
-		return err
-	})
-	set(m, "topology:set-discovery-interval", s.setDiscoveryInterval)
-	get(m, "fdb:get-fdb-table", s.getFDBTable)
-	get(m, "fdb:get-fdb-entry", s.getFDBEntry)
-	set(m, "fdb:set-fdb-entry", s.setFDBEntry)
-	set(m, "fdb:del-fdb-entry", s.delFDBEntry)
-	get(m, "vlan:get-vlan-table", s.getVLANTable)
-	set(m, "vlan:add-vlan", s.writeVLAN(true, false))
-	set(m, "vlan:delete-vlan", s.deleteVLAN)
-	set(m, "vlan:add-vlan-and-set-ports", s.writeVLAN(true, true))
-	set(m, "vlan:set-vlan-ports", s.writeVLAN(false, true))
-	set(m, "acl:create-acl-profile", s.applyACL(switchdriver.ACLCreateProfile))
-	set(m, "acl:del-acl-profile", s.applyACL(switchdriver.ACLDeleteProfile))
-	set(m, "acl:set-acl-rule", s.applyACL(switchdriver.ACLSetRule))
-	set(m, "acl:del-acl-rule", s.applyACL(switchdriver.ACLDeleteRule))
-	set(m, "acl:clear-acl-table", s.applyACL(switchdriver.ACLClear))
-	set(m, "misc-config:set-stp-port-state", s.setSTPPortState)
-	get(m, "misc-config:get-stp-port-state", s.getSTPPortState)
-	get(m, "misc-config:get-stp-port-root", s.getSTPPortRoot)
-	set(m, "misc-config:enable-stp", s.writeSTP(true))
-	set(m, "misc-config:disable-stp", s.writeSTP(false))
-	get(m, "misc-config:get-arp-table", s.getARPTable)
-	get(m, "misc-config:get-arp-entry", s.getARPEntry)
-	set(m, "misc-config:set-arp-entry", s.setARPEntry)
-	set(m, "misc-config:delete-arp-entry", s.deleteARPEntry)
-	get(m, "switch-db:reload-db", s.reloadDB)
-	set(m, "switch-db:add-switch-entry", s.addSwitchEntry)
-	set(m, "switch-db:delete-switch-entry", s.deleteSwitchEntry)
-	set(m, "switch-db:clear-db", s.clearDB)
-	set(m, "switch-db:update-db", s.updateDB)
+	s.topologyRPCs(m)
+	s.fdbRPCs(m)
+	s.vlanRPCs(m)
+	s.aclRPCs(m)
+	s.configRPCs(m)
+	s.listRPCs(m)
 	s.byName(m)
 	return m
 }

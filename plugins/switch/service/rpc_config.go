@@ -10,9 +10,23 @@ import (
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/writes"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/operations"
 	"ctl.internal/sdk/switchdriver"
 )
+
+func (s *Service) configRPCs(m operations.Mux) {
+	set(m, "misc-config:set-stp-port-state", s.setSTPPortState)
+	get(m, "misc-config:get-stp-port-state", s.getSTPPortState)
+	get(m, "misc-config:get-stp-port-root", s.getSTPPortRoot)
+	set(m, "misc-config:enable-stp", s.writeSTP(true))
+	set(m, "misc-config:disable-stp", s.writeSTP(false))
+	get(m, "misc-config:get-arp-table", s.getARPTable)
+	get(m, "misc-config:get-arp-entry", s.getARPEntry)
+	set(m, "misc-config:set-arp-entry", s.setARPEntry)
+	set(m, "misc-config:delete-arp-entry", s.deleteARPEntry)
+}
 
 // stpIn names a port of a switch, and what it is to do.
 type stpIn struct {
@@ -69,7 +83,8 @@ func (s *Service) setSTPPortState(ctx context.Context, in stpIn) error {
 	if in.Port != 0 {
 		what += fmt.Sprintf(" at port %d", in.Port)
 	}
-	return s.change(ctx, in.Node, writes.Operation{Name: "WriteStp", What: what, Port: in.Port, Enable: in.Enable})
+	return s.change(ctx, in.Node, writes.Operation{What: what,
+		Request: &pluginv1.WriteStpRequest{Port: in.Port, Enable: in.Enable}})
 }
 
 // writeSTP makes the handler that switches spanning tree of a whole switch.
@@ -164,7 +179,8 @@ func (s *Service) setARPEntry(ctx context.Context, in arpIn) error {
 		return l.Err()
 	}
 	e := &switchdriver.ARPEntry{IpAddress: address, Mac: uint64(in.MAC), Type: mib.ARPTypeStatic}
-	return s.change(ctx, in.Node, writes.Operation{Name: "WriteArpEntry", What: "setting the ARP entry of " + address, ARP: e, Prefix: bits})
+	return s.change(ctx, in.Node, writes.Operation{What: "setting the ARP entry of " + address,
+		Request: &pluginv1.WriteArpEntryRequest{Entry: e, PrefixLength: bits}})
 }
 
 func (s *Service) deleteARPEntry(ctx context.Context, in arpIn) error {
@@ -172,5 +188,6 @@ func (s *Service) deleteARPEntry(ctx context.Context, in arpIn) error {
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, in.Node, writes.Operation{Name: "DeleteArpEntry", What: "removing the ARP entry of " + address, ARP: &switchdriver.ARPEntry{IpAddress: address}})
+	return s.change(ctx, in.Node, writes.Operation{What: "removing the ARP entry of " + address,
+		Request: &pluginv1.DeleteArpEntryRequest{IpAddress: address}})
 }

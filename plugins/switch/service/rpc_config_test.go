@@ -120,7 +120,7 @@ func TestACL(t *testing.T) {
 	c := snmp.NewClient(snmp.Options{})
 	t.Cleanup(c.Close)
 	d := &acl{Driver: mibdriver.New(c)}
-	b.drivers = driver.NewChooser(d)
+	b.drivers = driver.New(driver.Options{Standard: d})
 	b.expect(t, "acl", "create-acl-profile", in+`"profile-id":1,"profile-name":"profile_1","acl-layer":"IP","vlan-mask":4095,"src-ip-mask":"255.255.255.0","dst-ip-mask":"255.255.255.255"}`,
 		`{"create-acl-profile-result":"SUCCESS"}`)
 	b.expect(t, "acl", "create-acl-profile", in+`"profile-id":2,"profile-name":"p2","acl-layer":"ETHERNET","vlan-mask":0}`, `{"create-acl-profile-result":"SUCCESS"}`)
@@ -171,7 +171,7 @@ func TestInjection(t *testing.T) {
 	c := snmp.NewClient(snmp.Options{})
 	t.Cleanup(c.Close)
 	d := &acl{Driver: mibdriver.New(c)}
-	b.drivers = driver.NewChooser(d)
+	b.drivers = driver.New(driver.Options{Standard: d})
 	const in = `{"nodeId":` + sw1 + `,`
 	templates := []struct{ module, rpc, input, leaf string }{
 		{"acl", "create-acl-profile", in + `"profile-id":1,"profile-name":"%s","acl-layer":"IP","vlan-mask":1}`, "profile-name"},

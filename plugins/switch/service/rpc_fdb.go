@@ -8,9 +8,18 @@ import (
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/writes"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/operations"
 	"ctl.internal/sdk/switchdriver"
 )
+
+func (s *Service) fdbRPCs(m operations.Mux) {
+	get(m, "fdb:get-fdb-table", s.getFDBTable)
+	get(m, "fdb:get-fdb-entry", s.getFDBEntry)
+	set(m, "fdb:set-fdb-entry", s.setFDBEntry)
+	set(m, "fdb:del-fdb-entry", s.delFDBEntry)
+}
 
 // fdbIn is the input of RPCs about an entry; set-fdb-entry alone has the last two leaves.
 type fdbIn struct {
@@ -132,11 +141,11 @@ func (s *Service) setFDBEntry(ctx context.Context, in fdbIn) error {
 	if len(l) > 0 {
 		return l.Err()
 	}
-	return s.change(ctx, in.Node, writes.Operation{Name: "WriteFdbEntry", What: "setting the forwarding entry of " + in.MAC.String(),
-		FDB: &switchdriver.FDBEntry{VlanId: in.VLAN, Mac: uint64(in.MAC), Port: in.Port, Type: switchdriver.FDBMgmt}})
+	return s.change(ctx, in.Node, writes.Operation{What: "setting the forwarding entry of " + in.MAC.String(),
+		Request: &pluginv1.WriteFdbEntryRequest{Entry: &switchdriver.FDBEntry{VlanId: in.VLAN, Mac: uint64(in.MAC), Port: in.Port, Type: switchdriver.FDBMgmt}}})
 }
 
 func (s *Service) delFDBEntry(ctx context.Context, in fdbIn) error {
-	return s.change(ctx, in.Node, writes.Operation{Name: "DeleteFdbEntry", What: "removing the forwarding entry of " + in.MAC.String(),
-		FDB: &switchdriver.FDBEntry{VlanId: in.VLAN, Mac: uint64(in.MAC)}})
+	return s.change(ctx, in.Node, writes.Operation{What: "removing the forwarding entry of " + in.MAC.String(),
+		Request: &pluginv1.DeleteFdbEntryRequest{VlanId: in.VLAN, Mac: uint64(in.MAC)}})
 }

@@ -10,6 +10,14 @@ import (
 	"ctl.internal/sdk/operations"
 )
 
+func (s *Service) listRPCs(m operations.Mux) {
+	get(m, "switch-db:reload-db", s.reloadDB)
+	set(m, "switch-db:add-switch-entry", s.addSwitchEntry)
+	set(m, "switch-db:delete-switch-entry", s.deleteSwitchEntry)
+	set(m, "switch-db:clear-db", s.clearDB)
+	set(m, "switch-db:update-db", s.updateDB)
+}
+
 type reloadDBOut struct {
 	Result   string `json:"reload-db-result"`
 	Path     string `json:"path"`

@@ -8,6 +8,17 @@ import (
 	"ctl.internal/sdk/operations"
 )
 
+func (s *Service) topologyRPCs(m operations.Mux) {
+	get(m, "topology:get-edge-list", ofNetwork(s, "edge-list-entry", edgesOf))
+	get(m, "topology:get-node-list", ofNetwork(s, "node-list-entry", switchesOf))
+	get(m, "topology:get-node-connector-list", ofNetwork(s, "node-connector-list-entry", portsOf))
+	set(m, "topology:rediscover", func(ctx context.Context, _ operations.None) error {
+		_, err := s.discover(ctx, discovery.All, nil)
+		return err
+	})
+	set(m, "topology:set-discovery-interval", s.setDiscoveryInterval)
+}
+
 // edgeEntry is an entry of list edge-list-entry; the edge leads from tail to head.
 type edgeEntry struct {
 	HeadPort     string         `json:"head-node-connector-id"`

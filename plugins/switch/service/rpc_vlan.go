@@ -9,9 +9,19 @@ import (
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/writes"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/operations"
 	"ctl.internal/sdk/switchdriver"
 )
+
+func (s *Service) vlanRPCs(m operations.Mux) {
+	get(m, "vlan:get-vlan-table", s.getVLANTable)
+	set(m, "vlan:add-vlan", s.writeVLAN(true, false))
+	set(m, "vlan:delete-vlan", s.deleteVLAN)
+	set(m, "vlan:add-vlan-and-set-ports", s.writeVLAN(true, true))
+	set(m, "vlan:set-vlan-ports", s.writeVLAN(false, true))
+}
 
 type vlanEntry struct {
 	VLAN  uint32   `json:"vlan-id"`
@@ -86,12 +96,13 @@ func (s *Service) setVLAN(ctx context.Context, m mib.MAC, v vlanChange, l fault.
 	}
 	vlan := &switchdriver.VLAN{VlanId: v.id, Name: v.name,
 		EgressPorts: v.tagged.Union(v.untagged).Sorted(), UntaggedPorts: v.untagged.Sorted()}
-	return s.change(ctx, m, writes.Operation{Name: "WriteVlan", What: fmt.Sprintf(what, v.id),
-		VLAN: vlan, Create: v.create, SetPorts: v.setPorts})
+	return s.change(ctx, m, writes.Operation{What: fmt.Sprintf(what, v.id),
+		Request: &pluginv1.WriteVlanRequest{Vlan: vlan, Create: v.create, SetPorts: v.setPorts}})
 }
 
 func (s *Service) deleteVLAN(ctx context.Context, in vlanIn) error {
-	return s.change(ctx, in.Node, writes.Operation{Name: "DeleteVlan", What: fmt.Sprintf("removing VLAN %d", in.VLAN), VLAN: &switchdriver.VLAN{VlanId: in.VLAN}})
+	return s.change(ctx, in.Node, writes.Operation{What: fmt.Sprintf("removing VLAN %d", in.VLAN),
+		Request: &pluginv1.DeleteVlanRequest{VlanId: in.VLAN}})
 }
 
 // ports reads a list of port numbers separated by commas; blank is no port.

@@ -12,6 +12,8 @@ import (
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/writes"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -36,98 +38,82 @@ func (d *Driver) Match() switchdriver.Match {
 	return switchdriver.Match{Models: slices.Sorted(maps.Keys(d.source.File().Models))}
 }
 
-// Has reports whether an operation is described for a switch.
-func (d *Driver) Has(sw *switchdriver.Switch, operation string) bool {
-	m := d.source.File().Models[sw.Model]
-	if m == nil {
-		return false
-	}
-	for _, f := range m.Functions {
-		if slices.Contains(functionsOf(operation), f.Name) {
-			return true
-		}
-	}
-	return false
-}
-
-// functionsOf are the functions that an operation is made of. All those of access lists
+// Has reports whether an operation is described for a switch. All those of access lists
 // are one operation, so a model is to describe all or none of them.
-func functionsOf(operation string) []string {
-	switch operation {
-	case "WriteVlan":
-		return []string{AddVLANAndSetPort, AddVLAN, SetVLANPort}
-	case "DeleteVlan":
-		return []string{DeleteVLAN}
-	case "ApplyAcl":
-		return []string{CreateACLProfile, DeleteACLProfile, ClearACLProfile, SetACLRule, DeleteACLRule}
-	case "WriteStp":
-		return []string{EnableSTP, DisableSTP, EnableSTPPort, DisableSTPPort}
-	}
-	return nil
+func (d *Driver) Has(sw *switchdriver.Switch, operation string) bool {
+	m, all := d.source.File().Models[sw.Model], functions()
+	return m != nil && slices.ContainsFunc(m.Functions, func(f *Function) bool { return all[f.Name].operation == operation })
 }
 
 // Perform carries an operation out as described; what is not described the next driver does.
 func (d *Driver) Perform(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error) {
-	name, layer := functionOf(o)
 	m := d.source.File().Models[sw.Model]
-	var f *Function
-	if m != nil {
-		f = m.Function(name, layer)
-		if o.Name == "WriteVlan" && m.Ports > 0 {
-			if err := portsExist(sw, o.VLAN, m.Ports); err != nil {
-				return nil, err
-			}
+	if m == nil {
+		m = &Model{}
+	}
+	w, vlan := o.Request.(*pluginv1.WriteVlanRequest)
+	if vlan && m.Ports > 0 {
+		if err := portsExist(sw, w.Vlan, m.Ports); err != nil {
+			return nil, err
 		}
 	}
-	switch {
-	case f == nil:
-		return d.perform(ctx, sw, m, o)
-	case o.Name == "WriteVlan" && f.Channel == SNMP:
-		return nil, d.standard.WriteVLANBy(ctx, sw, o.VLAN, o.Create, o.SetPorts, mibdriver.Way{Sequence: sequence(f), ListOctets: m.ListDigits / 2})
-	case o.Name == "WriteVlan":
-		return nil, d.writeVLAN(ctx, sw, m, f, o)
-	case o.Name == "DeleteVlan":
-		return nil, d.deleteVLAN(ctx, sw, m, f, o.VLAN.VlanId)
-	case o.Name == "ApplyAcl":
-		return nil, d.applyACL(ctx, sw, m, f, o.ACL)
+	by := func(sw *switchdriver.Switch, seq mibdriver.Sequence) error {
+		return d.standard.WriteVLANBy(ctx, sw, w.Vlan, w.Create, w.SetPorts, mibdriver.Way{Sequence: seq, ListOctets: m.ListDigits / 2})
 	}
-	return nil, d.writeSTP(ctx, sw, m, f, o)
-}
-
-// perform has the next driver carry an operation out; the standard one with lists of the described length.
-func (d *Driver) perform(ctx context.Context, sw *switchdriver.Switch, m *Model, o *writes.Operation) ([]string, error) {
-	next, known, err := d.Next(ctx, sw, o.Name)
+	f := m.Function(functionOf(o))
+	switch {
+	case f != nil && f.Channel == SNMP:
+		return nil, by(sw, f.SETs)
+	case f != nil:
+		return nil, d.typed(ctx, sw, m, f, o)
+	}
+	next, known, err := d.Next(ctx, sw, o.Name())
 	if err != nil {
 		return nil, err
 	}
-	if o.Name == "WriteVlan" && m != nil && m.ListDigits > 0 && next.Name == driver.Standard {
-		return nil, d.standard.WriteVLANBy(ctx, known, o.VLAN, o.Create, o.SetPorts, mibdriver.Way{ListOctets: m.ListDigits / 2})
+	if vlan && m.ListDigits > 0 && next.Name == driver.Standard {
+		return nil, by(known, nil)
 	}
 	return next.Perform(ctx, known, o)
 }
 
 // functionOf is the function that describes an operation, and the layer it is for.
 func functionOf(o *writes.Operation) (name, layer string) {
-	switch o.Name {
-	case "WriteVlan":
+	switch r := o.Request.(type) {
+	case *pluginv1.WriteVlanRequest:
 		switch {
-		case o.Create && o.SetPorts:
+		case r.Create && r.SetPorts:
 			return AddVLANAndSetPort, ""
-		case o.Create:
+		case r.Create:
 			return AddVLAN, ""
 		}
 		return SetVLANPort, ""
-	case "DeleteVlan":
+	case *pluginv1.DeleteVlanRequest:
 		return DeleteVLAN, ""
-	case "ApplyAcl":
-		layer = map[string]string{switchdriver.LayerEthernet: "mac", switchdriver.LayerIP: "ip"}[o.ACL.Profile.GetLayer()]
+	case *pluginv1.ApplyAclRequest:
+		layer = map[string]string{switchdriver.LayerEthernet: "mac", switchdriver.LayerIP: "ip"}[r.GetProfile().GetLayer()]
 		return map[switchdriver.ACLAction]string{switchdriver.ACLCreateProfile: CreateACLProfile, switchdriver.ACLDeleteProfile: DeleteACLProfile,
-			switchdriver.ACLSetRule: SetACLRule, switchdriver.ACLDeleteRule: DeleteACLRule, switchdriver.ACLClear: ClearACLProfile}[o.ACL.Action], layer
-	case "WriteStp":
-		name = map[bool]string{true: EnableSTP, false: DisableSTP}[o.Enable]
-		if o.Port != 0 {
+			switchdriver.ACLSetRule: SetACLRule, switchdriver.ACLDeleteRule: DeleteACLRule, switchdriver.ACLClear: ClearACLProfile}[r.Action], layer
+	case *pluginv1.WriteStpRequest:
+		name = map[bool]string{true: EnableSTP, false: DisableSTP}[r.Enable]
+		if r.Port != 0 {
 			name += "_port"
 		}
 	}
 	return name, ""
+}
+
+// portsExist refuses ports beyond the number that is described.
+func portsExist(sw *switchdriver.Switch, v *switchdriver.VLAN, ports int) error {
+	var l fault.List
+	for _, p := range v.GetEgressPorts() {
+		if int(p) > ports {
+			path := mibdriver.PathTagged
+			if slices.Contains(v.UntaggedPorts, p) {
+				path = mibdriver.PathUntagged
+			}
+			l = append(l, fault.At(fault.Invalid, path, "model %q of switch %s has %d ports, no port %d", sw.Model, switchdriver.Label(sw), ports, p))
+		}
+	}
+	return l.Err()
 }

@@ -148,7 +148,7 @@ func (b *bench) perform(t *testing.T, o writes.Operation) error {
 
 func (b *bench) write(t *testing.T, v *switchdriver.VLAN, create, ports bool) (*switchdriver.VLAN, error) {
 	t.Helper()
-	err := b.perform(t, writes.Operation{Name: "WriteVlan", VLAN: v, Create: create, SetPorts: ports})
+	err := b.perform(t, writes.Operation{Request: &pluginv1.WriteVlanRequest{Vlan: v, Create: create, SetPorts: ports}})
 	return b.vlan(t, v.VlanId), err
 }
 
@@ -253,7 +253,7 @@ func TestLines(t *testing.T) {
 	}
 	_, err := b.write(t, asked, true, true)
 	kind(t, err, fault.Exists)
-	remove := writes.Operation{Name: "DeleteVlan", VLAN: &switchdriver.VLAN{VlanId: 9}}
+	remove := writes.Operation{Request: &pluginv1.DeleteVlanRequest{VlanId: 9}}
 	if err := b.perform(t, remove); err != nil || b.vlan(t, 9) != nil {
 		t.Errorf("removing: %v, %v", err, b.vlan(t, 9))
 	}
@@ -293,9 +293,11 @@ func TestACLAndSTP(t *testing.T) {
 		function("disable_stp", "telnet", "", "disable stp")))
 	c := b.console(t, func(string) string { return "Success." })
 	apply := func(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdriver.ACLRule) error {
-		return b.perform(t, writes.Operation{Name: "ApplyAcl", ACL: &pluginv1.ApplyAclRequest{Action: action, Profile: p, Rule: r}})
+		return b.perform(t, writes.Operation{Request: &pluginv1.ApplyAclRequest{Action: action, Profile: p, Rule: r}})
 	}
-	stp := func(port uint32) error { return b.perform(t, writes.Operation{Name: "WriteStp", Port: port}) }
+	stp := func(port uint32) error {
+		return b.perform(t, writes.Operation{Request: &pluginv1.WriteStpRequest{Port: port}})
+	}
 	mask := uint32(4095)
 	p := &switchdriver.ACLProfile{ProfileId: 1, ProfileName: "p1", Layer: "IP", VlanMask: &mask, SrcIpMask: "255.255.255.0"}
 	if err := apply(pluginv1.ApplyAclRequest_ACTION_CREATE_PROFILE, p, nil); err != nil {
@@ -335,7 +337,7 @@ func TestPromptsOfModes(t *testing.T) {
 		c.mu.Lock()
 		c.prompt = func(typed string) string { return prompts[typed] }
 		c.mu.Unlock()
-		if err := b.perform(t, writes.Operation{Name: "WriteStp", Enable: true}); err != nil || strings.Join(c.lines(), ",") != ",system-view,stp enable,quit" {
+		if err := b.perform(t, writes.Operation{Request: &pluginv1.WriteStpRequest{Enable: true}}); err != nil || strings.Join(c.lines(), ",") != ",system-view,stp enable,quit" {
 			t.Errorf("prompt %s: %v, typed %q", declared, err, c.lines())
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"ctl.internal/internal/nearest"
 	"ctl.internal/internal/switchcli"
+	"ctl.internal/plugins/switch/mibdriver"
 )
 
 // File is a vendor-specific configuration.
@@ -53,15 +54,15 @@ type Function struct {
 	Layer    string // "mac", "ip", "ipv6", empty: any
 	Permit   string // what ${action}$ is
 	Deny     string
-	Commands []Command
-	Rollback []Command // take back what an earlier command did
+	SETs     mibdriver.Sequence // of the channel SNMP
+	Commands []Command          // of the others
+	Rollback []Command          // take back what an earlier command did
 }
 
-// Command is one SET, or one line.
+// Command is one line.
 type Command struct {
 	Line     int
 	Template Template
-	Tags     []string // of a SET, in the order of its variable bindings
 }
 
 // Function returns the function of a name that is for a layer; nil for none.

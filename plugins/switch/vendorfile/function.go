@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ctl.internal/internal/switchcli"
+	"ctl.internal/plugins/switch/mibdriver"
 )
 
 // SNMP is the channel of functions that are SETs.
@@ -28,25 +29,31 @@ const (
 	DisableSTPPort    = "disable_stp_port"
 )
 
-// The tags of a SET that makes a VLAN.
-const (
-	TagCreate   = "vlan_create"
-	TagName     = "vlan_name"
-	TagEgress   = "egress_ports"
-	TagUntagged = "untagged_ports"
-)
+// described is an operation of the driver contract that a function describes, and the tags that its lines may have.
+type described struct {
+	operation string
+	tags      []string
+}
 
-// lineTags are the tags that the lines of each function may have.
-func lineTags() map[string][]string {
+func functions() map[string]described {
 	vlan := []string{"vlan_id"}
-	ports := append(slices.Clone(vlan), TagEgress, "tagged_ports", TagUntagged)
+	ports := append(slices.Clone(vlan), mibdriver.SetEgress, "tagged_ports", mibdriver.SetUntagged)
 	profile := []string{"profile_id", "profile_name"}
 	rule := append(slices.Clone(profile), "rule_id", "rule_name")
-	return map[string][]string{
-		AddVLANAndSetPort: append(slices.Clone(ports), TagName), AddVLAN: append(slices.Clone(vlan), TagName), DeleteVLAN: vlan, SetVLANPort: ports,
-		CreateACLProfile: append(slices.Clone(profile), "vlan_mask", "src_ip_mask", "dst_ip_mask"), DeleteACLProfile: profile, ClearACLProfile: nil,
-		SetACLRule: append(slices.Clone(rule), "port_list", "vlan_id", "src_ip", "dst_ip", "action"), DeleteACLRule: rule,
-		EnableSTP: nil, DisableSTP: nil, EnableSTPPort: {"port"}, DisableSTPPort: {"port"},
+	return map[string]described{
+		AddVLANAndSetPort: {"WriteVlan", append(slices.Clone(ports), mibdriver.SetName)},
+		AddVLAN:           {"WriteVlan", append(slices.Clone(vlan), mibdriver.SetName)},
+		SetVLANPort:       {"WriteVlan", ports},
+		DeleteVLAN:        {"DeleteVlan", vlan},
+		CreateACLProfile:  {"ApplyAcl", append(slices.Clone(profile), "vlan_mask", "src_ip_mask", "dst_ip_mask")},
+		DeleteACLProfile:  {"ApplyAcl", profile},
+		ClearACLProfile:   {"ApplyAcl", nil},
+		SetACLRule:        {"ApplyAcl", append(slices.Clone(rule), "port_list", "vlan_id", "src_ip", "dst_ip", "action")},
+		DeleteACLRule:     {"ApplyAcl", rule},
+		EnableSTP:         {"WriteStp", nil},
+		DisableSTP:        {"WriteStp", nil},
+		EnableSTPPort:     {"WriteStp", []string{"port"}},
+		DisableSTPPort:    {"WriteStp", []string{"port"}},
 	}
 }
 
@@ -54,9 +61,9 @@ func (d *decoder) function(e *element) *Function {
 	d.known(e, "function_name", "channel", "layer", "permit_tag", "deny_tag", "commands_with_items_in_order", "rollback_commands_in_order")
 	f := &Function{Line: e.line, Name: d.required(e, "function_name"), Layer: d.oneOf(e, "layer", "mac", "ip", "ipv6"),
 		Permit: d.text(e, "permit_tag"), Deny: d.text(e, "deny_tag")}
-	tags := lineTags()
-	if _, ok := tags[f.Name]; !ok && f.Name != "" {
-		d.bad(e, "unknown function %.40q; known are %s", f.Name, strings.Join(slices.Sorted(maps.Keys(tags)), ", "))
+	all := functions()
+	if _, ok := all[f.Name]; !ok && f.Name != "" {
+		d.bad(e, "unknown function %.40q; known are: %s", f.Name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 		return f
 	}
 	if f.Channel = d.oneOf(e, "channel", SNMP, switchcli.Telnet, switchcli.SSH); f.Channel == "" {
@@ -81,13 +88,13 @@ func (d *decoder) function(e *element) *Function {
 	if f.Channel == SNMP {
 		d.sets(list, f)
 		if r := d.leaf(e, "rollback_commands_in_order"); r != nil {
-			d.bad(r, "what SNMP has set is taken back without commands")
+			d.bad(r, "SNMP changes are undone without commands")
 		}
 		return f
 	}
-	f.Commands = d.lines(list, tags[f.Name], 0)
+	f.Commands = d.lines(list, all[f.Name].tags, 0)
 	if r := d.leaf(e, "rollback_commands_in_order"); r != nil {
-		f.Rollback = d.lines(r, tags[f.Name], 0)
+		f.Rollback = d.lines(r, all[f.Name].tags, 0)
 	}
 	if len(f.Commands) == 0 {
 		d.bad(list, "there is no <command>")
@@ -98,29 +105,30 @@ func (d *decoder) function(e *element) *Function {
 // sets reads commands that are SETs: each names the variable bindings of one.
 func (d *decoder) sets(list *element, f *Function) {
 	if f.Name != AddVLANAndSetPort {
-		d.bad(list, "by SNMP only %s can be described", AddVLANAndSetPort)
+		d.bad(list, "with SNMP only %s can be described", AddVLANAndSetPort)
 	}
 	d.only(list, "command")
+	all := []string{mibdriver.CreateAndGo, mibdriver.SetName, mibdriver.SetEgress, mibdriver.SetUntagged}
 	count := map[string]int{}
 	for _, c := range list.children {
-		t, err := parseTemplate(c.text, []string{TagCreate, TagName, TagEgress, TagUntagged})
+		t, err := parseTemplate(c.text, all)
 		if err != nil {
 			d.bad(c, "%v", err)
 			continue
 		}
 		tags, ok := tagsOf(t)
 		if !ok {
-			d.bad(c, "a command by SNMP is tags and nothing else")
+			d.bad(c, "an SNMP command has only tags")
 		}
 		for _, tag := range tags {
 			count[tag]++
 		}
-		if len(f.Commands) == 0 && !slices.Contains(tags, TagCreate) {
-			d.bad(c, "the first command does not make the VLAN: ${%s}$ is missing in it", TagCreate)
+		if len(f.SETs) == 0 && !slices.Contains(tags, mibdriver.CreateAndGo) {
+			d.bad(c, "the first command does not create the VLAN: ${%s}$ is missing in it", mibdriver.CreateAndGo)
 		}
-		f.Commands = append(f.Commands, Command{Line: c.line, Template: t, Tags: tags})
+		f.SETs = append(f.SETs, tags)
 	}
-	for _, tag := range []string{TagCreate, TagName, TagEgress, TagUntagged} {
+	for _, tag := range all {
 		if count[tag] != 1 {
 			d.bad(list, "${%s}$ is %d times in the commands, not once", tag, count[tag])
 		}
@@ -150,7 +158,7 @@ func (d *decoder) lines(list *element, tags []string, depth int) (out []Command)
 		switch c.name {
 		case "command":
 			if len(c.children) > 0 {
-				d.bad(c, "<command> has elements where a text should be")
+				d.bad(c, "<command> has elements where text is expected")
 			}
 			line(c, c.text)
 		case "level":

@@ -57,7 +57,7 @@ func TestHostKey(t *testing.T) {
 	x.Next = driver.New(driver.Options{Standard: standard, File: x, Log: log}).Next
 	sw := &switchdriver.Switch{NodeId: 1, Address: h.Host(), Model: "M", Cli: &pluginv1.CliAccess{Port: uint32(h.Port()), User: "admin", Password: "s3cret"}}
 	enable := func() error {
-		_, err := x.Perform(deadline(t), sw, &writes.Operation{Name: "WriteStp", Enable: true})
+		_, err := x.Perform(deadline(t), sw, &writes.Operation{Request: &pluginv1.WriteStpRequest{Enable: true}})
 		return err
 	}
 	table := hostkeys.Table("switch:hostkeys", func() *hostkeys.Keys { return keys })

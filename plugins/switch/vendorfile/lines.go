@@ -84,36 +84,21 @@ func run(ctx context.Context, s *switchcli.Session, line string) (string, error)
 func verdict(m *Model, said string) string {
 	for _, e := range m.Errors {
 		if strings.Contains(said, e) {
-			return short(e)
+			return switchcli.Reason(e)
 		}
 	}
 	if m.Success != "" {
 		if strings.Contains(said, m.Success) {
 			return ""
 		}
-		return "it does not say " + m.Success + " but " + short(said)
+		return "it does not say " + m.Success + " but " + switchcli.Reason(said)
 	}
 	if len(m.Errors) == 0 {
 		for line := range strings.Lines(said) {
 			if refused().MatchString(line) {
-				return short(line)
+				return switchcli.Reason(line)
 			}
 		}
 	}
 	return ""
-}
-
-// short is what a switch said, for a message.
-func short(said string) string {
-	words := strings.Fields(strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return ' '
-		}
-		return r
-	}, said))
-	text := strings.Join(words, " ")
-	if len(text) > 200 {
-		text = text[:200] + "…"
-	}
-	return text
 }

@@ -67,8 +67,8 @@ func TestParse(t *testing.T) {
 	if m == nil || m.Ports != 28 || m.ListDigits != 96 {
 		t.Fatalf("%+v", m)
 	}
-	got := m.Function(AddVLANAndSetPort, "").Commands
-	if d := cmp.Diff([]string{TagCreate}, got[0].Tags); d != "" || len(got) != 2 || len(got[1].Tags) != 3 {
+	got := m.Function(AddVLANAndSetPort, "").SETs
+	if d := cmp.Diff([]string{"vlan_create"}, got[0]); d != "" || len(got) != 2 || len(got[1]) != 3 {
 		t.Errorf("commands %+v", got)
 	}
 	dell := f.Models["Dell_PowerConnect-5548"]
@@ -103,7 +103,7 @@ func TestProblems(t *testing.T) {
 		{"<port_number>28</port_number>", "<portnumber>28</portnumber>", `6: <portnumber> has no place in <SwitchConfig>, which has model, port_number, vlan_port_list_value_hex_string_length, login, FunctionConfig (did you mean "port_number"?)`},
 		{"<channel>snmp<", "<channel>carrier<", `10: <channel> is "carrier"`},
 		{"${vlan_create}$<", "${vlan_made}$<", "12: unknown tag ${vlan_made}$"},
-		{"<command>${vlan_create}$</command>\n", "\n", "13: the first command does not make the VLAN"},
+		{"<command>${vlan_create}$</command>\n", "\n", "13: the first command does not create the VLAN"},
 		{"${egress_ports}$ ${untagged_ports}$", "${egress_ports}$", "11: ${untagged_ports}$ is 0 times"},
 		{"<function_name>add_vlan_and_set_port<", "<function_name>add_vlan_and_set_ports<", `8: unknown function "add_vlan_and_set_ports"`},
 		{"<order>2</order>", "<order>1</order>", "23: <prompt> needs an <order> of its own"},
@@ -134,7 +134,7 @@ func TestProblems(t *testing.T) {
 
 func TestTemplate(t *testing.T) {
 	const acl = "create access_profile profile_id ${profile_id}$ profile_name ${profile_name}$ [ethernet vlan ${vlan_mask}$|ip {source_ip_mask ${src_ip_mask}$} {destination_ip_mask ${dst_ip_mask}$}]"
-	tags := lineTags()[CreateACLProfile]
+	tags := functions()[CreateACLProfile].tags
 	tmpl, err := parseTemplate(acl, tags)
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func FuzzParse(f *testing.F) {
 					continue
 				}
 				values := map[string]Value{}
-				for _, tag := range lineTags()[fn.Name] {
+				for _, tag := range functions()[fn.Name].tags {
 					values[tag] = Value{"1", tag}
 				}
 				for _, c := range fn.Commands {

@@ -89,24 +89,6 @@ const (
 	FDB     Kind = "fdb"
 )
 
-// Operation is what is asked for, by the names of the driver contract.
-type Operation struct {
-	Name     string             `json:"name"` // "WriteVlan"
-	What     string             `json:"what"` // "setting VLAN 5"
-	VLAN     *pluginv1.Vlan     `json:"vlan,omitempty"`
-	Create   bool               `json:"create,omitempty"`
-	SetPorts bool               `json:"set-ports,omitempty"`
-	FDB      *pluginv1.FdbEntry `json:"fdb,omitempty"`
-	ARP      *pluginv1.ArpEntry `json:"arp,omitempty"`
-	// ACL is without the switch, whose logins are secret; so are Settings.
-	ACL      *pluginv1.ApplyAclRequest      `json:"acl,omitempty"`
-	Settings *pluginv1.ApplySettingsRequest `json:"settings,omitempty"`
-	Prefix   uint32                         `json:"prefix,omitempty"` // length, of the address in ARP
-	Port     uint32                         `json:"port,omitempty"`
-	Enable   bool                           `json:"enable,omitempty"`
-	Scope    int                            `json:"scope,omitempty"` // of a discovery
-}
-
 // Hex is an octet string as an Assignment has it; nil stays nil.
 func Hex(b []byte) *string {
 	if b == nil {

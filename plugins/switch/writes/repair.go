@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
@@ -98,7 +99,10 @@ func (w *Writer) repaired(ctx context.Context, c *carried, outcome Outcome, text
 // apart separates changes that a driver plugin made of what no other driver touches, such
 // as access lists: while the plugin is away they wait, and the rest of the switch does
 // not wait for them.
-func (r *Record) apart() bool { return r.Driver != "" && r.Operation.ACL != nil && len(r.Steps) == 0 }
+func (r *Record) apart() bool {
+	_, acl := r.Operation.Request.(*pluginv1.ApplyAclRequest)
+	return acl && r.Driver != "" && len(r.Steps) == 0
+}
 
 // repairs repairs what an earlier holder left, and what could not be taken back, until
 // ctx ends. Switches that are not listed wait until they are.

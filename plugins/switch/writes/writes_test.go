@@ -128,7 +128,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 
 var sw7 = &switchdriver.Switch{NodeId: 7}
 
-func op(what string) Operation { return Operation{Name: "WriteStp", What: what} }
+func op(what string) Operation { return Operation{What: what, Request: &pluginv1.WriteStpRequest{}} }
 
 // Whoever is asked, the process with the role does it, once, and its result comes back as
 // it is: lines, kinds, texts, paths.
@@ -337,10 +337,10 @@ func TestNoRecordNoChange(t *testing.T) {
 // The forms that the plugin writes: of its own steps, and of a driver's operation.
 const (
 	stepsForm = `{"id":"20261122T060000.000000001-ABCD","node":2199023255553,"switch":"02:00:00:00:00:01 (127.0.0.1)","begun":"2026-11-22T06:00:00Z","state":"sent","epoch":5,` +
-		`"operation":{"name":"WriteVlan","what":"setting VLAN 5","vlan":{"vlan_id":5}},` +
+		`"operation":{"name":"WriteVlan","what":"setting VLAN 5","request":{"vlan":{"vlanId":5}}},` +
 		`"steps":[{"what":"VLAN 5","assigns":[{"oid":".1.3.6.1.2.1.17.7.1.4.3.1.5.5","kind":"row","to":"1"},{"oid":".1.3.6.1.2.1.17.7.1.4.3.1.2.5","kind":"octets","from":"c000","to":"e000"},{"oid":".1.3.6.1.2.1.17.7.1.4.5.1.1.3","kind":"gauge","from":"1","to":"5"}]}]}`
 	operationForm = `{"id":"20261122T060000.000000001-ABCE","node":2199023255553,"switch":"02:00:00:00:00:01 (127.0.0.1)","begun":"2026-11-22T06:00:00Z","state":"unknown","driver":"switch-driver-dlink",` +
-		`"operation":{"name":"ApplyAcl","what":"access lists: ACTION_SET_RULE","acl":{"action":3,"profile":{"profile_id":1},"rule":{"rule_id":3,"ports":[1,2],"layer":"IP","src_ip":"192.0.2.0","action":"DENY"}}}}`
+		`"operation":{"name":"ApplyAcl","what":"access lists: ACTION_SET_RULE","request":{"action":"ACTION_SET_RULE","profile":{"profileId":1},"rule":{"ruleId":3,"ports":[1,2],"layer":"IP","srcIp":"192.0.2.0","action":"DENY"}}}}`
 )
 
 // A record that is damaged, or of a release that this one does not know, is left alone:
@@ -386,7 +386,7 @@ func TestDamaged(t *testing.T) {
 // Whatever is in a record, it is read or refused; what is read can be repaired, and is
 // the same when it is written again.
 func FuzzRecord(f *testing.F) {
-	for _, form := range []string{stepsForm, operationForm, `{"id":"a","node":1,"state":"queued","operation":{"name":"WriteVlan","vlan":{"vlan_id":5}},"before":null}`,
+	for _, form := range []string{stepsForm, operationForm, `{"id":"a","node":1,"state":"queued","operation":{"name":"WriteVlan","request":{"vlan":{"vlanId":5}}},"before":null}`,
 		`{"id":"a","node":0,"state":"sent","operation":{"name":"Discover"},"steps":null}`} {
 		var r Record
 		_ = json.Unmarshal([]byte(form), &r)

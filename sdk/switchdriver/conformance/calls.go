@@ -2,8 +2,8 @@ package conformance
 
 import (
 	"context"
-	"maps"
 	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -21,64 +21,59 @@ const (
 // station is an address that no peer has.
 const station uint64 = 0x02_00_5e_00_53_01
 
-// call is one call of every operation, with good values.
+// call is one call of an operation, with good values.
 type call func(ctx context.Context, sw *switchdriver.Switch) error
 
-// calls makes the calls by operation. They may fail because what they name is not
+// requests are good ones of all operations. They may fail because what they name is not
 // there; never because they are wrong.
-func (k *kit) calls() map[string]call {
-	c := k.client
-	return map[string]call{
-		"ReadVlans": func(ctx context.Context, sw *switchdriver.Switch) error { _, err := c.ReadVLANs(ctx, sw); return err },
-		"WriteVlan": func(ctx context.Context, sw *switchdriver.Switch) error {
-			_, err := c.WriteVLAN(ctx, sw, &switchdriver.VLAN{VlanId: vlanA, Name: "kit"}, true, false)
-			return err
-		},
-		"DeleteVlan": func(ctx context.Context, sw *switchdriver.Switch) error { return c.DeleteVLAN(ctx, sw, vlanA) },
-		"ReadFdb": func(ctx context.Context, sw *switchdriver.Switch) error {
-			_, err := c.ReadFDB(ctx, sw, 0, 0)
-			return err
-		},
-		"WriteFdbEntry": func(ctx context.Context, sw *switchdriver.Switch) error {
-			return c.WriteFDBEntry(ctx, sw, &switchdriver.FDBEntry{VlanId: vlanA, Mac: station, Port: k.Ports[0], Type: switchdriver.FDBMgmt})
-		},
-		"DeleteFdbEntry": func(ctx context.Context, sw *switchdriver.Switch) error {
-			return c.DeleteFDBEntry(ctx, sw, vlanA, station)
-		},
-		"ReadPorts": func(ctx context.Context, sw *switchdriver.Switch) error { _, err := c.ReadPorts(ctx, sw); return err },
-		"ReadNeighbors": func(ctx context.Context, sw *switchdriver.Switch) error {
-			_, err := c.ReadNeighbors(ctx, sw)
-			return err
-		},
-		"ReadStp": func(ctx context.Context, sw *switchdriver.Switch) error {
-			_, _, err := c.ReadSTP(ctx, sw, 0)
-			return err
-		},
-		"WriteStp": func(ctx context.Context, sw *switchdriver.Switch) error { return c.WriteSTP(ctx, sw, 0, true) },
-		"ReadArp":  func(ctx context.Context, sw *switchdriver.Switch) error { _, err := c.ReadARP(ctx, sw, ""); return err },
-		"WriteArpEntry": func(ctx context.Context, sw *switchdriver.Switch) error {
-			return c.WriteARPEntry(ctx, sw, &switchdriver.ARPEntry{IpAddress: "192.0.2.77", Mac: station}, 0)
-		},
-		"DeleteArpEntry": func(ctx context.Context, sw *switchdriver.Switch) error {
-			return c.DeleteARPEntry(ctx, sw, "192.0.2.77")
-		},
-		"ApplyAcl": func(ctx context.Context, sw *switchdriver.Switch) error {
-			return c.ApplyACL(ctx, sw, switchdriver.ACLDeleteProfile, &switchdriver.ACLProfile{ProfileId: 200}, nil)
-		},
-		"ReadAcl": func(ctx context.Context, sw *switchdriver.Switch) error { _, err := c.ReadACL(ctx, sw); return err },
-		"ApplySettings": func(ctx context.Context, sw *switchdriver.Switch) error {
-			_, err := c.ApplySettings(ctx, &switchdriver.Settings{Switch: sw, DisableStp: true, DryRun: true})
-			return err
-		},
+func (k *kit) requests() []proto.Message {
+	return []proto.Message{
+		&pluginv1.ReadVlansRequest{},
+		&pluginv1.WriteVlanRequest{Vlan: &switchdriver.VLAN{VlanId: vlanA, Name: "kit"}, Create: true},
+		&pluginv1.DeleteVlanRequest{VlanId: vlanA},
+		&pluginv1.ReadFdbRequest{},
+		&pluginv1.WriteFdbEntryRequest{Entry: &switchdriver.FDBEntry{VlanId: vlanA, Mac: station, Port: k.Ports[0], Type: switchdriver.FDBMgmt}},
+		&pluginv1.DeleteFdbEntryRequest{VlanId: vlanA, Mac: station},
+		&pluginv1.ReadPortsRequest{},
+		&pluginv1.ReadNeighborsRequest{},
+		&pluginv1.ReadStpRequest{},
+		&pluginv1.WriteStpRequest{Enable: true},
+		&pluginv1.ReadArpRequest{},
+		&pluginv1.WriteArpEntryRequest{Entry: &switchdriver.ARPEntry{IpAddress: "192.0.2.77", Mac: station}},
+		&pluginv1.DeleteArpEntryRequest{IpAddress: "192.0.2.77"},
+		&pluginv1.ApplyAclRequest{Action: switchdriver.ACLDeleteProfile, Profile: &switchdriver.ACLProfile{ProfileId: 200}},
+		&pluginv1.ReadAclRequest{},
+		&switchdriver.Settings{DisableStp: true, DryRun: true},
 	}
 }
 
-// each runs f for every announced operation, in a fixed order.
+// do makes the call of a request.
+func (k *kit) do(request proto.Message) call {
+	return func(ctx context.Context, sw *switchdriver.Switch) error {
+		_, err := switchdriver.Do(ctx, k.client, sw, request)
+		return err
+	}
+}
+
+// each runs f for every announced operation, in the order of their names.
 func (k *kit) each(f func(operation string, do call)) {
-	all := k.calls()
-	for _, o := range slices.Sorted(maps.Keys(all)) {
-		if k.has(o) {
-			f(o, all[o])
+	byName := func(a, b proto.Message) int { return strings.Compare(switchdriver.NameOf(a), switchdriver.NameOf(b)) }
+	for _, r := range slices.SortedFunc(slices.Values(k.requests()), byName) {
+		if o := switchdriver.NameOf(r); k.has(o) {
+			f(o, k.do(r))
+		}
+	}
+}
+
+// possible checks that no answer is one that cannot be true.
+func possible(k *kit) {
+	for _, r := range k.requests() {
+		if o := switchdriver.NameOf(r); k.has(o) && strings.HasPrefix(o, "Read") {
+			answer, err := switchdriver.Do(k.ctx(), k.client, k.Switch, r)
+			k.must(o, err)
+			if err := switchdriver.CheckAnswer(r, answer); err != nil {
+				k.t.Errorf("%s answers what cannot be: %v", o, err)
+			}
 		}
 	}
 }
@@ -91,13 +86,13 @@ func (k *kit) other(f func(*switchdriver.Switch)) *switchdriver.Switch {
 }
 
 func announces(k *kit) {
-	all, _ := known()
-	for _, o := range all {
-		do, ok := k.calls()[o]
-		if !ok {
-			k.t.Fatalf("the kit has no call of %s", o)
+	requests := k.requests()
+	for _, o := range switchdriver.Operations(k.client) {
+		i := slices.IndexFunc(requests, func(r proto.Message) bool { return switchdriver.NameOf(r) == o })
+		if i < 0 {
+			k.t.Fatalf("the kit has no request of %s", o)
 		}
-		err := do(k.ctx(), k.Switch)
+		err := k.do(requests[i])(k.ctx(), k.Switch)
 		kind := fault.Internal
 		if err != nil {
 			kind = fault.KindOf(err)
@@ -108,18 +103,31 @@ func announces(k *kit) {
 		case err != nil && kind != fault.NotFound && kind != fault.Exists && kind != fault.Invalid:
 			// Invalid: an entry for a VLAN or subnet that this switch does not have.
 			k.t.Errorf("%s is announced, but a call with good values fails: %v (%v)", o, err, kind)
+		case err == nil:
+			k.shown(o, requests[i])
 		}
+	}
+}
+
+// shown checks that the switch shows what was done, where the driver reads it.
+func (k *kit) shown(what string, request proto.Message) {
+	k.t.Helper()
+	differs, err := switchdriver.Shown(k.ctx(), k.Switch, request, func(operation string) (switchdriver.Driver, error) {
+		if !k.has(operation) {
+			return nil, fault.New(fault.Unsupported, "the driver does not have %s", operation)
+		}
+		return k.client, nil
+	})
+	if kind := fault.KindOf(err); err != nil && kind != fault.Unsupported || differs != "" {
+		k.t.Errorf("after %s the driver shows %s (%v)", what, differs, err)
 	}
 }
 
 func noSwitch(k *kit) {
 	k.each(func(o string, do call) {
-		before := len(k.sent())
+		defer k.sendsNothing(o + " without a switch")()
 		k.refused(o+" without a switch", do(k.ctx(), nil), bad...)
 		k.refused(o+" of a switch without an address", do(k.ctx(), k.other(func(sw *pluginv1.Switch) { sw.Address = "" })), bad...)
 		k.refused(o+" of a switch at no address", do(k.ctx(), k.other(func(sw *pluginv1.Switch) { sw.Address = "192.0.2.1\nreboot" })), bad...)
-		if after := k.sent(); len(after) != before {
-			k.t.Errorf("%s without a switch sent %q", o, after[before:])
-		}
 	})
 }

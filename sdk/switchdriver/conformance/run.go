@@ -114,6 +114,7 @@ func checks() []check {
 		{"forwarding entries that cannot be", []string{"WriteFdbEntry"}, false, badFDB},
 		{"a forwarding entry that is not there", []string{"ReadFdb"}, false, missingFDB},
 		{"ports", []string{"ReadPorts"}, false, ports},
+		{"answers that cannot be", nil, false, possible},
 		{"spanning tree as read", []string{"ReadStp"}, false, readSTP},
 		{"spanning tree off and on", []string{"WriteStp"}, false, writeSTP},
 		{"ARP entries", []string{"WriteArpEntry", "ReadArp"}, false, arpLife},
@@ -166,6 +167,17 @@ func (k *kit) sent() []string {
 	return k.Sent()
 }
 
+// sendsNothing begins a check that what follows has the switch change nothing; the function that it returns ends it.
+func (k *kit) sendsNothing(what string) (end func()) {
+	before := len(k.sent())
+	return func() {
+		k.t.Helper()
+		if now := k.sent(); len(now) != before {
+			k.t.Errorf("%s sent %q", what, now[before:])
+		}
+	}
+}
+
 // must fails the test unless a call has succeeded.
 func (k *kit) must(what string, err error) {
 	k.t.Helper()
@@ -204,16 +216,6 @@ var bad = []fault.Kind{fault.Invalid, fault.Missing}
 
 var oidForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)+$`)
 
-// known are the operations of the contract, and what belongs together.
-func known() (all []string, pairs [][2]string) {
-	for _, m := range pluginv1.SwitchDriver_ServiceDesc.Methods {
-		if m.MethodName != "DescribeDriver" {
-			all = append(all, m.MethodName)
-		}
-	}
-	return all, [][2]string{{"WriteVlan", "DeleteVlan"}, {"WriteFdbEntry", "DeleteFdbEntry"}, {"WriteArpEntry", "DeleteArpEntry"}}
-}
-
 func describes(k *kit) {
 	r, err := k.raw.DescribeDriver(k.ctx(), &pluginv1.DescribeDriverRequest{})
 	k.must("DescribeDriver", err)
@@ -238,7 +240,7 @@ func describes(k *kit) {
 	} else if k.match.SysDescr != "" && e.MatchString("") {
 		k.t.Errorf("sysDescr: %q matches the empty text, and so every switch", k.match.SysDescr)
 	}
-	all, pairs := known()
+	all := switchdriver.Operations(k.client)
 	if len(k.operations) == 0 {
 		k.t.Error("the driver announces no operation")
 	}
@@ -250,7 +252,7 @@ func describes(k *kit) {
 			k.t.Errorf("operation %q is announced twice", o)
 		}
 	}
-	for _, p := range pairs {
+	for _, p := range [][2]string{{"WriteVlan", "DeleteVlan"}, {"WriteFdbEntry", "DeleteFdbEntry"}, {"WriteArpEntry", "DeleteArpEntry"}} {
 		if k.has(p[0]) != k.has(p[1]) {
 			k.t.Errorf("%s and %s belong together: announce both or none", p[0], p[1])
 		}

@@ -1,8 +1,10 @@
 package conformance
 
 import (
+	"fmt"
 	"slices"
 
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -44,7 +46,7 @@ func (k *kit) find(vlan uint32, mac uint64) []*switchdriver.FDBEntry {
 	all, err := k.client.ReadFDB(k.ctx(), k.Switch, 0, 0)
 	k.must("ReadFdb", err)
 	for _, e := range all {
-		if e.Port == 0 || e.Mac >= 1<<48 || e.Type < switchdriver.FDBOther || e.Type > switchdriver.FDBMgmt {
+		if e.Type < switchdriver.FDBOther || e.Type > switchdriver.FDBMgmt {
 			k.t.Errorf("an entry as read: %v", e)
 		}
 	}
@@ -58,7 +60,7 @@ func missingFDB(k *kit) {
 
 func badFDB(k *kit) {
 	vlan := k.fdbVLAN()
-	sent := len(k.sent())
+	defer k.sendsNothing("refused entries")()
 	for name, e := range map[string]*switchdriver.FDBEntry{
 		"none at all":             nil,
 		"VLAN 0":                  {Mac: station, Port: k.Ports[0]},
@@ -73,9 +75,6 @@ func badFDB(k *kit) {
 	}
 	k.refused("a forwarding entry in a VLAN that is not there", k.client.WriteFDBEntry(k.ctx(), k.Switch,
 		&switchdriver.FDBEntry{VlanId: vlanB, Mac: station, Port: k.Ports[0]}), fault.NotFound, fault.Invalid)
-	if now := k.sent(); len(now) != sent {
-		k.t.Errorf("refused entries sent %q", now[sent:])
-	}
 }
 
 func ports(k *kit) {
@@ -83,13 +82,8 @@ func ports(k *kit) {
 	k.must("ReadPorts", err)
 	seen := map[uint32]bool{}
 	for _, p := range all {
-		switch {
-		case p.Number == 0 || seen[p.Number]:
-			k.t.Errorf("port number %d: from 1 on, each once", p.Number)
-		case p.AdminStatus < 0 || p.AdminStatus > 2 || p.OperStatus < 0 || p.OperStatus > 2:
+		if p.AdminStatus < 0 || p.AdminStatus > 2 || p.OperStatus < 0 || p.OperStatus > 2 {
 			k.t.Errorf("port %d: status %d/%d; 1 up, 2 down, 0 not known", p.Number, p.AdminStatus, p.OperStatus)
-		case p.Mac >= 1<<48:
-			k.t.Errorf("port %d: MAC %#x", p.Number, p.Mac)
 		}
 		seen[p.Number] = true
 	}
@@ -104,7 +98,7 @@ func readSTP(k *kit) {
 	all, _, err := k.client.ReadSTP(k.ctx(), k.Switch, 0)
 	k.must("ReadStp", err)
 	for _, p := range all {
-		if p.State < switchdriver.STPDisabled || p.State > switchdriver.STPBroken || (len(p.DesignatedRoot) != 0 && len(p.DesignatedRoot) != 8) {
+		if p.State < switchdriver.STPDisabled {
 			k.t.Errorf("port %d as read: %v", p.Port, p)
 		}
 	}
@@ -119,33 +113,23 @@ func readSTP(k *kit) {
 }
 
 func writeSTP(k *kit) {
-	first, was := true, true
+	write := func(port uint32, on bool) {
+		k.t.Helper()
+		what := fmt.Sprintf("WriteStp %v of port %d (0 is the switch)", on, port)
+		k.must(what, k.client.WriteSTP(k.ctx(), k.Switch, port, on))
+		k.shown(what, &pluginv1.WriteStpRequest{Port: port, Enable: on})
+	}
+	was := true
 	if k.has("ReadStp") {
-		_, now, err := k.client.ReadSTP(k.ctx(), k.Switch, 0)
+		var err error
+		_, was, err = k.client.ReadSTP(k.ctx(), k.Switch, 0)
 		k.must("ReadStp", err)
-		first, was = now, now
 	}
-	for _, on := range []bool{!first, first, first, !first, first} {
-		k.must("WriteStp of the switch", k.client.WriteSTP(k.ctx(), k.Switch, 0, on))
-		if !k.has("ReadStp") {
-			continue
-		}
-		_, now, err := k.client.ReadSTP(k.ctx(), k.Switch, 0)
-		k.must("ReadStp", err)
-		if now != on {
-			k.t.Errorf("spanning tree was switched to %v (from %v) and is read as %v", on, was, now)
-		}
-		was = on
+	for _, on := range []bool{!was, was, was, !was, was} {
+		write(0, on)
 	}
-	for _, on := range []bool{false, true} {
-		k.must("WriteStp of a port", k.client.WriteSTP(k.ctx(), k.Switch, k.Ports[0], on))
-		if k.has("ReadStp") {
-			one, _, err := k.client.ReadSTP(k.ctx(), k.Switch, k.Ports[0])
-			if err != nil || len(one) != 1 || one[0].Enabled != on {
-				k.t.Errorf("spanning tree of port %d was switched to %v and is read as %v, %v", k.Ports[0], on, one, err)
-			}
-		}
-	}
+	write(k.Ports[0], false)
+	write(k.Ports[0], true)
 	k.refused("spanning tree of a port that is not there", k.client.WriteSTP(k.ctx(), k.Switch, 65000, false), fault.NotFound)
 }
 
@@ -163,11 +147,9 @@ func arpLife(k *kit) {
 		k.t.Skip("SKIPPED, NOT TESTED: the peer, the switch behind the driver, has no address for an entry")
 	}
 	for _, mac := range []uint64{station, station + 1} { // made, and changed
-		k.must("WriteArpEntry", k.client.WriteARPEntry(k.ctx(), k.Switch, &switchdriver.ARPEntry{IpAddress: k.ARP, Mac: mac}, 0))
-		one, err := k.client.ReadARP(k.ctx(), k.Switch, k.ARP)
-		if err != nil || len(one) != 1 || one[0].Mac != mac || one[0].IpAddress != k.ARP {
-			k.t.Errorf("wrote %s at %#x, read %v, %v", k.ARP, mac, one, err)
-		}
+		e := &switchdriver.ARPEntry{IpAddress: k.ARP, Mac: mac}
+		k.must("WriteArpEntry", k.client.WriteARPEntry(k.ctx(), k.Switch, e, 0))
+		k.shown("WriteArpEntry", &pluginv1.WriteArpEntryRequest{Entry: e})
 	}
 	k.must("DeleteArpEntry", k.client.DeleteARPEntry(k.ctx(), k.Switch, k.ARP))
 	_, err = k.client.ReadARP(k.ctx(), k.Switch, k.ARP)
@@ -175,7 +157,7 @@ func arpLife(k *kit) {
 }
 
 func badARP(k *kit) {
-	sent := len(k.sent())
+	defer k.sendsNothing("refused entries")()
 	for name, e := range map[string]*switchdriver.ARPEntry{
 		"none at all":         nil,
 		"no address":          {Mac: station},
@@ -187,7 +169,4 @@ func badARP(k *kit) {
 	}
 	k.refused("an ARP entry with a prefix of 33", k.client.WriteARPEntry(k.ctx(), k.Switch, &switchdriver.ARPEntry{IpAddress: "192.0.2.1", Mac: station}, 33), bad...)
 	k.refused("removing an ARP entry of no address", k.client.DeleteARPEntry(k.ctx(), k.Switch, "x"), bad...)
-	if now := k.sent(); len(now) != sent {
-		k.t.Errorf("refused entries sent %q", now[sent:])
-	}
 }

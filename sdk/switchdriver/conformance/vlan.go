@@ -19,9 +19,6 @@ func (k *kit) vlans() map[uint32]*switchdriver.VLAN {
 	k.must("ReadVlans", err)
 	out := map[uint32]*switchdriver.VLAN{}
 	for _, v := range all {
-		if out[v.VlanId] != nil && !v.Dynamic {
-			k.t.Errorf("VLAN %d is reported twice", v.VlanId)
-		}
 		if err := switchdriver.CheckVLAN(v, nil); err != nil {
 			k.t.Errorf("VLAN %d as read: %v", v.VlanId, err)
 		}
@@ -123,7 +120,8 @@ func untaggedOnce(k *kit) {
 }
 
 func badVLANs(k *kit) {
-	before, sent := k.vlans(), len(k.sent())
+	before := k.vlans()
+	defer k.sendsNothing("refused VLANs")()
 	good := func(f func(*switchdriver.VLAN)) *switchdriver.VLAN {
 		v := &switchdriver.VLAN{VlanId: vlanA, Name: "kit", EgressPorts: []uint32{k.Ports[0]}}
 		f(v)
@@ -148,9 +146,6 @@ func badVLANs(k *kit) {
 	}
 	if after := k.vlans(); !same(before, after) {
 		k.t.Errorf("refused VLANs changed something:\n%v\nbefore:\n%v", after, before)
-	}
-	if now := k.sent(); len(now) != sent {
-		k.t.Errorf("refused VLANs sent %q", now[sent:])
 	}
 }
 

@@ -1,0 +1,77 @@
+package writes
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// Operation is what is asked for.
+type Operation struct {
+	What    string        // "setting VLAN 5"
+	Request proto.Message // of the driver contract, without the switch, whose logins are secret; nil: a discovery
+	Scope   int           // of a discovery
+}
+
+// Name is the name of the operation in the driver contract, "WriteVlan", or Discover.
+func (o *Operation) Name() string {
+	if o.Request == nil {
+		return Discover
+	}
+	return switchdriver.NameOf(o.Request)
+}
+
+// VLAN is the id of the VLAN that is changed; 0: none is.
+func (o *Operation) VLAN() uint32 {
+	switch r := o.Request.(type) {
+	case *pluginv1.WriteVlanRequest:
+		return r.GetVlan().GetVlanId()
+	case *pluginv1.DeleteVlanRequest:
+		return r.VlanId
+	}
+	return 0
+}
+
+// form is an Operation in a record.
+type form struct {
+	Name    string          `json:"name"`
+	What    string          `json:"what"`
+	Request json.RawMessage `json:"request,omitempty"`
+	Scope   int             `json:"scope,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (o Operation) MarshalJSON() (_ []byte, err error) {
+	f := form{Name: o.Name(), What: o.What, Scope: o.Scope}
+	if o.Request != nil {
+		f.Request, err = protojson.Marshal(o.Request)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(f)
+}
+
+// UnmarshalJSON implements json.Unmarshaler. It refuses an operation that is not known, or what is not its request.
+func (o *Operation) UnmarshalJSON(text []byte) error {
+	var f form
+	if err := json.Unmarshal(text, &f); err != nil {
+		return err
+	}
+	*o = Operation{What: f.What, Scope: f.Scope}
+	if f.Name == Discover {
+		return nil
+	}
+	if o.Request = switchdriver.NewRequest(f.Name); o.Request == nil {
+		return fmt.Errorf("the operation %.40q is not known", f.Name)
+	}
+	if err := protojson.Unmarshal(f.Request, o.Request); err != nil {
+		return fmt.Errorf("the request of operation %s: %w", f.Name, err)
+	}
+	return nil
+}
