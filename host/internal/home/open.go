@@ -16,10 +16,7 @@ import (
 type Home struct {
 	Dir
 	Created bool // by this Open
-	// StaleCatalogue says that features.yaml was edited in the home and the release
-	// brings another one, which was not taken.
-	StaleCatalogue bool
-	lock           *os.File
+	lock    *os.File
 }
 
 // ErrInUse says that another controller runs in the home.
@@ -195,13 +192,20 @@ func (h *Home) Close() error { return h.lock.Close() }
 // WriteFile replaces a file as a whole: whoever reads, and a crash, sees the old
 // content or the new one.
 func WriteFile(path string, b []byte, mode fs.FileMode) error {
+	return Replace(path, mode, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// Replace is WriteFile for a content that write writes.
+func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
 		return fmt.Errorf("home: %w", err)
 	}
 	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(b)
-	if err := errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
+	if err := errors.Join(write(tmp), tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
 		return fmt.Errorf("home: write %s: %w", path, err)
 	}
 	if err := os.Rename(tmp.Name(), path); err != nil {

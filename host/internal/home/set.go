@@ -67,7 +67,7 @@ func secretKey(key string) bool {
 }
 
 func (d Dir) settings(name string) (*yaml.Node, error) {
-	b, err := readBounded(d.Etc(name + ".yaml"))
+	b, err := ReadBounded(d.Etc(name+".yaml"), maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -97,16 +97,16 @@ func (s *Server) storeReasons(ctx context.Context) []reason {
 	ctx, cancel := context.WithTimeout(ctx, readyWait)
 	defer cancel()
 	_, err := s.store.Barrier(ctx)
-	etcd := s.loaded.Datastore.Shared()
+	shared := s.loaded.Datastore.Shared
 	switch {
-	case err == nil && !etcd:
+	case err == nil && !shared:
 		if _, err := os.Stat(s.home.Store()); errors.Is(err, fs.ErrNotExist) {
 			return []reason{missing("store", "the store in "+s.home.Store()+" was removed while the controller runs", "stop the controller, put the store or a snapshot back, start it")}
 		}
 		return nil
 	case err == nil:
 		return nil
-	case etcd:
+	case shared:
 		return []reason{missing("quorum", "no majority of the etcd cluster answers: "+err.Error(),
 			"start the missing members of "+strings.Join(s.loaded.Datastore.Etcd.Endpoints, ", ")+" or mend the network to them; the controller goes on by itself")}
 	}

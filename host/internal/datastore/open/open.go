@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/badger"
@@ -45,28 +47,43 @@ func Empty(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.
 	return s, nil
 }
 
+// engine is what a value of datastore.engine means. ctl.schema.yaml of package home lists the same names, and the settings.
+type engine struct {
+	open  func(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.Revision, log *slog.Logger) (datastore.Store, error)
+	check func(dir string) error // looks for damage; nil: the store is not on this disk
+}
+
+var engines = map[string]engine{"badger": {openBadger, badger.Check}, "etcd": {openEtcd, nil}}
+
 func store(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.Revision, log *slog.Logger) (datastore.Store, error) {
-	switch c.Engine {
-	case "badger":
-		return badger.Open(badger.Options{Dir: dir.Store(), History: c.History, First: first, Log: log})
-	case "etcd":
-		t, err := clientTLS(dir, c.Etcd)
-		if err != nil {
-			return nil, err
-		}
-		return etcd.Open(ctx, etcd.Options{Endpoints: c.Etcd.Endpoints, Prefix: c.Etcd.Prefix, Timeout: c.Etcd.Timeout,
-			Username: c.Etcd.Username, Password: c.Etcd.Password, TLS: t, History: c.History, First: first, Log: log})
+	e, ok := engines[c.Engine]
+	if !ok {
+		return nil, fmt.Errorf("datastore.engine: %q is none of %v", c.Engine, slices.Sorted(maps.Keys(engines)))
 	}
-	return nil, fmt.Errorf("datastore.engine: %q is neither badger nor etcd", c.Engine)
+	return e.open(ctx, dir, c, first, log)
+}
+
+func openBadger(_ context.Context, dir home.Dir, c home.Datastore, first datastore.Revision, log *slog.Logger) (datastore.Store, error) {
+	return badger.Open(badger.Options{Dir: dir.Store(), History: c.History, First: first, Log: log})
+}
+
+func openEtcd(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.Revision, log *slog.Logger) (datastore.Store, error) {
+	t, err := clientTLS(dir, c.Etcd)
+	if err != nil {
+		return nil, err
+	}
+	return etcd.Open(ctx, etcd.Options{Endpoints: c.Etcd.Endpoints, Prefix: c.Etcd.Prefix, Timeout: c.Etcd.Timeout,
+		Username: c.Etcd.Username, Password: c.Etcd.Password, TLS: t, History: c.History, First: first, Log: log})
 }
 
 // Check looks for damage of a home's store and changes nothing; a store that a
 // controller is using, or that is not on this disk, is not looked at.
 func Check(dir home.Dir, c home.Datastore) error {
-	if c.Engine != "badger" {
+	check := engines[c.Engine].check
+	if check == nil {
 		return nil
 	}
-	if err := badger.Check(dir.Store()); !errors.Is(err, datastore.ErrLocked) {
+	if err := check(dir.Store()); !errors.Is(err, datastore.ErrLocked) {
 		return err
 	}
 	return nil
