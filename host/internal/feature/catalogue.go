@@ -19,9 +19,7 @@ type Feature struct {
 	Name        string       `json:"name"`
 	VersionText string       `json:"version"`
 	Description string       `json:"description"`
-	Hidden      bool         `json:"hidden"`
-	Install     string       `json:"install"` // manual (default), or auto: with its repository
-	Boot        bool         `json:"boot"`    // installed at the very first start
+	Boot        bool         `json:"boot"` // installed at the very first start
 	Available   *bool        `json:"available"`
 	Until       string       `json:"until"` // why it is not available yet
 	Depends     []Dependency `json:"depends"`
@@ -217,8 +215,5 @@ func (f *Feature) check(bad func(member, format string, args ...any)) {
 }
 
 func isSHA256(s string) bool {
-	if len(s) != 64 {
-		return false
-	}
-	return strings.Trim(strings.ToLower(s), "0123456789abcdef") == ""
+	return len(s) == 64 && strings.Trim(strings.ToLower(s), "0123456789abcdef") == ""
 }

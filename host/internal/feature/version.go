@@ -124,6 +124,3 @@ func (r *Range) UnmarshalText(b []byte) (err error) {
 	*r, err = ParseRange(string(b))
 	return err
 }
-
-// Equal reports whether both were written the same.
-func (r Range) Equal(o Range) bool { return r.text == o.text }

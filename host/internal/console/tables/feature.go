@@ -41,7 +41,7 @@ func FeatureCommands(f Features) []commands.Command {
 				boolOption("installed", "i", "only those that are installed"),
 				boolOption("required", "r", "only those that were asked for"),
 				boolOption("ordered", "o", "by name; they always are"),
-				boolOption("show-hidden", "s", "those too that are parts of others"),
+				boolOption("show-hidden", "s", "as in Karaf; no feature is hidden here"),
 			}},
 		{Name: "feature:info", Summary: "show what a feature is made of", Safe: true, Run: t.info,
 			Arguments: []commands.Argument{t.one(t.Names)}},
@@ -122,7 +122,7 @@ func (t features) several(list func() []string) commands.Argument {
 func (t features) notRequired() []string {
 	var out []string
 	for _, f := range t.List() {
-		if !f.Required && !f.Hidden && f.Available {
+		if !f.Required && f.Available {
 			out = append(out, f.Name)
 		}
 	}
