@@ -216,18 +216,12 @@ func (s *Session) fail(std IO, format string, err error) console.Code {
 		_ = enc.Encode(map[string]any{"errors": all, "code": code})
 		return code
 	}
-	fmt.Fprintf(std.Stderr, "error: %s\n", strings.ReplaceAll(printable(err.Error()), "\n", "\n       "))
+	lines := strings.Split(err.Error(), "\n")
+	for i := range lines {
+		lines[i] = console.Printable(lines[i]) // what a device or plugin says must not move the cursor
+	}
+	fmt.Fprintf(std.Stderr, "error: %s\n", strings.Join(lines, "\n       "))
 	return code
-}
-
-// printable keeps what a device or plugin says in an error from moving the cursor.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, s)
 }
 
 // enter goes into the subshell of a scope, when that is what the word means.

@@ -126,6 +126,11 @@ func (s *session) size() (width, height int) {
 	return s.sizeLocked()
 }
 
+func (s *session) width() int {
+	w, _ := s.size()
+	return w
+}
+
 func (s *session) sizeLocked() (width, height int) {
 	if s.pty == nil {
 		return 0, 0
