@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -309,15 +308,16 @@ func VerifyAudit(dir string, f func(AuditRecord) bool) (records int, err error) 
 		return 0, err
 	}
 	prev, seq := "", uint64(0)
-	for _, path := range files {
+	read := func(path string) (more bool, err error) {
 		file, err := os.Open(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue
+			return true, nil
 		}
 		if err != nil {
-			return records, err
+			return false, err
 		}
-		lines := bufio.NewScanner(io.Reader(file))
+		defer file.Close()
+		lines := bufio.NewScanner(file)
 		lines.Buffer(nil, auditLine)
 		n := 0
 		for lines.Scan() {
@@ -325,23 +325,24 @@ func VerifyAudit(dir string, f func(AuditRecord) bool) (records int, err error) 
 			var r AuditRecord
 			switch err := json.Unmarshal(lines.Bytes(), &r); {
 			case err != nil:
-				err = fmt.Errorf("%s:%d: this is no record of the audit", path, n)
-				_ = file.Close()
-				return records, err
+				return false, fmt.Errorf("%s:%d: this is no record of the audit", path, n)
 			case records > 0 && (r.Prev != prev || r.Seq != seq+1):
-				_ = file.Close()
-				return records, fmt.Errorf("%s:%d: record %d does not follow record %d: what is before it was changed or removed", path, n, r.Seq, seq)
+				return false, fmt.Errorf("%s:%d: record %d does not follow record %d: what is before it was changed or removed", path, n, r.Seq, seq)
 			}
 			prev, seq = hashOf(lines.Bytes()), r.Seq
 			records++
 			if !f(r) {
-				_ = file.Close()
-				return records, nil
+				return false, nil
 			}
 		}
-		_ = file.Close()
 		if err := lines.Err(); err != nil {
-			return records, fmt.Errorf("%s:%d: %w", path, n+1, err)
+			return false, fmt.Errorf("%s:%d: %w", path, n+1, err)
+		}
+		return true, nil
+	}
+	for _, path := range files {
+		if more, err := read(path); err != nil || !more {
+			return records, err
 		}
 	}
 	return records, nil

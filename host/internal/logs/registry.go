@@ -5,6 +5,7 @@
 package logs
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -27,9 +28,7 @@ type Options struct {
 	Buffer   int                   // newest records kept in memory; 0 = 2000
 	Level    slog.Level            // of ROOT
 	Levels   map[string]slog.Level // of further loggers
-	Console  io.Writer             // gets every line as well, when not nil
 	Fallback io.Writer             // gets what File does not take, and why, when not nil
-	Redacted []string              // further attribute names whose values are never written
 }
 
 // Registry makes loggers and holds their levels. It is safe for concurrent use.
@@ -40,38 +39,24 @@ type Registry struct {
 	set     map[string]slog.Level    // levels that were set
 	loggers map[string]*atomic.Int64 // effective level of each logger in use
 
-	out     sync.Mutex // one record at a time, see handler
-	writers []io.Writer
-	instead io.Writer // Options.Fallback
-	failing bool      // the last record went there
-	closer  io.Closer
+	out     sync.Mutex     // one record at a time, see handler
+	file    io.WriteCloser // nil: there is none, or it is closed
+	instead io.Writer      // Options.Fallback
+	failing bool           // the last record went there
 	current Entry
 	handler slog.Handler
 }
 
 // New makes a registry and opens its file.
 func New(o Options) *Registry {
-	if o.MaxSize <= 0 {
-		o.MaxSize = 20
-	}
-	if o.Keep <= 0 {
-		o.Keep = 5
-	}
-	if o.Buffer <= 0 {
-		o.Buffer = 2000
-	}
-	r := &Registry{ring: newRing(o.Buffer), instead: o.Fallback, set: map[string]slog.Level{Root: o.Level}, loggers: map[string]*atomic.Int64{}}
+	r := &Registry{ring: newRing(cmp.Or(o.Buffer, 2000)), instead: o.Fallback, set: map[string]slog.Level{Root: o.Level}, loggers: map[string]*atomic.Int64{}}
 	for name, l := range o.Levels {
 		r.set[name] = l
 	}
 	if o.File != "" {
-		f := &lumberjack.Logger{Filename: o.File, MaxSize: o.MaxSize, MaxBackups: o.Keep}
-		r.writers, r.closer = append(r.writers, f), f
+		r.file = &lumberjack.Logger{Filename: o.File, MaxSize: cmp.Or(o.MaxSize, 20), MaxBackups: cmp.Or(o.Keep, 5)}
 	}
-	if o.Console != nil {
-		r.writers = append(r.writers, o.Console)
-	}
-	r.handler = slog.NewJSONHandler(sink{r}, &slog.HandlerOptions{Level: Trace, ReplaceAttr: replacer(o.Redacted)})
+	r.handler = slog.NewJSONHandler(sink{r}, &slog.HandlerOptions{Level: Trace, ReplaceAttr: replace})
 	return r
 }
 
@@ -203,9 +188,10 @@ func (r *Registry) Names() []string {
 func (r *Registry) Close() error {
 	r.out.Lock()
 	defer r.out.Unlock()
-	r.writers = nil
-	if r.closer == nil {
+	if r.file == nil {
 		return nil
 	}
-	return r.closer.Close()
+	f := r.file
+	r.file = nil
+	return f.Close()
 }

@@ -105,16 +105,8 @@ func (s *Server) refresh() {
 	if !s.seen.differs(target, manifests) {
 		return
 	}
-	s.catalog.update(parts(manifests), func(owner, module string) bool { return target.Rest(owner, module) })
+	s.catalog.update(manifests, target.Rest)
 	s.router.update(manifests)
-}
-
-func parts(manifests []*pluginv1.Manifest) []part {
-	out := make([]part, 0, len(manifests))
-	for _, m := range manifests {
-		out = append(out, part{owner: m.Name, modules: m.YangModules, aliases: m.Aliases, streams: m.Streams, owns: m.Owns})
-	}
-	return out
 }
 
 // seen is what the last refresh was made from.
