@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
@@ -87,6 +88,12 @@ func Check(dir home.Dir, c home.Datastore) error {
 		return err
 	}
 	return nil
+}
+
+// Lost reports whether the files of a store that is open were removed. A store that is not on this disk has none.
+func Lost(dir home.Dir, c home.Datastore) bool {
+	_, err := os.Stat(dir.Store())
+	return engines[c.Engine].check != nil && errors.Is(err, fs.ErrNotExist)
 }
 
 // clientTLS is nil when nothing about TLS is set; https endpoints are then
