@@ -26,12 +26,7 @@ type InstallOptions struct {
 // that they depend on. What is installed already stays as it is. On an error
 // nothing has changed.
 func (m *Manager) Install(ctx context.Context, names []string, o InstallOptions) (Change, error) {
-	asked, err := parseAll(names)
-	if err != nil {
-		return Change{}, err
-	}
-	return m.changing(ctx, func() (Change, error) {
-		next := m.state.clone()
+	return m.asked(ctx, names, func(asked []Requirement, next state) (Change, error) {
 		for _, q := range asked {
 			next.require(q)
 			if !o.NoStart {
@@ -53,6 +48,15 @@ func (m *Manager) Install(ctx context.Context, names []string, o InstallOptions)
 	})
 }
 
+// asked makes a change of the present state for what an operator typed.
+func (m *Manager) asked(ctx context.Context, names []string, change func(asked []Requirement, next state) (Change, error)) (Change, error) {
+	asked, err := parseAll(names)
+	if err != nil {
+		return Change{}, err
+	}
+	return m.changing(ctx, func() (Change, error) { return change(asked, m.state.clone()) })
+}
+
 // unstopAll lets a feature and what it depends on run again.
 func (m *Manager) unstopAll(s *state, name string) {
 	s.unstop(name)
@@ -72,12 +76,7 @@ type UninstallOptions struct {
 // Uninstall takes requirements away. Features that only others need go with
 // them; one that others still need cannot be uninstalled by itself.
 func (m *Manager) Uninstall(ctx context.Context, names []string, o UninstallOptions) (Change, error) {
-	asked, err := parseAll(names)
-	if err != nil {
-		return Change{}, err
-	}
-	return m.changing(ctx, func() (Change, error) {
-		next := m.state.clone()
+	return m.asked(ctx, names, func(asked []Requirement, next state) (Change, error) {
 		for _, q := range asked {
 			if err := m.uninstallable(q); err != nil {
 				return Change{}, err
@@ -191,12 +190,7 @@ func (m *Manager) Stop(ctx context.Context, names ...string) (Change, error) {
 }
 
 func (m *Manager) startStop(ctx context.Context, names []string, mark func(*state, string)) (Change, error) {
-	asked, err := parseAll(names)
-	if err != nil {
-		return Change{}, err
-	}
-	return m.changing(ctx, func() (Change, error) {
-		next := m.state.clone()
+	return m.asked(ctx, names, func(asked []Requirement, next state) (Change, error) {
 		for _, q := range asked {
 			if f := m.plan.Get(q.Name); f == nil || !q.Version.Contains(f.Version) {
 				return Change{}, fault.New(fault.NotFound, "feature %s is not installed%s", q, nearest.Hint(q.Name, m.installed()))

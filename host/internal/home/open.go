@@ -129,23 +129,16 @@ func (h *Home) recognise() error {
 // an operator copied there. It runs until the home is marked as complete; files an operator removes
 // later stay removed.
 func (h *Home) fill(templates fs.FS) error {
-	var files []string
-	err := fs.WalkDir(templates, ".", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			files = append(files, path)
+	err := fs.WalkDir(templates, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("home: templates: %w", err)
-	}
-	for _, name := range files {
 		if _, err := os.Lstat(h.Path(name)); err == nil {
-			continue
+			return nil
 		}
 		b, err := fs.ReadFile(templates, name)
 		if err != nil {
-			return fmt.Errorf("home: templates: %w", err)
+			return err
 		}
 		mode := fs.FileMode(0o644)
 		switch {
@@ -154,12 +147,10 @@ func (h *Home) fill(templates fs.FS) error {
 		case strings.HasSuffix(name, ".xml"), strings.HasSuffix(name, ".ini"):
 			mode = 0o600 // may come to hold passwords
 		}
-		if err := os.MkdirAll(filepath.Dir(h.Path(name)), 0o755); err != nil {
-			return fmt.Errorf("home: %w", err)
-		}
-		if err := WriteFile(h.Path(name), b, mode); err != nil {
-			return err
-		}
+		return errors.Join(os.MkdirAll(filepath.Dir(h.Path(name)), 0o755), WriteFile(h.Path(name), b, mode))
+	})
+	if err != nil {
+		return fmt.Errorf("the home is not filled: %w", err)
 	}
 	h.Created = true
 	return nil
