@@ -217,7 +217,8 @@ func (r *reader) apply(value any, schema map[string]any, loc []string) any {
 	return value
 }
 
-// isURL reports whether a text is a URL of one of the schemes, without a user; one that is neither of the web nor a socket names its port.
+// isURL reports whether a text is a URL of one of the schemes, without a user; one that is neither of the web nor a socket
+// names its port.
 func isURL(text string, schemes []any) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.User != nil || !slices.Contains(schemes, any(u.Scheme)) {

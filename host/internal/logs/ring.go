@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"ctl.internal/internal/together"
 )
 
 // Entry is one record of the log.
@@ -47,10 +49,10 @@ type ring struct {
 	entries []Entry // oldest first
 	bytes   int     // of their texts
 	first   uint64  // number of the oldest entry
-	changed chan struct{}
+	changed together.Signal
 }
 
-func newRing(size int) *ring { return &ring{size: size, changed: make(chan struct{})} }
+func newRing(size int) *ring { return &ring{size: size} }
 
 func (r *ring) add(e Entry) {
 	r.mu.Lock()
@@ -63,8 +65,7 @@ func (r *ring) add(e Entry) {
 		r.entries = r.entries[1:]
 		r.first++
 	}
-	close(r.changed)
-	r.changed = make(chan struct{})
+	r.changed.Fire()
 }
 
 // since returns the entries from a number on, the number after them, how many
@@ -79,7 +80,7 @@ func (r *ring) since(n uint64) (es []Entry, next, lost uint64, changed <-chan st
 	if n < next {
 		es = append(es, r.entries[n-r.first:]...)
 	}
-	return es, next, lost, r.changed
+	return es, next, lost, r.changed.Wait()
 }
 
 // Recent returns up to n newest entries, oldest first; n ≤ 0 = all that are kept.

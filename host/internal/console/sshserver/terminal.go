@@ -173,5 +173,13 @@ func (k *keep) Add(line string) {
 	}
 }
 
-func (k *keep) Len() int        { return k.lines.Len() }
-func (k *keep) At(i int) string { return k.lines.At(i) }
+func (k *keep) Len() int { return len(k.lines.Lines()) }
+
+// At returns a line counted from the newest, which is 0. Another session may have removed it since Len.
+func (k *keep) At(i int) string {
+	lines := k.lines.Lines()
+	if i >= len(lines) {
+		return ""
+	}
+	return lines[len(lines)-1-i]
+}

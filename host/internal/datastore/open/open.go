@@ -23,13 +23,13 @@ import (
 // Store opens the store of a home. With etcd every controller of the cluster
 // needs the key of package encrypt, or it cannot open what the others sealed.
 func Store(ctx context.Context, dir home.Dir, c home.Datastore, log *slog.Logger) (datastore.Store, error) {
-	return store(ctx, dir, c, 0, log)
+	return open(ctx, place{dir, c, 0, log})
 }
 
 // Empty opens a store that has no data yet, for a snapshot to be restored into. Its
 // revisions go on after first, that of the snapshot.
 func Empty(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.Revision, log *slog.Logger) (datastore.Store, error) {
-	s, err := store(ctx, dir, c, first, log)
+	s, err := open(ctx, place{dir, c, first, log})
 	if err != nil {
 		return nil, err
 	}
@@ -50,31 +50,40 @@ func Empty(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.
 
 // engine is what a value of datastore.engine means. ctl.schema.yaml of package home lists the same names, and the settings.
 type engine struct {
-	open  func(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.Revision, log *slog.Logger) (datastore.Store, error)
+	open  func(context.Context, place) (datastore.Store, error)
 	check func(dir string) error // looks for damage; nil: the store is not on this disk
+}
+
+// place is what an engine opens a store with.
+type place struct {
+	dir      home.Dir
+	settings home.Datastore
+	first    datastore.Revision // of an empty store
+	log      *slog.Logger
 }
 
 var engines = map[string]engine{"badger": {openBadger, badger.Check}, "etcd": {openEtcd, nil}}
 
-func store(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.Revision, log *slog.Logger) (datastore.Store, error) {
-	e, ok := engines[c.Engine]
+func open(ctx context.Context, p place) (datastore.Store, error) {
+	e, ok := engines[p.settings.Engine]
 	if !ok {
-		return nil, fmt.Errorf("datastore.engine: %q is none of %v", c.Engine, slices.Sorted(maps.Keys(engines)))
+		return nil, fmt.Errorf("datastore.engine: %q is none of %v", p.settings.Engine, slices.Sorted(maps.Keys(engines)))
 	}
-	return e.open(ctx, dir, c, first, log)
+	return e.open(ctx, p)
 }
 
-func openBadger(_ context.Context, dir home.Dir, c home.Datastore, first datastore.Revision, log *slog.Logger) (datastore.Store, error) {
-	return badger.Open(badger.Options{Dir: dir.Store(), History: c.History, First: first, Log: log})
+func openBadger(_ context.Context, p place) (datastore.Store, error) {
+	return badger.Open(badger.Options{Dir: p.dir.Store(), History: p.settings.History, First: p.first, Log: p.log})
 }
 
-func openEtcd(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.Revision, log *slog.Logger) (datastore.Store, error) {
-	t, err := clientTLS(dir, c.Etcd)
+func openEtcd(ctx context.Context, p place) (datastore.Store, error) {
+	c := p.settings.Etcd
+	t, err := clientTLS(p.dir, c)
 	if err != nil {
 		return nil, err
 	}
-	return etcd.Open(ctx, etcd.Options{Endpoints: c.Etcd.Endpoints, Prefix: c.Etcd.Prefix, Timeout: c.Etcd.Timeout,
-		Username: c.Etcd.Username, Password: c.Etcd.Password, TLS: t, History: c.History, First: first, Log: log})
+	return etcd.Open(ctx, etcd.Options{Endpoints: c.Endpoints, Prefix: c.Prefix, Timeout: c.Timeout, Username: c.Username,
+		Password: c.Password, TLS: t, History: p.settings.History, First: p.first, Log: p.log})
 }
 
 // Check looks for damage of a home's store and changes nothing; a store that a
