@@ -191,6 +191,10 @@ func (r *reader) text(e *jsonschema.ValidationError) string {
 	case *kind.Enum:
 		allowed, have := texts(k.Want), fmt.Sprint(k.Got)
 		return fmt.Sprintf("%q is not one of %s%s", have, strings.Join(allowed, ", "), nearest.Hint(have, allowed))
+	case *kind.Pattern:
+		if title, ok := s["title"].(string); ok { // what the text should be
+			return fmt.Sprintf("%q is not %s", k.Got, title)
+		}
 	case *kind.MinItems:
 		if such := examples(object(s["items"])); such != "" {
 			return fmt.Sprintf("the list has %d entries, at least %d must be there, such as %s", k.Got, k.Want, such)
