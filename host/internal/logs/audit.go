@@ -102,13 +102,13 @@ func OpenAudit(dir string, size int64, keep int) (*Audit, error) {
 	}
 	cut := false
 	for _, path := range slices.Backward(files) { // the newest that has a record
-		last, torn, err := lastRecord(path)
+		last, hash, torn, err := lastRecord(path)
 		if err != nil {
 			return nil, err
 		}
 		cut = cut || torn
-		if last != nil {
-			a.seq, a.prev = last.Seq, hashOf(last.line)
+		if hash != "" {
+			a.seq, a.prev = last.Seq, hash
 			break
 		}
 	}
@@ -137,38 +137,30 @@ func auditFiles(dir string) ([]string, error) {
 	return append(old, filepath.Join(dir, auditName)), nil
 }
 
-// readRecord is a record with its line.
-type readRecord struct {
-	AuditRecord
-	line []byte
-	file string
-}
-
-// lastRecord returns the newest record of a file, and takes a record away that a power cut has torn.
-func lastRecord(path string) (last *readRecord, torn bool, err error) {
+// lastRecord returns the newest record of a file with the hash of its line, which is empty when there is none. It takes a record
+// away that a power cut has torn.
+func lastRecord(path string) (last AuditRecord, hash string, torn bool, err error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
+		return last, "", false, nil
 	}
 	if err != nil {
-		return nil, false, err
+		return last, "", false, err
 	}
 	end := bytes.LastIndexByte(b, '\n') + 1
-	if end < len(b) {
-		torn = true
+	if torn = end < len(b); torn {
 		if err := os.Truncate(path, int64(end)); err != nil {
-			return nil, false, err
+			return last, "", false, err
 		}
 	}
 	if end == 0 {
-		return nil, torn, nil
+		return last, "", torn, nil
 	}
 	line := b[bytes.LastIndexByte(b[:end-1], '\n')+1 : end-1]
-	last = &readRecord{line: line, file: path}
-	if err := json.Unmarshal(line, &last.AuditRecord); err != nil {
-		return nil, torn, fmt.Errorf("%s: the last line is no record of the audit; move the file away: %w", path, err)
+	if err := json.Unmarshal(line, &last); err != nil {
+		return last, "", torn, fmt.Errorf("%s: the last line is no record of the audit; move the file away: %w", path, err)
 	}
-	return last, torn, nil
+	return last, hashOf(line), torn, nil
 }
 
 func hashOf(line []byte) string {
