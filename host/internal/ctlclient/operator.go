@@ -83,15 +83,14 @@ func versionCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "version", Short: "show the version of ctl", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := version()
-			switch format {
-			case "json":
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(v)
-			case "", "text":
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "ctl %s\n", versionText())
+			if format == "json" {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(version())
+			}
+			if err := checkFormat(format); err != nil {
 				return err
 			}
-			return coded{console.Usage, fmt.Errorf("--format is text or json, not %q", format)}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "ctl %s\n", versionText())
+			return err
 		},
 	}
 	c.Flags().StringVar(&format, "format", "text", "text or json")

@@ -25,6 +25,7 @@ type IO struct {
 	Stderr   io.Writer
 	Width    int               // columns, 0 = no terminal
 	Terminal commands.Terminal // nil = nobody to ask
+	Failed   func(error)       // gets the errors instead of Stderr, unless nil
 }
 
 // nobody is the Terminal of a line that has none.
@@ -199,6 +200,10 @@ func (s *Session) fail(std IO, format string, err error) console.Code {
 	code := console.CodeOf(err)
 	var silent console.Silent
 	if errors.As(err, &silent) || code == console.Interrupted {
+		return code
+	}
+	if std.Failed != nil {
+		std.Failed(err)
 		return code
 	}
 	if format == "json" {

@@ -67,12 +67,11 @@ func (t features) uninstall(ctx context.Context, in *commands.Invocation) error 
 	})
 }
 
-func (t features) start(ctx context.Context, in *commands.Invocation) error {
-	return changing(in, "starting", func() (feature.Change, error) { return t.Start(ctx, in.Args["name"]...) })
-}
-
-func (t features) stop(ctx context.Context, in *commands.Invocation) error {
-	return changing(in, "stopping", func() (feature.Change, error) { return t.Stop(ctx, in.Args["name"]...) })
+// each does something to the features that are named.
+func (t features) each(what string, do func(context.Context, ...string) (feature.Change, error)) func(context.Context, *commands.Invocation) error {
+	return func(ctx context.Context, in *commands.Invocation) error {
+		return changing(in, what, func() (feature.Change, error) { return do(ctx, in.Args["name"]...) })
+	}
 }
 
 // changing does something and reports what it changed when somebody wants to know.
