@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -50,9 +51,7 @@ type Registry struct {
 // New makes a registry and opens its file.
 func New(o Options) *Registry {
 	r := &Registry{ring: newRing(cmp.Or(o.Buffer, 2000)), instead: o.Fallback, set: map[string]slog.Level{Root: o.Level}, loggers: map[string]*atomic.Int64{}}
-	for name, l := range o.Levels {
-		r.set[name] = l
-	}
+	maps.Copy(r.set, o.Levels)
 	if o.File != "" {
 		r.file = &lumberjack.Logger{Filename: o.File, MaxSize: cmp.Or(o.MaxSize, 20), MaxBackups: cmp.Or(o.Keep, 5)}
 	}
@@ -151,19 +150,12 @@ type Setting struct {
 func (r *Registry) List() []Setting {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var out []Setting
-	for name, l := range r.set {
-		out = append(out, Setting{name, LevelName(l)})
-	}
-	slices.SortFunc(out, func(a, b Setting) int {
-		switch {
-		case a.Logger == Root:
-			return -1
-		case b.Logger == Root:
-			return 1
+	out := []Setting{{Root, LevelName(r.set[Root])}}
+	for _, name := range slices.Sorted(maps.Keys(r.set)) {
+		if name != Root {
+			out = append(out, Setting{name, LevelName(r.set[name])})
 		}
-		return strings.Compare(a.Logger, b.Logger)
-	})
+	}
 	return out
 }
 
@@ -171,17 +163,9 @@ func (r *Registry) List() []Setting {
 func (r *Registry) Names() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var names []string
-	for n := range r.loggers {
-		names = append(names, n)
-	}
-	for n := range r.set {
-		if _, ok := r.loggers[n]; !ok {
-			names = append(names, n)
-		}
-	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(r.loggers)), maps.Keys(r.set))
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
 // Close closes the file. Records logged later are kept in memory only.
