@@ -133,8 +133,8 @@ func (m *Manager) find(name, version string) (*Feature, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "%v", err)
 	}
-	if i := slices.IndexFunc(all, func(f *Feature) bool { return f.Version == v }); i >= 0 {
-		return all[i], nil
+	if f := first(all, func(f *Feature) bool { return f.Version == v }); f != nil {
+		return f, nil
 	}
 	return nil, fault.New(fault.NotFound, "feature %s has no version %s; there is %s", name, v, m.repo.versionsText(name))
 }

@@ -59,12 +59,7 @@ func (r Repo) Repository(name string) *Repository {
 
 // Find returns the highest version that meets a requirement, nil when none does.
 func (r Repo) Find(q Requirement) *Feature {
-	for _, f := range r.byName[q.Name] {
-		if q.Version.Contains(f.Version) {
-			return f
-		}
-	}
-	return nil
+	return first(r.byName[q.Name], func(f *Feature) bool { return q.Version.Contains(f.Version) })
 }
 
 // versionsText lists the versions of a feature for an error.

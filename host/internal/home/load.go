@@ -180,10 +180,7 @@ var shortNames = map[string]string{"CTL_HTTP": "listeners.http", "CTL_HTTPS": "l
 
 // environment sets what the environment says, and warns of names that are nearly a setting.
 func (r *reader) environment(value any, environ, leaves []string, origins map[string]string) (problems []Problem) {
-	names := map[string]string{}
-	for name, key := range shortNames {
-		names[name] = key
-	}
+	names := maps.Clone(shortNames)
 	for _, key := range leaves {
 		names[variable(key)] = key
 	}
