@@ -79,12 +79,6 @@ type Manager struct {
 // New reads the catalogue and the stored state; nothing runs before Restore. A
 // fault in features.yaml is an error, one in another repository leaves that out.
 func New(ctx context.Context, o Options) (*Manager, error) {
-	if o.Publish == nil {
-		o.Publish = func(Target) {}
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	m := &Manager{o: o}
 	m.active.Store(&Target{})
 	var err error

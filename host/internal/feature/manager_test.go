@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -144,7 +145,7 @@ func (h *host) load() {
 		needs = h.plugins.needs
 	}
 	h.plugins = &fakePlugins{running: map[string]PluginSpec{}, fails: map[string]error{}, needs: needs}
-	m, err := New(context.Background(), Options{Dir: h.dir, Store: h.store, Plugins: h.plugins, Boot: h.boot,
+	m, err := New(context.Background(), Options{Dir: h.dir, Store: h.store, Plugins: h.plugins, Boot: h.boot, Log: slog.New(slog.DiscardHandler),
 		Locate: func(name string) (string, string, error) {
 			if slices.Contains(h.gone, name) {
 				return "", "", fmt.Errorf("plugin %s is not there", name)

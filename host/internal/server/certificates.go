@@ -143,8 +143,6 @@ func (s *Server) openSecrets(ctx context.Context, store datastore.Store) (datast
 	return s.store, nil
 }
 
-func (s *Server) secretCommands() []commands.Command { return s.secrets.Commands() }
-
 // openRealm is a configuration of a realm with its sealed settings opened.
 func (s *Server) openRealm(c realm.Config) (realm.Config, error) {
 	c.Properties = maps.Clone(c.Properties)

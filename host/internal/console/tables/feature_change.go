@@ -45,20 +45,22 @@ func actor(who caller.Caller) string {
 
 // agrees shows what a plugin requests and asks whether it is granted.
 func agrees(ctx context.Context, in *commands.Invocation, needed *grant.NeededError) bool {
-	in.Progress(commands.Progress{})
 	var b strings.Builder
 	fmt.Fprintf(&b, "The plugin %s %s wants to\n", needed.Plugin, console.Printable(needed.Version))
 	for _, r := range needed.Requests {
 		fmt.Fprintf(&b, "  - %s   [%s]\n", console.Printable(r.Words()), console.Printable(r.Grant.String()))
 	}
 	b.WriteString("Grant this? (yes/no) ")
-	answer, err := in.Prompt(ctx, b.String(), true)
-	return err == nil && yes(answer)
+	ok, err := confirmed(ctx, in, b.String())
+	return ok && err == nil
 }
 
-func yes(answer string) bool {
+// confirmed asks a question and reports whether the answer is yes.
+func confirmed(ctx context.Context, in *commands.Invocation, question string) (bool, error) {
+	in.Progress(commands.Progress{})
+	answer, err := in.Prompt(ctx, question, true)
 	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "yes" || answer == "y"
+	return answer == "yes" || answer == "y", err
 }
 
 func (t features) uninstall(ctx context.Context, in *commands.Invocation) error {
