@@ -67,7 +67,7 @@ var engines = map[string]engine{"badger": {openBadger, badger.Check}, "etcd": {o
 func open(ctx context.Context, p place) (datastore.Store, error) {
 	e, ok := engines[p.settings.Engine]
 	if !ok {
-		return nil, fmt.Errorf("datastore.engine: %q is none of %v", p.settings.Engine, slices.Sorted(maps.Keys(engines)))
+		return nil, fmt.Errorf("datastore.engine: %q is not one of %v", p.settings.Engine, slices.Sorted(maps.Keys(engines)))
 	}
 	return e.open(ctx, p)
 }
