@@ -2,6 +2,7 @@ package logs
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -23,10 +24,8 @@ type Entry struct {
 // Text is the record as log:display shows it, safe for a terminal: time, level,
 // logger and message; the attributes are in JSON.
 func (e Entry) Text() string {
-	return e.Time.Format("2006-01-02T15:04:05.000") + " | " + pad(LevelName(e.Level), 5) + " | " + e.Logger + " | " + Printable(e.Message)
+	return fmt.Sprintf("%s | %-5s | %s | %s", e.Time.Format("2006-01-02T15:04:05.000"), LevelName(e.Level), e.Logger, Printable(e.Message))
 }
-
-func pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-len(s))) }
 
 // Printable replaces what a terminal would obey instead of show.
 func Printable(s string) string {

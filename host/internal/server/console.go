@@ -10,10 +10,10 @@ import (
 	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/host/internal/console/files"
 	"ctl.internal/host/internal/console/history"
+	"ctl.internal/host/internal/console/offline"
 	"ctl.internal/host/internal/console/settings"
 	"ctl.internal/host/internal/console/sshserver"
 	"ctl.internal/host/internal/console/tables"
-	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/plugin"
@@ -137,6 +137,6 @@ func (t pluginTable) Decide(ctx context.Context, name, by string, granted bool, 
 // configTable shows the settings to the console.
 func (s *Server) configTable() tables.Config {
 	return tables.Config{Home: s.home, Effective: s.loaded.Effective, Validate: func(ctx context.Context) []home.Problem {
-		return settings.All(ctx, s.home, os.Environ(), feature.Locator{Dirs: []string{pluginDir(), s.home.Plugins()}})
+		return settings.All(ctx, s.home, os.Environ(), offline.Locator(s.home, ""))
 	}}
 }
