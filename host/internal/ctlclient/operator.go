@@ -1,11 +1,11 @@
 package ctlclient
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -99,18 +99,8 @@ func versionCommand() *cobra.Command {
 
 // version is what this program was built from.
 func version() map[string]string {
-	v := map[string]string{"version": "devel", "commit": "unknown", "go": runtime.Version(), "contract": strings.Join(wire.APIVersions, ", ")}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if m := info.Main.Version; m != "" && m != "(devel)" {
-			v["version"] = m
-		}
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				v["commit"] = s.Value
-			}
-		}
-	}
-	return v
+	version, commit := console.Build()
+	return map[string]string{"version": version, "commit": cmp.Or(commit, "unknown"), "go": runtime.Version(), "contract": strings.Join(wire.APIVersions, ", ")}
 }
 
 func versionText() string {

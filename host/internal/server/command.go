@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,18 +115,11 @@ func Main(args []string, stdout, stderr io.Writer) int {
 // Version is the version of this build with its commit, when that is known, and
 // the newest version of the plugin contract.
 func Version() string {
-	version, commit := "devel", ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if v := info.Main.Version; v != "" && v != "(devel)" {
-			version = v
-		}
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-				commit = " commit " + s.Value[:12]
-			}
-		}
+	version, commit := console.Build()
+	if len(commit) >= 12 {
+		version += " commit " + commit[:12]
 	}
-	return fmt.Sprintf("%s%s contract %s", version, commit, wire.APIVersions[0])
+	return version + " contract " + wire.APIVersions[0]
 }
 
 // secretVariables are those of the environment that may hold secrets.
