@@ -11,35 +11,46 @@ import (
 	"golang.org/x/term"
 )
 
-// StatusLine shows the state of long work below the output, where Out is a terminal.
+// StatusLine is what commands write to: it keeps the state of long work in a line below their output, where that is a
+// terminal, and knows whether the cursor is at the beginning of a line.
 type StatusLine struct {
-	Out io.Writer
+	Out   io.Writer
+	Width func() int // columns of the terminal, 0 = there is none; nil: of Out
 
-	mu   sync.Mutex
-	on   bool
-	rate Rate
+	mu     sync.Mutex
+	on     bool // the status line is where the cursor is
+	inLine bool // the last output did not end its line
+	rate   Rate
 }
 
 // Show replaces the line; the zero Progress takes it away.
 func (s *StatusLine) Show(p Progress) {
-	f, ok := s.Out.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return
-	}
-	s.Clear()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text := s.rate.Text(p, time.Now())
-	if text == "" {
+	width := s.width()
+	if width == 0 || s.inLine { // not into the middle of somebody's line
 		return
 	}
-	if w, _, err := term.GetSize(int(f.Fd())); err == nil {
-		if r := []rune(text); len(r) >= w {
-			text = string(r[:max(w-1, 0)])
+	s.clear()
+	if text := s.rate.Text(p, time.Now()); text != "" {
+		if r := []rune(text); len(r) >= width {
+			text = string(r[:width-1])
 		}
+		io.WriteString(s.Out, text)
+		s.on = true
 	}
-	fmt.Fprint(f, text)
-	s.on = true
+}
+
+func (s *StatusLine) width() int {
+	if s.Width != nil {
+		return s.Width()
+	}
+	f, ok := s.Out.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, _ := term.GetSize(int(f.Fd())) // 0 when it is not a terminal
+	return width
 }
 
 // Rate adds to the progress of one piece of work how fast it goes, or how long it lasts, once it has lasted a second.
@@ -95,14 +106,45 @@ func Printable(text string) string {
 func (s *StatusLine) Clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.clear()
+}
+
+func (s *StatusLine) clear() {
 	if s.on {
-		fmt.Fprint(s.Out, "\r\x1b[K")
-		s.on = false
+		s.erase()
+	}
+}
+
+func (s *StatusLine) erase() {
+	io.WriteString(s.Out, "\r\x1b[K")
+	s.on, s.inLine = false, false
+}
+
+// Erase clears the line that the cursor is in.
+func (s *StatusLine) Erase() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.erase()
+}
+
+// Finish takes the line away and ends an unfinished line of output, before a prompt.
+func (s *StatusLine) Finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear()
+	if s.inLine {
+		io.WriteString(s.Out, "\n")
+		s.inLine = false
 	}
 }
 
 // Write writes output of the command, above the line.
 func (s *StatusLine) Write(p []byte) (int, error) {
-	s.Clear()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(p) > 0 {
+		s.clear()
+		s.inLine = p[len(p)-1] != '\n'
+	}
 	return s.Out.Write(p)
 }

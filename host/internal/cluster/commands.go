@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -30,11 +31,11 @@ func (n *Node) membersCommand() commands.Command {
 				{Title: "Node", Key: "node"}, {Title: "Host", Key: "host"}, {Title: "Address", Key: "address"}, {Title: "Version", Key: "version"},
 				{Title: "Since", Key: "since"}, {Title: "Roles", Key: "roles", Right: true}, {Title: "Lag", Key: "lag", Right: true}, {Title: "", Key: "self"}}}
 			for _, m := range s.Members {
-				var since, self any = when(m.Started), mark(m.Self)
+				var since, self any = when(m.Started), map[bool]string{true: "(this)"}[m.Self]
 				if in.Format == "json" {
 					since, self = m.Started, m.Self
 				}
-				out.Add(m.ID, m.Host, orDash(m.Address), m.Version, since, len(m.Roles), lag(s, m), self)
+				out.Add(m.ID, m.Host, cmp.Or(m.Address, "-"), m.Version, since, len(m.Roles), lag(s, m), self)
 			}
 			return in.Emit(out, nil)
 		},
@@ -160,18 +161,4 @@ func when(t time.Time) string {
 		return "-"
 	}
 	return t.Local().Format("2006-01-02 15:04:05")
-}
-
-func mark(self bool) string {
-	if self {
-		return "(this)"
-	}
-	return ""
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }

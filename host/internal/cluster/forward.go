@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -113,16 +114,14 @@ func (f forwarder) try(ctx context.Context, do func(context.Context, target, *me
 		}
 		var trailer metadata.MD
 		during, cancel := context.WithCancelCause(ctx)
-		stop := make(chan struct{})
+		var watching sync.WaitGroup
 		if !t.here {
-			go func() { f.watch(during, t, cancel); close(stop) }()
-		} else {
-			close(stop)
+			watching.Go(func() { f.watch(during, t, cancel) })
 		}
 		err = do(during, t, &trailer)
 		moved := context.Cause(during) == errMoved
 		cancel(nil)
-		<-stop
+		watching.Wait()
 		if err == nil || ctx.Err() != nil {
 			return err
 		}

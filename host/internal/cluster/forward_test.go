@@ -86,7 +86,8 @@ func TestWhereACallGoes(t *testing.T) {
 		"refused, and looked up once more": {want: "echo x", prepare: func(w *world, n nodes) {
 			w.give(n.b, 3)
 			n.b.plugin.epoch = 0 // it has lost the role, and the news is on its way
-			time.AfterFunc(100*time.Millisecond, func() { w.give(n.c, 9) })
+			// Who holds the role is looked up for the call, to watch it, and once more when it was refused.
+			n.a.view.third = func() { w.give(n.c, 9) }
 		}},
 		"refused, and nobody else has it": {prepare: func(w *world, n nodes) { w.give(n.b, 3); n.b.plugin.epoch = 4 }},
 		"nobody has it":                   {prepare: func(*world, nodes) {}},

@@ -98,15 +98,15 @@ func (n *Node) live() Live {
 
 // ask calls another node itself.
 func (n *Node) ask(ctx context.Context, id, method string, request, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, askTime+stepDownTime)
+	limit := askTime
+	if method == methodStepDown {
+		limit += stepDownTime
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	c, err := n.dial(ctx, id)
 	if err != nil {
 		return err
-	}
-	if method == methodStatus {
-		ctx, cancel = context.WithTimeout(ctx, askTime)
-		defer cancel()
 	}
 	text, err := json.Marshal(request)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc/credentials"
@@ -81,10 +82,5 @@ func (n *Node) member(chain []*x509.Certificate) bool {
 }
 
 func (n *Node) known(fingerprint string) bool {
-	for _, m := range n.o.Roles.Members() {
-		if m.Fingerprint == fingerprint && fingerprint != "" {
-			return true
-		}
-	}
-	return false
+	return fingerprint != "" && slices.ContainsFunc(n.o.Roles.Members(), func(m lease.Node) bool { return m.Fingerprint == fingerprint })
 }

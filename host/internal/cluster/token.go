@@ -38,7 +38,8 @@ type Token struct {
 	Format      int       `json:"format"`
 	Made        time.Time `json:"made"`
 	Expires     time.Time `json:"expires"`
-	Node        string    `json:"node"` // that made it
+	Node        string    `json:"node"`   // that made it
+	Engine      string    `json:"engine"` // of the datastore
 	Endpoints   []string  `json:"endpoints"`
 	Prefix      string    `json:"prefix"`
 	Username    string    `json:"username,omitempty"`
@@ -51,11 +52,11 @@ type Token struct {
 
 // MakeToken writes the token of a member into a file that only its owner can read.
 func MakeToken(dir home.Dir, c home.Datastore, node, path string) error {
-	if c.Engine != "etcd" {
+	if !c.Shared {
 		return fault.New(fault.Unsupported, "this controller keeps its data in its own home (datastore.engine: %s): there is no cluster to join; docs/cluster.md says how to make one", c.Engine)
 	}
 	made := time.Now().UTC().Truncate(time.Second)
-	t := Token{Format: tokenFormat, Made: made, Expires: made.Add(TokenTime), Node: node, Endpoints: c.Etcd.Endpoints, Prefix: c.Etcd.Prefix,
+	t := Token{Format: tokenFormat, Made: made, Expires: made.Add(TokenTime), Node: node, Engine: c.Engine, Endpoints: c.Etcd.Endpoints, Prefix: c.Etcd.Prefix,
 		Username: c.Etcd.Username, Password: c.Etcd.Password}
 	for _, f := range []struct {
 		name string
@@ -101,8 +102,8 @@ func ReadToken(text []byte) (Token, error) {
 	switch {
 	case t.Format != tokenFormat:
 		return t, fmt.Errorf("it has the format %d, this release knows %d: make it with the release that is to join", t.Format, tokenFormat)
-	case len(t.Endpoints) == 0 || t.Secrets == "" || t.Prefix == "":
-		return t, errors.New("it names no endpoints, no prefix or no key: make it again with cluster:token")
+	case t.Engine == "" || len(t.Endpoints) == 0 || t.Secrets == "" || t.Prefix == "":
+		return t, errors.New("it names no engine, no endpoints, no prefix or no key: make it again with cluster:token")
 	}
 	return t, nil
 }
@@ -113,16 +114,13 @@ func ReadToken(text []byte) (Token, error) {
 // machine's address towards the store.
 func Join(dir home.Dir, file, listen string) error {
 	info, err := os.Stat(file)
-	if err == nil && info.Size() > maxToken {
-		err = fmt.Errorf("%s has %d bytes, a token has at most %d", file, info.Size(), maxToken)
-	}
 	if err != nil {
 		return fmt.Errorf("join: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return fmt.Errorf("join: %s has mode %04o, others may have read the key in it; set it to 0600 if you trust them", file, info.Mode().Perm())
 	}
-	text, err := os.ReadFile(file)
+	text, err := home.ReadBounded(file, maxToken)
 	if err != nil {
 		return fmt.Errorf("join: %w", err)
 	}
@@ -152,7 +150,7 @@ func (t Token) joined(dir home.Dir, file string) error {
 		return err
 	}
 	c := loaded.Datastore
-	if c.Engine == "etcd" && c.Etcd.Prefix == t.Prefix && slices.ContainsFunc(c.Etcd.Endpoints, func(e string) bool { return slices.Contains(t.Endpoints, e) }) {
+	if c.Engine == t.Engine && c.Etcd.Prefix == t.Prefix && slices.ContainsFunc(c.Etcd.Endpoints, func(e string) bool { return slices.Contains(t.Endpoints, e) }) {
 		return nil
 	}
 	return fmt.Errorf("join: %s is a home already, and not of the cluster of %s: datastore.engine is %s with the prefix %s at %v; choose a new --home, or correct etc/ctl.yaml",
@@ -182,7 +180,7 @@ func (t Token) layDown(dir home.Dir, listen string) error {
 			files[dir.Etc("etcd-"+key+".pem")] = pem
 		}
 	}
-	settings, err := yaml.Marshal(map[string]any{"datastore": map[string]any{"engine": "etcd", "etcd": etcd}, "cluster": map[string]any{"listen": listen}})
+	settings, err := yaml.Marshal(map[string]any{"datastore": map[string]any{"engine": t.Engine, "etcd": etcd}, "cluster": map[string]any{"listen": listen}})
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func member(t *testing.T) (home.Dir, home.Datastore) {
 			t.Fatal(err)
 		}
 	}
-	return dir, home.Datastore{Engine: "etcd", Etcd: home.Etcd{Endpoints: []string{"https://127.0.0.1:2379"}, Prefix: "p/", Username: "u", Password: "s: e#c", CA: "etc/ca.pem"}}
+	return dir, home.Datastore{Engine: "etcd", Shared: true, Etcd: home.Etcd{Endpoints: []string{"https://127.0.0.1:2379"}, Prefix: "p/", Username: "u", Password: "s: e#c", CA: "etc/ca.pem"}}
 }
 
 func TestJoining(t *testing.T) {

@@ -1,7 +1,6 @@
 package ctlclient
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,18 +15,17 @@ func (o *options) completeLine(cmd *cobra.Command, args []string, prefix string)
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	defer l.close()
-	var out bytes.Buffer
-	l.session.Stdout = &out
 	line := console.Join(append(args, prefix))
 	if prefix == "" {
 		line = console.Join(args) + " "
 	}
-	if err := l.session.Run(console.Join([]string{"shell:complete", "--", line})); err != nil {
+	out, err := l.call(strings.NewReader(""), "shell:complete", "--", line)
+	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	directive := cobra.ShellCompDirectiveNoFileComp
 	var cands []string
-	for _, c := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
+	for _, c := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
 		if c = strings.TrimSuffix(c, "\t"); c == "" {
 			continue
 		}

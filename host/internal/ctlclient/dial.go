@@ -64,19 +64,12 @@ func (o *options) dial(ctx context.Context) (*link, error) {
 		l.client.Close()
 		return nil, coded{console.Unavailable, fmt.Errorf("the controller opens no session: %w", err)}
 	}
-	for name, value := range map[string]string{console.EnvFormat: o.format, console.EnvKeepOn: flagText(o.keepGoing)} {
+	for name, value := range map[string]string{console.EnvFormat: o.format, console.EnvKeepOn: map[bool]string{true: "1"}[o.keepGoing]} {
 		if value != "" {
 			l.session.Setenv(name, value)
 		}
 	}
 	return l, nil
-}
-
-func flagText(on bool) string {
-	if on {
-		return "1"
-	}
-	return ""
 }
 
 func (l *link) close() {

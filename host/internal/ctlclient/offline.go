@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -18,8 +17,8 @@ import (
 
 // offline has ctld carry out a command on the files of the home: only ctld links the datastore's engines.
 func (o *options) offline(cmd *cobra.Command, in console.Offline) error {
-	if in.Format != "text" && in.Format != "json" {
-		return coded{console.Usage, errors.New("--format is text or json, not " + strconv.Quote(in.Format))}
+	if err := checkFormat(in.Format); err != nil {
+		return err
 	}
 	dir, err := o.homeDir()
 	if err != nil {

@@ -18,28 +18,22 @@ import (
 // oneLine runs one line at the controller.
 func (o *options) oneLine(ctx context.Context, line string) error {
 	o.line = line
+	in := o.std.In
+	if o.std.Typed { // else ctl LINE | less would take the keys meant for less
+		in = nil
+	}
 	l, err := o.dial(ctx)
 	if err != nil {
 		return err
 	}
-	defer l.close()
-	defer keepTerminal()()
-	if !o.std.Typed { // else ctl LINE | less would take the keys meant for less
-		if err := l.feed(o.std.In); err != nil {
-			return err
+	return l.run(in, o.std.Out, func(s *ssh.Session) error {
+		if out, ok := o.std.Out.(*os.File); ok {
+			if width, _, err := term.GetSize(int(out.Fd())); err == nil {
+				_ = s.Setenv(console.EnvWidth, strconv.Itoa(width)) // a controller of before folds no tables
+			}
 		}
-	}
-	if out, ok := o.std.Out.(*os.File); ok {
-		if width, _, err := term.GetSize(int(out.Fd())); err == nil {
-			_ = l.session.Setenv(console.EnvWidth, strconv.Itoa(width)) // a controller of before folds no tables
-		}
-	}
-	l.session.Stdout, l.session.Stderr = above{l.status, o.std.Out}, l.status
-	if err := l.session.Start(line); err != nil {
-		return coded{console.Unavailable, fmt.Errorf("the controller does not take the line: %w", err)}
-	}
-	defer l.forwardSignals()()
-	return l.wait()
+		return s.Start(line)
+	})
 }
 
 // lines streams a file of lines to a shell without a terminal.
@@ -48,15 +42,24 @@ func (o *options) lines(ctx context.Context, in io.Reader, name string) error {
 	if err != nil {
 		return err
 	}
+	return l.run(in, o.std.Out, func(s *ssh.Session) error {
+		s.Setenv(console.EnvBatch, name)
+		return s.Shell()
+	})
+}
+
+// run runs what begin starts, with an input unless it is nil, and closes the connection at its end.
+func (l *link) run(in io.Reader, out io.Writer, begin func(*ssh.Session) error) error {
 	defer l.close()
 	defer keepTerminal()()
-	l.session.Setenv(console.EnvBatch, name)
-	if err := l.feed(in); err != nil {
-		return err
+	if in != nil {
+		if err := l.feed(in); err != nil {
+			return err
+		}
 	}
-	l.session.Stdout, l.session.Stderr = above{l.status, o.std.Out}, l.status
-	if err := l.session.Shell(); err != nil {
-		return coded{console.Unavailable, fmt.Errorf("the controller opens no shell: %w", err)}
+	l.session.Stdout, l.session.Stderr = above{l.status, out}, l.status
+	if err := begin(l.session); err != nil {
+		return coded{console.Unavailable, fmt.Errorf("the controller does not take the command: %w", err)}
 	}
 	defer l.forwardSignals()()
 	return l.wait()

@@ -1,11 +1,11 @@
 package ctlclient
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -83,15 +83,14 @@ func versionCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "version", Short: "show the version of ctl", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := version()
-			switch format {
-			case "json":
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(v)
-			case "", "text":
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "ctl %s\n", versionText())
+			if format == "json" {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(version())
+			}
+			if err := checkFormat(format); err != nil {
 				return err
 			}
-			return coded{console.Usage, fmt.Errorf("--format is text or json, not %q", format)}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "ctl %s\n", versionText())
+			return err
 		},
 	}
 	c.Flags().StringVar(&format, "format", "text", "text or json")
@@ -100,18 +99,8 @@ func versionCommand() *cobra.Command {
 
 // version is what this program was built from.
 func version() map[string]string {
-	v := map[string]string{"version": "devel", "commit": "unknown", "go": runtime.Version(), "contract": strings.Join(wire.APIVersions, ", ")}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if m := info.Main.Version; m != "" && m != "(devel)" {
-			v["version"] = m
-		}
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				v["commit"] = s.Value
-			}
-		}
-	}
-	return v
+	version, commit := console.Build()
+	return map[string]string{"version": version, "commit": cmp.Or(commit, "unknown"), "go": runtime.Version(), "contract": strings.Join(wire.APIVersions, ", ")}
 }
 
 func versionText() string {

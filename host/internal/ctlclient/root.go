@@ -73,7 +73,7 @@ func (o *options) helpCommand(root *cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use: "help [COMMAND]", Short: "explain a command of ctl, or of the controller",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.checkFormat(); err != nil {
+			if err := checkFormat(o.format); err != nil {
 				return err
 			}
 			own, rest, err := root.Find(args)
@@ -87,15 +87,15 @@ func (o *options) helpCommand(root *cobra.Command) *cobra.Command {
 	return c
 }
 
-func (o *options) checkFormat() error {
-	if o.format != "" && o.format != "text" && o.format != "json" {
-		return coded{console.Usage, fmt.Errorf("--format is text or json, not %q", o.format)}
+func checkFormat(format string) error {
+	if format != "" && format != "text" && format != "json" {
+		return coded{console.Usage, fmt.Errorf("--format is text or json, not %q", format)}
 	}
 	return nil
 }
 
 func (o *options) run(cmd *cobra.Command, args []string) error {
-	if err := o.checkFormat(); err != nil {
+	if err := checkFormat(o.format); err != nil {
 		return err
 	}
 	if (o.file != "" || o.batch) && len(args) > 0 || o.file != "" && o.batch {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/crypto/ssh"
 
 	"ctl.internal/internal/console"
 )
@@ -68,18 +69,11 @@ func (o *options) saveSnapshot(cmd *cobra.Command, path string) (err error) {
 // snapshotTo asks the controller, or reads the home when none runs.
 func (o *options) snapshotTo(ctx context.Context, cmd *cobra.Command, f *os.File) error {
 	l, err := o.dial(ctx)
-	var c coded
-	if errors.As(err, &c) && c.code == console.Unavailable {
+	if is(err, console.Unavailable) {
 		return o.offline(cmd, console.Offline{Name: "snapshot:save", Format: "text", Args: map[string][]string{"file": {f.Name()}}})
 	}
 	if err != nil {
 		return err
 	}
-	defer l.close()
-	l.session.Stdout, l.session.Stderr = f, l.status
-	if err := l.session.Start("snapshot:save"); err != nil {
-		return coded{console.Unavailable, fmt.Errorf("the controller does not take the line: %w", err)}
-	}
-	defer l.forwardSignals()()
-	return l.wait()
+	return l.run(nil, f, func(s *ssh.Session) error { return s.Start("snapshot:save") })
 }

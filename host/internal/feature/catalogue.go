@@ -19,9 +19,7 @@ type Feature struct {
 	Name        string       `json:"name"`
 	VersionText string       `json:"version"`
 	Description string       `json:"description"`
-	Hidden      bool         `json:"hidden"`
-	Install     string       `json:"install"` // manual (default), or auto: with its repository
-	Boot        bool         `json:"boot"`    // installed at the very first start
+	Boot        bool         `json:"boot"` // installed at the very first start
 	Available   *bool        `json:"available"`
 	Until       string       `json:"until"` // why it is not available yet
 	Depends     []Dependency `json:"depends"`
@@ -129,19 +127,11 @@ func ParseRepository(path string, b []byte) (*Repository, []home.Problem) {
 	if err := json.Unmarshal(d.JSON, &file); err != nil {
 		return nil, []home.Problem{{File: path, Text: err.Error()}}
 	}
-	if err := checkName(file.Name); err != nil {
-		d.Fault("name", "the repository needs a name: %v", err)
-	}
 	r := &Repository{Name: file.Name, URL: path, Serial: file.Serial, Revoked: file.Revoked}
 	if file.Expires != "" {
 		var err error
 		if r.Expires, err = time.Parse(time.DateOnly, file.Expires); err != nil {
 			d.Fault("expires", "%q is not a date such as 2027-06-30", file.Expires)
-		}
-	}
-	for i, v := range r.Revoked {
-		if !isSHA256(v.SHA256) || v.Why == "" {
-			d.Fault(fmt.Sprint("revoked.", i), "needs the sha256 of a file, in 64 hexadecimal digits, and why")
 		}
 	}
 	seen := map[string]bool{}
@@ -163,12 +153,6 @@ func ParseRepository(path string, b []byte) (*Repository, []home.Problem) {
 
 // check reports what is wrong beyond the schema, each with the member where it is, and reads versions and grants.
 func (f *Feature) check(bad func(member, format string, args ...any)) {
-	name := func(member, name string) {
-		if err := checkName(name); err != nil {
-			bad(member, "%v", err)
-		}
-	}
-	name("name", f.Name)
 	var err error
 	if f.Version, err = ParseVersion(f.VersionText); err != nil {
 		bad("version", "%v", err)
@@ -176,7 +160,6 @@ func (f *Feature) check(bad func(member, format string, args ...any)) {
 	for member, list := range map[string][]Dependency{"depends": f.Depends, "conflicts": f.Conflicts} {
 		for i := range list {
 			x, at := &list[i], fmt.Sprint(member, ".", i)
-			name(at, x.Name)
 			if x.VersionText == "" {
 				continue
 			}
@@ -197,28 +180,17 @@ func (f *Feature) check(bad func(member, format string, args ...any)) {
 			}
 			p.granted = append(p.granted, g)
 		}
-		if err := checkName(p.Name); err != nil || p.Name == HostPlugin {
-			bad(at+".name", "%q is not a plugin's name", p.Name)
+		if p.Name == HostPlugin {
+			bad(at+".name", "%q is not a plugin's name: it is the controller itself", p.Name)
 		}
-		if p.SHA256 != "" && !isSHA256(p.SHA256) {
-			bad(at+".sha256", "it is not 64 hexadecimal digits")
-		}
-		for file, sum := range p.Files {
-			if !filepath.IsLocal(file) || !isSHA256(sum) {
-				bad(at+".files", "%q must be below the directory of the program, with its sha256 in 64 hexadecimal digits", file)
+		for file := range p.Files {
+			if !filepath.IsLocal(file) {
+				bad(at+".files", "%q must be below the directory of the program", file)
 			}
-		}
-	}
-	for i, c := range f.Config {
-		if !strings.HasPrefix(c, "etc/") || strings.Contains(c, "..") {
-			bad(fmt.Sprint("config.", i), "%q is not a file under etc/", c)
 		}
 	}
 }
 
 func isSHA256(s string) bool {
-	if len(s) != 64 {
-		return false
-	}
-	return strings.Trim(strings.ToLower(s), "0123456789abcdef") == ""
+	return len(s) == 64 && strings.Trim(strings.ToLower(s), "0123456789abcdef") == ""
 }

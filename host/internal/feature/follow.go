@@ -89,13 +89,13 @@ func (m *Manager) changing(ctx context.Context, change func() (Change, error)) (
 	defer m.changes.Unlock()
 	for range tries {
 		if err := m.catchUp(ctx); err != nil {
-			return Change{}, fault.Wrap(fault.Unavailable, err, "the set of features cannot be read; nothing was changed: %v", err)
+			return Change{}, fault.Wrap(fault.Unavailable, err, "features and grants cannot be read; nothing was changed: %v", err)
 		}
 		if c, err = change(); !errors.Is(err, datastore.ErrConflict) {
 			return c, err
 		}
 	}
-	return Change{}, fault.Wrap(fault.InUse, err, "other controllers kept changing the set of features, nothing was changed; try again")
+	return Change{}, fault.Wrap(fault.InUse, err, "other controllers kept changing features or grants, nothing was changed; try again")
 }
 
 // saved stores the next state; datastore.ErrConflict says that another controller

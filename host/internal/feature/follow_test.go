@@ -71,8 +71,8 @@ func TestControllersOfAClusterFollowEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	both("base:S driver:R sw:S sw-cli:S", "switch")
-	more := one.file("more.yaml", "name: more\nfeatures:\n- {name: extra, version: 1.0.0, install: auto, plugins: [{name: extra}]}\n")
-	if _, _, err := one.m.AddRepository(ctx, more, AddOptions{Unsigned: true}); err != nil {
+	more := one.file("more.yaml", "name: more\nfeatures:\n- {name: extra, version: 1.0.0, plugins: [{name: extra}]}\n")
+	if _, _, err := one.m.AddRepository(ctx, more, AddOptions{Unsigned: true, Install: true}); err != nil {
 		t.Fatal(err)
 	}
 	both("base:S driver:R extra:S sw:S sw-cli:S", "extra switch")

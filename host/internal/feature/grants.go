@@ -2,7 +2,6 @@ package feature
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -108,8 +107,7 @@ func (m *Manager) grantsAfter(plan Plan, agreed map[string]grantRecord) (map[str
 	}
 	for name, r := range agreed {
 		out[name] = r
-		value, _ := json.Marshal(r.Held) // strings and times
-		ops = append(ops, datastore.Put(namespace, grantPrefix+name, value))
+		ops = append(ops, putJSON(grantPrefix+name, r.Held))
 	}
 	return out, ops
 }
@@ -142,14 +140,9 @@ func (m *Manager) permit(t Target) {
 
 // Decide grants or refuses what a plugin of an installed feature requests, at once and on all nodes.
 func (m *Manager) Decide(ctx context.Context, plugin, by string, granted bool, grants []grant.Grant) error {
-	m.changes.Lock()
-	defer m.changes.Unlock()
-	if !slices.ContainsFunc(m.Active().Plugins, func(p PluginSpec) bool { return p.Name == plugin }) {
-		return fault.New(fault.NotFound, "no installed feature runs a plugin %q", plugin)
-	}
-	for range tries {
-		if err := m.catchUp(ctx); err != nil {
-			return fault.Wrap(fault.Unavailable, err, "the grants cannot be read; nothing was changed: %v", err)
+	_, err := m.changing(ctx, func() (Change, error) {
+		if !slices.ContainsFunc(m.Active().Plugins, func(p PluginSpec) bool { return p.Name == plugin }) {
+			return Change{}, fault.New(fault.NotFound, "no installed feature runs a plugin %q", plugin)
 		}
 		r := m.grants[plugin]
 		if granted {
@@ -157,24 +150,20 @@ func (m *Manager) Decide(ctx context.Context, plugin, by string, granted bool, g
 		} else {
 			r.Held = r.Held.Refuse(by, time.Now().UTC(), grants...)
 		}
-		value, err := json.Marshal(r.Held)
-		if err != nil {
-			return err
-		}
 		rev, err := m.o.Store.Commit(ctx, datastore.Txn{
 			Compares: []datastore.Compare{{Namespace: namespace, Key: grantPrefix + plugin, Revision: r.revision}},
-			Ops:      []datastore.Op{datastore.Put(namespace, grantPrefix+plugin, value)},
+			Ops:      []datastore.Op{putJSON(grantPrefix+plugin, r.Held)},
 		})
-		if errors.Is(err, datastore.ErrConflict) {
-			continue
+		if err != nil && !errors.Is(err, datastore.ErrConflict) {
+			err = fault.Wrap(fault.Internal, err, "the grants could not be stored; nothing was changed: %v", err)
 		}
 		if err != nil {
-			return fault.Wrap(fault.Internal, err, "the grants could not be stored; nothing was changed: %v", err)
+			return Change{}, err
 		}
 		next := maps.Clone(m.grants)
 		next[plugin] = grantRecord{r.Held, rev}
 		m.adoptGrants(next)
-		return nil
-	}
-	return fault.New(fault.InUse, "other controllers kept changing the grants of plugin %s, nothing was changed; try again", plugin)
+		return Change{}, nil
+	})
+	return err
 }

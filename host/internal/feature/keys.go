@@ -65,12 +65,13 @@ func (m *Manager) RevokeKey(ctx context.Context, id, by string) (Change, error) 
 	return c, err
 }
 
-// Verified is what feature:verify found out about one plugin.
+// Verified is what feature:verify, or ctl features verify, found out about one plugin.
 type Verified struct {
 	Feature string `json:"feature"`
 	Plugin  string `json:"plugin"`
-	Origin  string `json:"origin"`
-	SHA256  string `json:"sha256,omitempty"` // that the catalogue, or SHA256SUMS, demands; empty = none does
+	Origin  string `json:"origin,omitempty"` // of one that is installed
+	Path    string `json:"path,omitempty"`   // of one that is only looked up
+	SHA256  string `json:"sha256"`           // that the catalogue, or SHA256SUMS, demands; empty = neither does
 	Fault   string `json:"fault,omitempty"`  // empty = all is as it should be
 }
 

@@ -79,12 +79,6 @@ type Manager struct {
 // New reads the catalogue and the stored state; nothing runs before Restore. A
 // fault in features.yaml is an error, one in another repository leaves that out.
 func New(ctx context.Context, o Options) (*Manager, error) {
-	if o.Publish == nil {
-		o.Publish = func(Target) {}
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	m := &Manager{o: o}
 	m.active.Store(&Target{})
 	var err error
@@ -152,33 +146,29 @@ func (m *Manager) Active() Target { return *m.active.Load() }
 // later what was installed. A feature that cannot be resolved and a plugin that
 // does not start are logged and do not keep the others from running.
 func (m *Manager) Restore(ctx context.Context) error {
-	m.changes.Lock()
-	defer m.changes.Unlock()
-	for range tries {
+	_, err := m.changing(ctx, func() (Change, error) {
 		next := m.state.clone()
 		if !next.BootDone {
 			boot := m.o.Boot
 			if boot == nil {
-				boot = m.marked(func(f *Feature) bool { return f.Boot })
+				boot = m.bootFeatures()
 			}
-			if err := m.requireAll(&next, boot); err != nil {
-				return fmt.Errorf("features.boot: %w", err)
+			asked, err := parseAll(boot)
+			if err != nil {
+				return Change{}, fmt.Errorf("features.boot: %w", err)
+			}
+			for _, q := range asked {
+				next.require(q)
 			}
 			next.BootDone = true
 		}
-		m.requireAuto(&next)
 		saved, err := m.saved(ctx, next)
-		if err == nil {
-			_, err = m.adopt(ctx, saved)
+		if err != nil {
+			return Change{}, err
 		}
-		if !errors.Is(err, datastore.ErrConflict) {
-			return err
-		}
-		if err := m.catchUp(ctx); err != nil { // another controller of the cluster starts, too
-			return err
-		}
-	}
-	return errors.New("feature: other controllers kept changing the set of features")
+		return m.adopt(ctx, saved)
+	})
+	return err
 }
 
 // startAtOnce is how many plugins a starting controller starts at the same time.
@@ -207,45 +197,24 @@ func (m *Manager) set(f func()) {
 	f()
 }
 
-// marked names the highest versions with a mark that are ready.
-func (m *Manager) marked(mark func(*Feature) bool) (names []string) {
+// bootFeatures names those that the catalogue marks boot, of which the highest version is ready.
+func (m *Manager) bootFeatures() (names []string) {
 	for _, name := range m.repo.Names() {
-		if f := m.repo.Versions(name)[0]; mark(f) && f.Ready() {
+		if f := m.repo.Versions(name)[0]; f.Boot && f.Ready() {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-func (m *Manager) requireAll(s *state, names []string) error {
-	for _, n := range names {
-		q, err := ParseRequirement(n)
-		if err != nil {
-			return fault.Wrap(fault.Invalid, err, "%v", err)
-		}
-		s.require(q)
-	}
-	return nil
-}
-
-// requireAuto installs the features marked auto of repositories that are new.
-func (m *Manager) requireAuto(s *state) {
-	for _, r := range m.repo.Repositories() {
-		if slices.Contains(s.Auto, r.Name) {
-			continue
-		}
-		s.Auto = append(s.Auto, r.Name)
-		for _, f := range r.Features {
-			if f.Install == "auto" && f.Ready() && !s.requires(f.Name) {
-				s.require(Requirement{Name: f.Name})
-			}
-		}
-	}
-}
-
 // salvage resolves what can be resolved: all, or requirement by requirement.
 func (m *Manager) salvage(s state) (Plan, map[string]error) {
 	broken := map[string]error{}
+	if plan, err := Closure(s.Required, m.repo); err == nil {
+		if _, err := m.target(plan, s); err == nil {
+			return plan, broken
+		}
+	}
 	var good []Requirement
 	var plan Plan
 	for _, q := range s.Required {
@@ -293,11 +262,38 @@ func (m *Manager) publish(t Target) {
 // rollbackTime bounds the way back after a plugin did not start.
 const rollbackTime = 2 * time.Minute
 
+// wish is how a change is to be made.
+type wish struct {
+	simulate bool
+	agree    Agreement
+	must     []Requirement // those that must be met, though they could not be before
+	// blame is the error when a requirement cannot be met any more, nil: it may be lost. Without it why is the error.
+	blame func(name string, why error) error
+}
+
+// refused is the first requirement of a state that cannot be met, and could be before: one lost plugin file does not block
+// every other change.
+func (w wish) refused(s state, broken, before map[string]error) error {
+	for _, q := range s.Required {
+		why := broken[q.Name]
+		if why == nil || before[q.Name] != nil && !slices.Contains(w.must, q) {
+			continue
+		}
+		if w.blame != nil {
+			why = w.blame(q.Name, why)
+		}
+		if why != nil {
+			return why
+		}
+	}
+	return nil
+}
+
 // change goes from the present state to the next, or stays. more is written with
 // it. The caller holds changes.
-func (m *Manager) change(ctx context.Context, next state, simulate bool, agree Agreement, more ...datastore.Op) (Change, error) {
-	plan, err := Closure(m.unbroken(next), m.repo)
-	if err != nil {
+func (m *Manager) change(ctx context.Context, next state, w wish, more ...datastore.Op) (Change, error) {
+	plan, broken := m.salvage(next)
+	if err := w.refused(next, broken, m.broken); err != nil {
 		return Change{}, err
 	}
 	next.Stopped = slices.DeleteFunc(next.Stopped, func(n string) bool { return plan.Get(n) == nil })
@@ -307,10 +303,10 @@ func (m *Manager) change(ctx context.Context, next state, simulate bool, agree A
 	}
 	old := m.Active()
 	c := Diff(m.plan, plan, old, target)
-	if simulate {
+	if w.simulate {
 		return c, nil
 	}
-	agreed, err := m.ensure(ctx, c, old, agree)
+	agreed, err := m.ensure(ctx, c, old, w.agree)
 	if err != nil {
 		return Change{}, err
 	}
@@ -324,20 +320,14 @@ func (m *Manager) change(ctx context.Context, next state, simulate bool, agree A
 	for name := range agreed {
 		grants[name] = grantRecord{grants[name].Held, saved.revision}
 		if m.o.Granted != nil {
-			m.o.Granted(name, agree.By, agreed[name].newest(m.grants[name]))
+			m.o.Granted(name, w.agree.By, agreed[name].newest(m.grants[name]))
 		}
 	}
-	m.set(func() { m.state, m.plan, m.grants = saved, plan, grants })
+	m.set(func() { m.state, m.plan, m.grants, m.broken = saved, plan, grants, broken })
 	m.permit(target)
 	m.publish(target)
 	m.removeAll(ctx, c.Remove)
 	return c, nil
-}
-
-// unbroken leaves out what could not be had when this was last looked at, so
-// that one lost plugin file does not block every other change.
-func (m *Manager) unbroken(s state) []Requirement {
-	return slices.DeleteFunc(slices.Clone(s.Required), func(q Requirement) bool { return m.broken[q.Name] != nil })
 }
 
 // ensure starts what a change needs, or leaves everything as it was. It returns what was agreed to by plugin.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -27,40 +26,35 @@ type InstallOptions struct {
 // that they depend on. What is installed already stays as it is. On an error
 // nothing has changed.
 func (m *Manager) Install(ctx context.Context, names []string, o InstallOptions) (Change, error) {
-	return m.changing(ctx, func() (Change, error) {
-		next := m.state.clone()
-		if err := m.requireAll(&next, names); err != nil {
-			return Change{}, err
+	return m.asked(ctx, names, func(asked []Requirement, next state) (Change, error) {
+		for _, q := range asked {
+			next.require(q)
+			if !o.NoStart {
+				m.unstopAll(&next, q.Name)
+			}
 		}
-		known := maps.Clone(m.broken)
-		c, err := m.install(ctx, next, names, o)
-		if err != nil || o.Simulate {
-			m.set(func() { m.broken = known })
+		if o.NoStart {
+			plan, err := Closure(asked, m.repo)
+			if err != nil {
+				return Change{}, err
+			}
+			for _, f := range plan.Features {
+				if m.plan.Get(f.Name) == nil {
+					next.stop(f.Name)
+				}
+			}
 		}
-		return c, err
+		return m.change(ctx, next, wish{simulate: o.Simulate, agree: o.Agree, must: asked})
 	})
 }
 
-func (m *Manager) install(ctx context.Context, next state, names []string, o InstallOptions) (Change, error) {
-	for _, n := range names {
-		q, _ := ParseRequirement(n)                // Install has parsed it
-		m.set(func() { delete(m.broken, q.Name) }) // it may be there again
-		if !o.NoStart {
-			m.unstopAll(&next, q.Name)
-		}
+// asked makes a change of the present state for what an operator typed.
+func (m *Manager) asked(ctx context.Context, names []string, change func(asked []Requirement, next state) (Change, error)) (Change, error) {
+	asked, err := parseAll(names)
+	if err != nil {
+		return Change{}, err
 	}
-	if o.NoStart {
-		plan, err := Closure(m.unbroken(next), m.repo)
-		if err != nil {
-			return Change{}, err
-		}
-		for _, f := range plan.Features {
-			if m.plan.Get(f.Name) == nil {
-				next.stop(f.Name)
-			}
-		}
-	}
-	return m.change(ctx, next, o.Simulate, o.Agree)
+	return m.changing(ctx, func() (Change, error) { return change(asked, m.state.clone()) })
 }
 
 // unstopAll lets a feature and what it depends on run again.
@@ -82,21 +76,16 @@ type UninstallOptions struct {
 // Uninstall takes requirements away. Features that only others need go with
 // them; one that others still need cannot be uninstalled by itself.
 func (m *Manager) Uninstall(ctx context.Context, names []string, o UninstallOptions) (Change, error) {
-	return m.changing(ctx, func() (Change, error) {
-		next := m.state.clone()
-		for _, n := range names {
-			q, err := ParseRequirement(n)
-			if err != nil {
-				return Change{}, fault.Wrap(fault.Invalid, err, "%v", err)
-			}
+	return m.asked(ctx, names, func(asked []Requirement, next state) (Change, error) {
+		for _, q := range asked {
 			if err := m.uninstallable(q); err != nil {
 				return Change{}, err
 			}
 			next.release(q.Name)
 		}
-		c, err := m.change(ctx, next, o.Simulate, Agreement{})
+		c, err := m.change(ctx, next, wish{simulate: o.Simulate})
 		if err == nil {
-			c.Stay = m.staying(names, next, c)
+			c.Stay = m.staying(asked, next, c)
 		}
 		if err != nil || o.Simulate || !o.DeleteConfig {
 			return c, err
@@ -106,10 +95,9 @@ func (m *Manager) Uninstall(ctx context.Context, names []string, o UninstallOpti
 }
 
 // staying reports which of the features that were released stay, and for whom.
-func (m *Manager) staying(names []string, next state, c Change) []string {
+func (m *Manager) staying(asked []Requirement, next state, c Change) []string {
 	var out []string
-	for _, n := range names {
-		q, _ := ParseRequirement(n) // Uninstall has parsed it
+	for _, q := range asked {
 		goes := slices.ContainsFunc(c.Uninstall, func(f *Feature) bool { return f.Name == q.Name })
 		if goes || m.plan.Get(q.Name) == nil {
 			continue
@@ -202,18 +190,13 @@ func (m *Manager) Stop(ctx context.Context, names ...string) (Change, error) {
 }
 
 func (m *Manager) startStop(ctx context.Context, names []string, mark func(*state, string)) (Change, error) {
-	return m.changing(ctx, func() (Change, error) {
-		next := m.state.clone()
-		for _, n := range names {
-			q, err := ParseRequirement(n)
-			if err != nil {
-				return Change{}, fault.Wrap(fault.Invalid, err, "%v", err)
-			}
+	return m.asked(ctx, names, func(asked []Requirement, next state) (Change, error) {
+		for _, q := range asked {
 			if f := m.plan.Get(q.Name); f == nil || !q.Version.Contains(f.Version) {
 				return Change{}, fault.New(fault.NotFound, "feature %s is not installed%s", q, nearest.Hint(q.Name, m.installed()))
 			}
 			mark(&next, q.Name)
 		}
-		return m.change(ctx, next, false, Agreement{})
+		return m.change(ctx, next, wish{})
 	})
 }

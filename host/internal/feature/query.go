@@ -26,10 +26,8 @@ type Info struct {
 	State       string        `json:"state"`
 	Repository  string        `json:"repository"`
 	Description string        `json:"description"`
-	Hidden      bool          `json:"hidden,omitempty"`
 	Available   bool          `json:"available"`
 	Note        string        `json:"note,omitempty"` // until when it is not available, or why unresolved
-	Install     string        `json:"install"`
 	Depends     []Requirement `json:"depends,omitempty"`
 	NeededBy    []string      `json:"neededBy,omitempty"` // installed ones
 	Conflicts   []Requirement `json:"conflicts,omitempty"`
@@ -59,7 +57,7 @@ func (m *Manager) ForCommand(names ...string) []string {
 }
 
 // List returns all features of the catalogue, by name and then highest version
-// first; hidden ones too, for the caller to leave out.
+// first.
 func (m *Manager) List() []Info {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +82,7 @@ func (m *Manager) note(name string) string {
 
 func (m *Manager) info(f *Feature) Info {
 	i := Info{Name: f.Name, Version: f.Version.String(), State: Uninstalled, Repository: f.Repository, Description: f.Description,
-		Hidden: f.Hidden, Available: f.Ready(), Install: f.Install, Facets: f.Facets, Config: f.Config}
+		Available: f.Ready(), Facets: f.Facets, Config: f.Config}
 	if !f.Ready() {
 		i.Note = f.Until
 	}
@@ -135,8 +133,8 @@ func (m *Manager) find(name, version string) (*Feature, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "%v", err)
 	}
-	if i := slices.IndexFunc(all, func(f *Feature) bool { return f.Version == v }); i >= 0 {
-		return all[i], nil
+	if f := first(all, func(f *Feature) bool { return f.Version == v }); f != nil {
+		return f, nil
 	}
 	return nil, fault.New(fault.NotFound, "feature %s has no version %s; there is %s", name, v, m.repo.versionsText(name))
 }
@@ -155,17 +153,11 @@ func (m *Manager) Versions(name string) ([]Info, error) {
 	return out, nil
 }
 
-// Status returns the state of a feature.
-func (m *Manager) Status(name string) (string, error) {
-	i, err := m.Info(name, "")
-	return i.State, err
-}
-
-// Names returns the features' names for completion, not the hidden ones.
+// Names returns the features' names for completion.
 func (m *Manager) Names() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.DeleteFunc(m.repo.Names(), func(n string) bool { return m.repo.Versions(n)[0].Hidden })
+	return m.repo.Names()
 }
 
 // Installed returns the names of what is installed, dependencies first.
@@ -224,17 +216,17 @@ func (m *Manager) Repositories() []RepoInfo {
 	}
 	for name, r := range m.added.repos {
 		i := RepoInfo{Name: name, URL: r.URL, Added: true, SignedBy: r.signedBy()}
-		at := slices.IndexFunc(m.repo.Repositories(), func(o *Repository) bool { return o.Name == name })
+		file := m.repo.Repository(name)
 		switch {
-		case at < 0:
+		case file == nil:
 			i.Note = "left out"
 			for _, p := range m.problems {
 				if p.Key == name || p.File == r.URL {
 					i.Note = "left out: " + p.Text
 				}
 			}
-		case m.repo.Repositories()[at].expired(time.Now()):
-			i.Note = "expired on " + m.repo.Repositories()[at].Expires.Format(time.DateOnly) + ": ask its author for a newer one"
+		case file.expired(time.Now()):
+			i.Note = "expired on " + file.Expires.Format(time.DateOnly) + ": ask its author for a newer one"
 		}
 		out = append(out, i)
 	}

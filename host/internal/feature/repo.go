@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -33,12 +34,7 @@ func (r Repo) Versions(name string) []*Feature { return r.byName[name] }
 
 // Names returns all names in order.
 func (r Repo) Names() []string {
-	names := make([]string, 0, len(r.byName))
-	for n := range r.byName {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(r.byName))
 }
 
 // All returns all features by name, then highest version first.
@@ -53,14 +49,17 @@ func (r Repo) All() []*Feature {
 // Repositories returns the files they come from.
 func (r Repo) Repositories() []*Repository { return r.repos }
 
-// Find returns the highest version that meets a requirement, nil when none does.
-func (r Repo) Find(q Requirement) *Feature {
-	for _, f := range r.byName[q.Name] {
-		if q.Version.Contains(f.Version) {
-			return f
-		}
+// Repository returns the file of a name, nil when there is none.
+func (r Repo) Repository(name string) *Repository {
+	if i := slices.IndexFunc(r.repos, func(o *Repository) bool { return o.Name == name }); i >= 0 {
+		return r.repos[i]
 	}
 	return nil
+}
+
+// Find returns the highest version that meets a requirement, nil when none does.
+func (r Repo) Find(q Requirement) *Feature {
+	return first(r.byName[q.Name], func(f *Feature) bool { return q.Version.Contains(f.Version) })
 }
 
 // versionsText lists the versions of a feature for an error.

@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,7 +30,7 @@ type AddOptions struct {
 }
 
 // AddRepository adds the features of a file (a path or file:// address) to the
-// catalogue and keeps its text. Those marked auto are installed, with Install all.
+// catalogue and keeps its text. With Install all are installed.
 // A key that is not trusted yet is an *UntrustedError.
 func (m *Manager) AddRepository(ctx context.Context, url string, o AddOptions) (RepoInfo, Change, error) {
 	b, path, err := readRepo(url)
@@ -56,7 +55,7 @@ func (m *Manager) AddRepository(ctx context.Context, url string, o AddOptions) (
 	var trusted bool
 	c, err := m.changing(ctx, func() (Change, error) {
 		before, again := m.added.repos[r.Name]
-		if !again && slices.ContainsFunc(m.repo.Repositories(), func(o *Repository) bool { return o.Name == r.Name }) {
+		if !again && m.repo.Repository(r.Name) != nil {
 			return Change{}, fault.New(fault.Exists, "a repository %q is in the catalogue already", r.Name)
 		}
 		if err := r.follows(before, sig); err != nil {
@@ -149,17 +148,12 @@ func readRepo(url string) ([]byte, string, error) {
 	if err != nil {
 		return nil, "", fault.Wrap(fault.Invalid, err, "%v", err)
 	}
-	f, err := os.Open(path)
-	if err != nil {
+	b, err := home.ReadBounded(path, maxRepo)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, "", fault.Wrap(fault.NotFound, err, "%v", err)
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxRepo+1))
-	if err != nil {
+	case err != nil:
 		return nil, "", fault.Wrap(fault.Invalid, err, "%v", err)
-	}
-	if len(b) > maxRepo {
-		return nil, "", fault.New(fault.TooBig, "%s has more than %d bytes", path, maxRepo)
 	}
 	return b, path, nil
 }
@@ -172,10 +166,8 @@ func (m *Manager) RemoveRepository(ctx context.Context, name string, uninstall b
 
 func (m *Manager) removeRepository(ctx context.Context, name string, uninstall bool) (Change, error) {
 	if _, ok := m.added.repos[name]; !ok {
-		for _, r := range m.repo.Repositories() {
-			if r.Name == name {
-				return Change{}, fault.New(fault.Denied, "repository %s is the file %s; remove that and run feature:repo-refresh", name, r.URL)
-			}
+		if r := m.repo.Repository(name); r != nil {
+			return Change{}, fault.New(fault.Denied, "repository %s is the file %s; remove that and run feature:repo-refresh", name, r.URL)
 		}
 		return Change{}, fault.New(fault.NotFound, "no repository %q was added%s", name, nearest.Hint(name, slices.Collect(maps.Keys(m.added.repos))))
 	}
@@ -191,7 +183,6 @@ func (m *Manager) removeRepository(ctx context.Context, name string, uninstall b
 	next := m.added.clone()
 	delete(next.repos, name)
 	return m.recatalogue(ctx, next, false, func(s *state) {
-		s.Auto = slices.DeleteFunc(s.Auto, func(n string) bool { return n == name })
 		for _, n := range used {
 			s.release(n)
 		}
@@ -211,23 +202,18 @@ func (m *Manager) recatalogue(ctx context.Context, next added, lose bool, edit f
 	if err != nil {
 		return Change{}, err
 	}
-	oldRepo, oldBroken, oldAdded := m.repo, m.broken, m.added
-	restore := func() { m.set(func() { m.repo, m.broken, m.added = oldRepo, oldBroken, oldAdded }) }
+	before, had := m.repo, m.added
 	m.set(func() { m.repo, m.added = repo, next })
 	wanted := m.state.clone()
 	edit(&wanted)
-	m.requireAuto(&wanted)
-	_, broken := m.salvage(wanted)
-	m.set(func() { m.broken = broken })
-	for name, why := range broken {
-		if oldBroken[name] == nil && !lose && !errors.As(why, new(revokedError)) {
-			restore()
-			return Change{}, fault.Wrap(fault.KindOf(why), why, "the catalogue is left as it was, because %s could not be had any more: %v", name, why)
+	c, err := m.change(ctx, wanted, wish{blame: func(name string, why error) error {
+		if lose || errors.As(why, new(revokedError)) {
+			return nil
 		}
-	}
-	c, err := m.change(ctx, wanted, false, Agreement{}, ops...)
+		return fault.Wrap(fault.KindOf(why), why, "the catalogue is left as it was, because %s could not be had any more: %v", name, why)
+	}}, ops...)
 	if err != nil {
-		restore()
+		m.set(func() { m.repo, m.added = before, had })
 		return Change{}, err
 	}
 	m.set(func() { m.problems = problems })
@@ -244,20 +230,12 @@ func Check(dir home.Dir) []home.Problem {
 	if err != nil {
 		return []home.Problem{{File: dir.Catalogue()[0], Text: err.Error()}}
 	}
-	files := map[string]string{} // by name of the repository
-	for _, path := range dir.Catalogue() {
-		if b, err := os.ReadFile(path); err == nil {
-			if r, _ := ParseRepository(path, b); r != nil {
-				files[r.Name] = path
-			}
-		}
-	}
 	for _, f := range repo.All() {
 		if !f.Ready() {
 			continue
 		}
 		if _, err := Closure([]Requirement{{f.Name, Exactly(f.Version)}}, repo); err != nil {
-			ps = append(ps, home.Problem{File: files[f.Repository], Key: f.Name, Text: fmt.Sprint(err), Warning: fault.KindOf(err) == fault.Unsupported})
+			ps = append(ps, home.Problem{File: repo.Repository(f.Repository).URL, Key: f.Name, Text: fmt.Sprint(err), Warning: fault.KindOf(err) == fault.Unsupported})
 		}
 	}
 	return ps

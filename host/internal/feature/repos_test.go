@@ -14,7 +14,7 @@ import (
 const vendorRepo = `name: vendor
 features:
 - {name: acme, version: 1.0.0, depends: [sw], plugins: [{name: acme}]}
-- {name: acme-auto, version: 1.0.0, install: auto}
+- {name: acme-more, version: 1.0.0}
 `
 
 func TestRepositoriesComeAndGo(t *testing.T) {
@@ -22,15 +22,15 @@ func TestRepositoriesComeAndGo(t *testing.T) {
 	ctx := context.Background()
 	path := h.file("vendor.yaml", vendorRepo)
 	r, c, err := h.m.AddRepository(ctx, "file://"+path, AddOptions{Unsigned: true})
-	if err != nil || r.Name != "vendor" || len(c.Install) != 1 {
+	if err != nil || r.Name != "vendor" || !c.Empty() {
 		t.Fatalf("%+v %v %v", r, c.Lines(), err)
 	}
 	if err := os.Remove(path); err != nil { // its text is kept
 		t.Fatal(err)
 	}
-	h.install("acme")
+	h.install("acme", "acme-more")
 	h.restart()
-	h.wants("acme:S acme-auto:S base:S sw:S", "acme switch")
+	h.wants("acme:S acme-more:S base:S sw:S", "acme switch")
 	if diff := cmp.Diff([]RepoInfo{{Name: "test", URL: h.dir.Path("features.yaml")}, {Name: "vendor", URL: path, Added: true, SignedBy: "UNSIGNED"}}, h.m.Repositories()); diff != "" {
 		t.Fatal(diff)
 	}
@@ -54,7 +54,7 @@ func TestRepositoryFaults(t *testing.T) {
 		"an address":  {"https://example.org/f.yaml", "files only"},
 		"not a repo":  {h.file("bad.yaml", "name: bad\nfeatuers: []\n"), `did you mean "features"?`},
 		"a name used": {h.file("same.yaml", "name: test\nfeatures: []\n"), "already"},
-		"enormous":    {h.file("big.yaml", strings.Repeat("#", maxRepo+1)), "more than"},
+		"enormous":    {h.file("big.yaml", strings.Repeat("#", maxRepo+1)), "at most"},
 	} {
 		if _, _, err := h.m.AddRepository(ctx, c.url, AddOptions{Unsigned: true, Install: true}); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
@@ -92,8 +92,9 @@ func TestRefreshTakesNewerVersions(t *testing.T) {
 func TestBadFileInFeaturesDIsLeftOut(t *testing.T) {
 	h := newHost(t)
 	h.file("features.d/bad.yaml", "name: bad\nx: 1\n")
-	h.file("features.d/good.yaml", "name: good\nfeatures: [{name: extra, version: 1, install: auto}]\n")
+	h.file("features.d/good.yaml", "name: good\nfeatures: [{name: extra, version: 1}]\n")
 	h.restart()
+	h.install("extra")
 	h.wants("base:S extra:S", "")
 	if ps := h.m.Problems(); len(ps) != 1 || !strings.Contains(ps[0].String(), "features.d/bad.yaml:2") {
 		t.Fatalf("%v", ps)
@@ -101,7 +102,6 @@ func TestBadFileInFeaturesDIsLeftOut(t *testing.T) {
 	if ps := Check(h.dir); len(ps) != 1 {
 		t.Fatalf("check: %v", ps)
 	}
-	// Uninstalled by hand, an auto feature does not come back.
 	if err := h.doUninstall("extra")(context.Background()); err != nil {
 		t.Fatal(err)
 	}

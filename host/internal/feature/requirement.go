@@ -3,6 +3,8 @@ package feature
 import (
 	"fmt"
 	"strings"
+
+	"ctl.internal/sdk/fault"
 )
 
 // Requirement is a feature that the operator wants, in one of some versions.
@@ -33,6 +35,19 @@ func ParseRequirement(s string) (Requirement, error) {
 		err = versionError("")
 	}
 	return r, err
+}
+
+// parseAll reads what an operator typed.
+func parseAll(names []string) ([]Requirement, error) {
+	var out []Requirement
+	for _, n := range names {
+		q, err := ParseRequirement(n)
+		if err != nil {
+			return nil, fault.Wrap(fault.Invalid, err, "%v", err)
+		}
+		out = append(out, q)
+	}
+	return out, nil
 }
 
 // String is NAME or NAME/RANGE.

@@ -18,10 +18,13 @@ type Plan struct {
 
 // Get returns the version of a feature in the plan, nil when it is not in it.
 func (p Plan) Get(name string) *Feature {
-	for _, f := range p.Features {
-		if f.Name == name {
-			return f
-		}
+	return first(p.Features, func(f *Feature) bool { return f.Name == name })
+}
+
+// first is the first feature that fits, nil when none does.
+func first(all []*Feature, fits func(*Feature) bool) *Feature {
+	if i := slices.IndexFunc(all, fits); i >= 0 {
+		return all[i]
 	}
 	return nil
 }

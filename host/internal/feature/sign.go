@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 
 	"aead.dev/minisign"
 
+	"ctl.internal/host/internal/home"
 	"ctl.internal/sdk/fault"
 )
 
@@ -69,7 +69,7 @@ type signature struct {
 // readSignature reads FILE.minisig and, if it is there, the public key in FILE.pub. It returns nil when the file is not
 // signed.
 func readSignature(path string) (*signature, error) {
-	text, err := readSmall(path + signatureSuffix)
+	text, err := home.ReadBounded(path+signatureSuffix, maxKeyFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -81,7 +81,7 @@ func readSignature(path string) (*signature, error) {
 		return nil, fault.Wrap(fault.Invalid, err, "%s%s: %v", path, signatureSuffix, err)
 	}
 	out := &signature{text: text, id: keyID(s.KeyID)}
-	text, err = readSmall(path + ".pub")
+	text, err = home.ReadBounded(path+".pub", maxKeyFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, nil
 	}
@@ -96,17 +96,6 @@ func readSignature(path string) (*signature, error) {
 		out.pub = &k
 	}
 	return out, nil
-}
-
-func readSmall(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxKeyFile {
-		return nil, fmt.Errorf("%s is not a file of at most %d bytes", path, maxKeyFile)
-	}
-	return os.ReadFile(path)
 }
 
 // parseKey reads a public key: the line that starts with RW, or the whole file of minisign.

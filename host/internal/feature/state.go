@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/grant"
 )
 
 const (
@@ -27,11 +28,10 @@ type state struct {
 	Required []Requirement `json:"required"`
 	Stopped  []string      `json:"stopped,omitempty"`  // by name, with feature:stop
 	BootDone bool          `json:"bootDone,omitempty"` // the boot features were installed once
-	Auto     []string      `json:"auto,omitempty"`     // repositories whose auto features were
 }
 
 func (s state) clone() state {
-	s.Required, s.Stopped, s.Auto = slices.Clone(s.Required), slices.Clone(s.Stopped), slices.Clone(s.Auto)
+	s.Required, s.Stopped = slices.Clone(s.Required), slices.Clone(s.Stopped)
 	return s
 }
 
@@ -100,39 +100,27 @@ func loadState(ctx context.Context, s datastore.Store) (out stored, more added, 
 		case !errors.Is(err, datastore.ErrNotFound):
 			return err
 		}
-		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: repoPrefix}) {
-			if err != nil {
-				return err
-			}
-			var r repoRecord
-			if err := json.Unmarshal(e.Value, &r); err != nil {
-				return fmt.Errorf("the stored repository %s is not readable: %w", e.Key, err)
-			}
-			more.repos[strings.TrimPrefix(e.Key, repoPrefix)] = r
-		}
-		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: keyPrefix}) {
-			if err != nil {
-				return err
-			}
-			var k keyRecord
-			if err := json.Unmarshal(e.Value, &k); err != nil {
-				return fmt.Errorf("the stored public key %s is not readable: %w", e.Key, err)
-			}
-			more.keys[strings.TrimPrefix(e.Key, keyPrefix)] = k
-		}
-		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: grantPrefix}) {
-			if err != nil {
-				return err
-			}
-			r := grantRecord{revision: e.Revision}
-			if err := json.Unmarshal(e.Value, &r.Held); err != nil {
-				return fmt.Errorf("the stored grants %s are not readable: %w", e.Key, err)
-			}
-			grants[strings.TrimPrefix(e.Key, grantPrefix)] = r
-		}
-		return nil
+		return errors.Join(
+			load(sn, repoPrefix, func(name string, r repoRecord, _ datastore.Revision) { more.repos[name] = r }),
+			load(sn, keyPrefix, func(id string, k keyRecord, _ datastore.Revision) { more.keys[id] = k }),
+			load(sn, grantPrefix, func(plugin string, h grant.Held, at datastore.Revision) { grants[plugin] = grantRecord{h, at} }))
 	})
 	return out, more, grants, err
+}
+
+// load reads the records below a prefix.
+func load[T any](sn datastore.Snapshot, prefix string, take func(name string, record T, at datastore.Revision)) error {
+	for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: prefix}) {
+		if err != nil {
+			return err
+		}
+		var record T
+		if err := json.Unmarshal(e.Value, &record); err != nil {
+			return fmt.Errorf("the stored record %s of the features is not readable: %w", e.Key, err)
+		}
+		take(strings.TrimPrefix(e.Key, prefix), record, e.Revision)
+	}
+	return nil
 }
 
 // save stores a new state, with further writes in the same transaction; a state

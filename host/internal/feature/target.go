@@ -105,15 +105,6 @@ func (t Target) CLI(plugin, command string) bool {
 	return t.on(CLI, plugin, command, func(f Facet) []string { return f.Commands })
 }
 
-// Facets reports which facets are on for any part of a plugin.
-func (t Target) Facets(plugin string) (rest, cli, ui bool) {
-	kinds := t.kinds(plugin)
-	return slices.Contains(kinds, Rest), slices.Contains(kinds, CLI), slices.Contains(kinds, UI)
-}
-
-// List returns all facets that are on, as the catalogue has them.
-func (t Target) List() []Facet { return slices.Clone(t.facets) }
-
 func (f Facet) modules() []string { return f.Modules }
 
 func (t Target) on(kind, plugin, item string, items func(Facet) []string) bool {

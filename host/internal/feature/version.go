@@ -1,7 +1,9 @@
 package feature
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -40,12 +42,7 @@ func versionError(s string) error {
 
 // Compare is negative, zero or positive as v is below, equal to or above o.
 func (v Version) Compare(o Version) int {
-	for i := range v.Number {
-		if d := v.Number[i] - o.Number[i]; d != 0 {
-			return d
-		}
-	}
-	return strings.Compare(v.Qualifier, o.Qualifier)
+	return cmp.Or(slices.Compare(v.Number[:], o.Number[:]), strings.Compare(v.Qualifier, o.Qualifier))
 }
 
 // String writes all three numbers.
@@ -124,6 +121,3 @@ func (r *Range) UnmarshalText(b []byte) (err error) {
 	*r, err = ParseRange(string(b))
 	return err
 }
-
-// Equal reports whether both were written the same.
-func (r Range) Equal(o Range) bool { return r.text == o.text }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 // check holds the settings against each other and against what is there.
 func (l *Loaded) check(dir Dir) []Problem {
 	c := checker{l: l}
-	c.etcd()
 	c.cluster()
 	c.tls(dir)
 	if f := l.AAA.PasswordBlocked; f != "" {
@@ -32,16 +30,6 @@ func (l *Loaded) check(dir Dir) []Problem {
 	}
 	if s := l.Supervisor; s.MaxBackoff < s.Backoff {
 		c.fault("supervisor.maxBackoff", "%v is not between %v and %v", s.MaxBackoff, s.Backoff, time.Hour)
-	}
-	if e := l.Tracing.Endpoint; e != "" {
-		if u, err := url.Parse(e); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil {
-			c.fault("tracing.endpoint", "%q is not an address such as http://127.0.0.1:4318/v1/traces", e)
-		}
-	}
-	if a := l.Audit.Syslog; a != "" {
-		if u, err := url.Parse(a); err != nil || !slices.Contains([]string{"udp", "tcp", "unix"}, u.Scheme) || (u.Scheme == "unix") == (u.Port() != "") {
-			c.fault("audit.syslog", "%q is not an address such as udp://192.0.2.1:514, tcp://log.example.org:601 or unix:///dev/log", a)
-		}
 	}
 	slices.SortStableFunc(c.problems, func(a, b Problem) int { return strings.Compare(a.Key, b.Key) })
 	return c.problems
@@ -67,21 +55,6 @@ func (c *checker) fault(key, format string, args ...any) {
 	c.problems = append(c.problems, p)
 }
 
-func (c *checker) etcd() {
-	if c.l.Datastore.Engine != "etcd" {
-		return
-	}
-	if len(c.l.Datastore.Etcd.Endpoints) == 0 {
-		c.fault("datastore.etcd.endpoints", "engine etcd needs at least one endpoint, such as https://10.0.0.1:2379")
-	}
-	for _, e := range c.l.Datastore.Etcd.Endpoints {
-		u, err := url.Parse(e)
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "unix") || u.User != nil {
-			c.fault("datastore.etcd.endpoints", "%q is not an address such as https://10.0.0.1:2379", e)
-		}
-	}
-}
-
 func (c *checker) cluster() {
 	s := c.l.Cluster
 	if s.Listen.IsOff() {
@@ -90,7 +63,7 @@ func (c *checker) cluster() {
 		}
 		return
 	}
-	if c.l.Datastore.Engine != "etcd" {
+	if !c.l.Datastore.Shared {
 		c.fault("cluster.listen", "%s is for the nodes of a cluster, which needs datastore.engine: etcd; this is %s", s.Listen, c.l.Datastore.Engine)
 	}
 	host, _, _ := net.SplitHostPort(string(s.Listen))

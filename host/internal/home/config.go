@@ -47,15 +47,13 @@ type TLS struct {
 
 // Datastore chooses the engine.
 type Datastore struct {
-	Engine  string `json:"engine"` // badger or etcd
+	Engine  string `json:"engine"` // one of package datastore/open
 	History int    `json:"history"`
 	Etcd    Etcd   `json:"etcd"`
+	Shared  bool   `json:"-"` // other controllers may use it, too: the schema names the engines of that kind
 }
 
-// Shared reports whether other controllers may use the datastore, too.
-func (d Datastore) Shared() bool { return d.Engine == "etcd" }
-
-// Etcd is the cluster, used with engine etcd.
+// Etcd is the cluster, used with the engine of that name.
 type Etcd struct {
 	Endpoints   []string      `json:"endpoints"`
 	Prefix      string        `json:"prefix"`

@@ -100,7 +100,7 @@ func TestFaultsHavePlaceAndRemedy(t *testing.T) {
 		"cluster alone":   {"cluster:\n  listen: 127.0.0.1:1\n", `etc/ctl.yaml:2: cluster.listen: 127.0.0.1:1 is for the nodes of a cluster, which needs datastore.engine: etcd; this is badger`},
 		"every address":   {"datastore:\n  engine: etcd\n  etcd: {endpoints: [http://a]}\ncluster:\n  listen: :1\n", `etc/ctl.yaml:5: cluster.listen: :1 is every address of this machine: say in cluster.advertise by which one the other nodes reach it`},
 		"advertise":       {"cluster:\n  advertise: a\n", `etc/ctl.yaml:2: cluster.advertise: is for a listener, and cluster.listen is off`},
-		"etcd":            {"datastore:\n  engine: etcd\n", `default: datastore.etcd.endpoints: engine etcd needs at least one endpoint, such as https://10.0.0.1:2379`},
+		"etcd":            {"datastore:\n  engine: etcd\n", `etc/ctl.yaml:1: datastore.etcd.endpoints: the list has 0 entries, at least 1 must be there, such as https://10.0.0.1:2379`},
 		"mapping":         {"log: INFO\n", `etc/ctl.yaml:1: log: must be a mapping of settings`},
 		"list":            {"features:\n  boot: ctl-restconf\n", `etc/ctl.yaml:2: features.boot: must be a list, such as [a, b]`},
 		"no value":        {"log:\n  keep:\n", `etc/ctl.yaml:2: log.keep: has no value; remove the line to have the default`},

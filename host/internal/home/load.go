@@ -60,7 +60,7 @@ func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Proble
 	var problems []Problem
 	var root *yaml.Node
 	if dir != "" {
-		b, err := readBounded(path)
+		b, err := ReadBounded(path, maxConfig)
 		var p *Problem
 		if err == nil {
 			root, p = parseYAML(path, b)
@@ -90,6 +90,8 @@ func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Proble
 	} else if err := json.Unmarshal(text, &l.Config); err != nil {
 		problems = append(problems, Problem{File: path, Text: err.Error()})
 	}
+	shared, _ := r.at([]string{"datastore", "engine"})["shared"].([]any)
+	l.Datastore.Shared = slices.Contains(shared, any(l.Datastore.Engine))
 	for _, key := range leaves {
 		loc := strings.Split(key, ".")
 		origin := "default"
@@ -131,11 +133,7 @@ func show(schema map[string]any, v any) string {
 			return f.text(n)
 		}
 	case []any:
-		var list []string
-		for _, v := range x {
-			list = append(list, fmt.Sprint(v))
-		}
-		return "[" + strings.Join(list, ", ") + "]"
+		return "[" + strings.Join(texts(x), ", ") + "]"
 	case map[string]any:
 		return strings.TrimPrefix(fmt.Sprint(x), "map") // fmt sorts the keys
 	case nil:
@@ -182,10 +180,7 @@ var shortNames = map[string]string{"CTL_HTTP": "listeners.http", "CTL_HTTPS": "l
 
 // environment sets what the environment says, and warns of names that are nearly a setting.
 func (r *reader) environment(value any, environ, leaves []string, origins map[string]string) (problems []Problem) {
-	names := map[string]string{}
-	for name, key := range shortNames {
-		names[name] = key
-	}
+	names := maps.Clone(shortNames)
 	for _, key := range leaves {
 		names[variable(key)] = key
 	}
@@ -230,14 +225,16 @@ func otherVariable(name string) bool {
 		strings.HasPrefix(name, "CTL_TEST_")
 }
 
-// readBounded reads a file of settings.
-func readBounded(path string) ([]byte, error) {
+// ReadBounded reads a file of at most so many bytes.
+func ReadBounded(path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if info.Size() > maxConfig {
-		return nil, fmt.Errorf("the file has %d bytes, at most %d are read", info.Size(), maxConfig)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a file", path)
+	case info.Size() > most:
+		return nil, fmt.Errorf("%s has %d bytes, at most %d are read", path, info.Size(), most)
 	}
 	return os.ReadFile(path)
 }
@@ -245,7 +242,7 @@ func readBounded(path string) ([]byte, error) {
 // PluginConfig reads etc/NAME.yaml; an absent file is empty settings.
 func (d Dir) PluginConfig(name string) (b []byte, path string, err error) {
 	path = d.Etc(name + ".yaml")
-	b, err = readBounded(path)
+	b, err = ReadBounded(path, maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, path, nil
 	}

@@ -16,10 +16,7 @@ import (
 type Home struct {
 	Dir
 	Created bool // by this Open
-	// StaleCatalogue says that features.yaml was edited in the home and the release
-	// brings another one, which was not taken.
-	StaleCatalogue bool
-	lock           *os.File
+	lock    *os.File
 }
 
 // ErrInUse says that another controller runs in the home.
@@ -132,23 +129,16 @@ func (h *Home) recognise() error {
 // an operator copied there. It runs until the home is marked as complete; files an operator removes
 // later stay removed.
 func (h *Home) fill(templates fs.FS) error {
-	var files []string
-	err := fs.WalkDir(templates, ".", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			files = append(files, path)
+	err := fs.WalkDir(templates, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("home: templates: %w", err)
-	}
-	for _, name := range files {
 		if _, err := os.Lstat(h.Path(name)); err == nil {
-			continue
+			return nil
 		}
 		b, err := fs.ReadFile(templates, name)
 		if err != nil {
-			return fmt.Errorf("home: templates: %w", err)
+			return err
 		}
 		mode := fs.FileMode(0o644)
 		switch {
@@ -157,12 +147,10 @@ func (h *Home) fill(templates fs.FS) error {
 		case strings.HasSuffix(name, ".xml"), strings.HasSuffix(name, ".ini"):
 			mode = 0o600 // may come to hold passwords
 		}
-		if err := os.MkdirAll(filepath.Dir(h.Path(name)), 0o755); err != nil {
-			return fmt.Errorf("home: %w", err)
-		}
-		if err := WriteFile(h.Path(name), b, mode); err != nil {
-			return err
-		}
+		return errors.Join(os.MkdirAll(filepath.Dir(h.Path(name)), 0o755), WriteFile(h.Path(name), b, mode))
+	})
+	if err != nil {
+		return fmt.Errorf("the home is not filled: %w", err)
 	}
 	h.Created = true
 	return nil
@@ -198,13 +186,20 @@ const NewFile = ".new-"
 // WriteFile replaces a file as a whole: whoever reads, and a crash, sees the old
 // content or the new one.
 func WriteFile(path string, b []byte, mode fs.FileMode) error {
+	return Replace(path, mode, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// Replace is WriteFile for a content that write writes.
+func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), NewFile+"*")
 	if err != nil {
 		return fmt.Errorf("home: %w", err)
 	}
 	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(b)
-	if err := errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
+	if err := errors.Join(write(tmp), tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
 		return fmt.Errorf("home: write %s: %w", path, err)
 	}
 	if err := os.Rename(tmp.Name(), path); err != nil {

@@ -169,24 +169,24 @@ func TestNewReleaseBringsItsCatalogueUnlessEdited(t *testing.T) {
 		return fstest.MapFS{"etc/ctl.yaml": {}, "features.yaml": {Data: []byte(features)}}
 	}
 	dir := filepath.Join(t.TempDir(), "h")
-	start := func(features, want string, stale bool) {
+	start := func(features, want string) {
 		t.Helper()
 		h, err := Open(dir, release(features))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer h.Close()
-		if b, err := os.ReadFile(h.Path("features.yaml")); err != nil || string(b) != want || h.StaleCatalogue != stale {
-			t.Fatalf("%q, stale %v, %v; want %q, %v", b, h.StaleCatalogue, err, want, stale)
+		if b, err := os.ReadFile(h.Path("features.yaml")); err != nil || string(b) != want {
+			t.Fatalf("%q, %v; want %q", b, err, want)
 		}
 	}
-	start("one", "one", false)
-	start("two", "two", false)
+	start("one", "one")
+	start("two", "two")
 	if err := os.WriteFile(filepath.Join(dir, "features.yaml"), []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	start("two", "mine", true)
-	start("three", "mine", true)
+	start("two", "mine")
+	start("three", "mine")
 	if err := os.Remove(filepath.Join(dir, "features.yaml")); err != nil {
 		t.Fatal(err)
 	}

@@ -189,12 +189,16 @@ func (r *reader) text(e *jsonschema.ValidationError) string {
 			return k.Err.Error()
 		}
 	case *kind.Enum:
-		var allowed []string
-		for _, v := range k.Want {
-			allowed = append(allowed, fmt.Sprint(v))
-		}
-		have := fmt.Sprint(k.Got)
+		allowed, have := texts(k.Want), fmt.Sprint(k.Got)
 		return fmt.Sprintf("%q is not one of %s%s", have, strings.Join(allowed, ", "), nearest.Hint(have, allowed))
+	case *kind.Pattern:
+		if title, ok := s["title"].(string); ok { // what the text should be
+			return fmt.Sprintf("%q is not %s", k.Got, title)
+		}
+	case *kind.MinItems:
+		if such := examples(object(s["items"])); such != "" {
+			return fmt.Sprintf("the list has %d entries, at least %d must be there, such as %s", k.Got, k.Want, such)
+		}
 	case *kind.Minimum, *kind.Maximum:
 		if s["minimum"] != nil && s["maximum"] != nil {
 			return fmt.Sprintf("%v is not between %v and %v", r.instance(e.InstanceLocation), s["minimum"], s["maximum"])

@@ -32,8 +32,7 @@ func (h *Home) renewCatalogue(templates fs.FS) error {
 			return fmt.Errorf("home: %w", err)
 		}
 		if strings.TrimSpace(string(before)) != digest(have) {
-			h.StaleCatalogue = true
-			return nil
+			return nil // edited in the home
 		}
 		if err := WriteFile(path, shipped, 0o644); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -178,7 +179,7 @@ func object(v any) map[string]any {
 }
 
 // apply replaces the texts of durations, sizes and addresses by what programs get, and checks
-// the bounds least and most of a schema.
+// the bounds least and most of a schema, and its schemes.
 func (r *reader) apply(value any, schema map[string]any, loc []string) any {
 	below := func(step string) []string { return append(loc[:len(loc):len(loc)], step) }
 	switch v := value.(type) {
@@ -192,6 +193,9 @@ func (r *reader) apply(value any, schema map[string]any, loc []string) any {
 			v[i] = r.apply(v[i], r.member(schema, step), below(step))
 		}
 	case string:
+		if schemes, ok := schema["schemes"].([]any); ok && v != "" && !isURL(v, schemes) {
+			r.fault(loc, "%q is not an address such as %s", v, examples(schema))
+		}
 		f, ok := formatOf(schema["format"])
 		if !ok {
 			return v
@@ -211,6 +215,36 @@ func (r *reader) apply(value any, schema map[string]any, loc []string) any {
 		return json.Number(strconv.FormatInt(have, 10))
 	}
 	return value
+}
+
+// isURL reports whether a text is a URL of one of the schemes, without a user; one that is neither of the web nor a socket
+// names its port.
+func isURL(text string, schemes []any) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.User != nil || !slices.Contains(schemes, any(u.Scheme)) {
+		return false
+	}
+	switch u.Scheme {
+	case "http", "https":
+		return u.Host != ""
+	case "unix":
+		return true
+	}
+	return u.Hostname() != "" && u.Port() != ""
+}
+
+// examples are those of a schema, for an error.
+func examples(schema map[string]any) string {
+	list, _ := schema["examples"].([]any)
+	return strings.Join(texts(list), ", ")
+}
+
+func texts(list []any) []string {
+	out := make([]string, len(list))
+	for i, v := range list {
+		out[i] = fmt.Sprint(v)
+	}
+	return out
 }
 
 func (f valueFormat) bound(text any, otherwise int64) int64 {

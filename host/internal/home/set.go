@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -58,16 +59,11 @@ func masked(n *yaml.Node, key string) string {
 }
 
 func secretKey(key string) bool {
-	for _, w := range secretWords {
-		if strings.Contains(strings.ToLower(key), w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(strings.ToLower(key), w) })
 }
 
 func (d Dir) settings(name string) (*yaml.Node, error) {
-	b, err := readBounded(d.Etc(name + ".yaml"))
+	b, err := ReadBounded(d.Etc(name+".yaml"), maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

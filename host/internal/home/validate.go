@@ -20,7 +20,7 @@ func Validate(dir Dir, environ []string) []Problem {
 		if filepath.Base(path) == "ctl.yaml" {
 			continue
 		}
-		b, err := readBounded(path)
+		b, err := ReadBounded(path, maxConfig)
 		if err != nil {
 			ps = append(ps, Problem{File: path, Text: err.Error()})
 			continue

@@ -62,7 +62,7 @@ func (m *Manager) Hold(ctx context.Context, role, holder string) (*Term, error) 
 	if err := m.sit(ctx, role); err != nil {
 		return nil, err
 	}
-	t := &Term{m: m, role: role, holder: holder, lost: make(chan struct{}), renewed: make(chan struct{}, 1)}
+	t := &Term{m: m, role: role, holder: holder, lost: make(chan struct{}), renewed: make(chan struct{}, 1), released: make(chan struct{})}
 	err := m.win(ctx, t)
 	if err != nil {
 		m.rise(role)
@@ -212,7 +212,7 @@ func (m *Manager) StepDown(ctx context.Context, roles []string, pause time.Durat
 	defer limit.Stop()
 	for _, t := range terms {
 		select {
-		case <-t.done():
+		case <-t.released:
 		case <-limit.C:
 			limit.Reset(0)
 			t.Release()

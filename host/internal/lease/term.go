@@ -28,7 +28,6 @@ type Term struct {
 	losing   sync.Once
 	release  sync.Once
 	released chan struct{}
-	making   sync.Once
 }
 
 // Epoch is the revision of the role's key, which only the holder has.
@@ -70,11 +69,6 @@ func (t *Term) notify() {
 
 func (t *Term) lose() { t.losing.Do(func() { close(t.lost) }) }
 
-func (t *Term) done() <-chan struct{} {
-	t.making.Do(func() { t.released = make(chan struct{}) })
-	return t.released
-}
-
 // Condition holds in a transaction as long as the role is held.
 func (t *Term) Condition() datastore.Compare {
 	return datastore.Compare{Namespace: Namespace, Key: rolePrefix + t.role, Revision: t.epoch}
@@ -93,7 +87,6 @@ func (t *Term) Release() {
 				m.o.Log.Warn("the key of a role that was given up is not deleted yet; it is tried again", "role", t.role, "error", err)
 			}
 		}
-		t.done()
 		close(t.released)
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -103,13 +102,13 @@ func OpenAudit(dir string, size int64, keep int) (*Audit, error) {
 	}
 	cut := false
 	for _, path := range slices.Backward(files) { // the newest that has a record
-		last, torn, err := lastRecord(path)
+		last, hash, torn, err := lastRecord(path)
 		if err != nil {
 			return nil, err
 		}
 		cut = cut || torn
-		if last != nil {
-			a.seq, a.prev = last.Seq, hashOf(last.line)
+		if hash != "" {
+			a.seq, a.prev = last.Seq, hash
 			break
 		}
 	}
@@ -138,38 +137,30 @@ func auditFiles(dir string) ([]string, error) {
 	return append(old, filepath.Join(dir, auditName)), nil
 }
 
-// readRecord is a record with its line.
-type readRecord struct {
-	AuditRecord
-	line []byte
-	file string
-}
-
-// lastRecord returns the newest record of a file, and takes a record away that a power cut has torn.
-func lastRecord(path string) (last *readRecord, torn bool, err error) {
+// lastRecord returns the newest record of a file with the hash of its line, which is empty when there is none. It takes a record
+// away that a power cut has torn.
+func lastRecord(path string) (last AuditRecord, hash string, torn bool, err error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
+		return last, "", false, nil
 	}
 	if err != nil {
-		return nil, false, err
+		return last, "", false, err
 	}
 	end := bytes.LastIndexByte(b, '\n') + 1
-	if end < len(b) {
-		torn = true
+	if torn = end < len(b); torn {
 		if err := os.Truncate(path, int64(end)); err != nil {
-			return nil, false, err
+			return last, "", false, err
 		}
 	}
 	if end == 0 {
-		return nil, torn, nil
+		return last, "", torn, nil
 	}
 	line := b[bytes.LastIndexByte(b[:end-1], '\n')+1 : end-1]
-	last = &readRecord{line: line, file: path}
-	if err := json.Unmarshal(line, &last.AuditRecord); err != nil {
-		return nil, torn, fmt.Errorf("%s: the last line is no record of the audit; move the file away: %w", path, err)
+	if err := json.Unmarshal(line, &last); err != nil {
+		return last, "", torn, fmt.Errorf("%s: the last line is no record of the audit; move the file away: %w", path, err)
 	}
-	return last, torn, nil
+	return last, hashOf(line), torn, nil
 }
 
 func hashOf(line []byte) string {
@@ -309,15 +300,16 @@ func VerifyAudit(dir string, f func(AuditRecord) bool) (records int, err error) 
 		return 0, err
 	}
 	prev, seq := "", uint64(0)
-	for _, path := range files {
+	read := func(path string) (more bool, err error) {
 		file, err := os.Open(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue
+			return true, nil
 		}
 		if err != nil {
-			return records, err
+			return false, err
 		}
-		lines := bufio.NewScanner(io.Reader(file))
+		defer file.Close()
+		lines := bufio.NewScanner(file)
 		lines.Buffer(nil, auditLine)
 		n := 0
 		for lines.Scan() {
@@ -325,23 +317,24 @@ func VerifyAudit(dir string, f func(AuditRecord) bool) (records int, err error) 
 			var r AuditRecord
 			switch err := json.Unmarshal(lines.Bytes(), &r); {
 			case err != nil:
-				err = fmt.Errorf("%s:%d: this is no record of the audit", path, n)
-				_ = file.Close()
-				return records, err
+				return false, fmt.Errorf("%s:%d: this is no record of the audit", path, n)
 			case records > 0 && (r.Prev != prev || r.Seq != seq+1):
-				_ = file.Close()
-				return records, fmt.Errorf("%s:%d: record %d does not follow record %d: what is before it was changed or removed", path, n, r.Seq, seq)
+				return false, fmt.Errorf("%s:%d: record %d does not follow record %d: what is before it was changed or removed", path, n, r.Seq, seq)
 			}
 			prev, seq = hashOf(lines.Bytes()), r.Seq
 			records++
 			if !f(r) {
-				_ = file.Close()
-				return records, nil
+				return false, nil
 			}
 		}
-		_ = file.Close()
 		if err := lines.Err(); err != nil {
-			return records, fmt.Errorf("%s:%d: %w", path, n+1, err)
+			return false, fmt.Errorf("%s:%d: %w", path, n+1, err)
+		}
+		return true, nil
+	}
+	for _, path := range files {
+		if more, err := read(path); err != nil || !more {
+			return records, err
 		}
 	}
 	return records, nil

@@ -56,8 +56,8 @@ func (s sink) Write(line []byte) (int, error) {
 	e.JSON = strings.TrimSuffix(string(line), "\n")
 	e.Message = strings.Clone(e.Message) // it may be a part of something large
 	s.reg.ring.add(e)
-	for _, w := range s.reg.writers {
-		_, err := w.Write(line)
+	if s.reg.file != nil {
+		_, err := s.reg.file.Write(line)
 		if err != nil {
 			s.divert(line, err)
 		}
@@ -84,20 +84,16 @@ const Redacted = "**********"
 // whoever logs them: the last line of defence, not the first.
 var secretNames = []string{"password", "passwd", "secret", "token", "community", "authorization", "credential", "private_key", "privatekey"}
 
-func replacer(more []string) func([]string, slog.Attr) slog.Attr {
-	names := slices.Concat(secretNames, more)
-	return func(groups []string, a slog.Attr) slog.Attr {
-		if len(groups) == 0 && a.Key == slog.LevelKey {
-			if l, ok := a.Value.Any().(slog.Level); ok {
-				return slog.String(slog.LevelKey, LevelName(l))
-			}
+// replace writes the names of levels, and masks secrets.
+func replace(groups []string, a slog.Attr) slog.Attr {
+	if len(groups) == 0 && a.Key == slog.LevelKey {
+		if l, ok := a.Value.Any().(slog.Level); ok {
+			return slog.String(slog.LevelKey, LevelName(l))
 		}
-		key := strings.ToLower(a.Key)
-		for _, n := range names {
-			if strings.Contains(key, n) {
-				return slog.String(a.Key, Redacted)
-			}
-		}
-		return a
 	}
+	key := strings.ToLower(a.Key)
+	if slices.ContainsFunc(secretNames, func(n string) bool { return strings.Contains(key, n) }) {
+		return slog.String(a.Key, Redacted)
+	}
+	return a
 }

@@ -5,9 +5,11 @@
 package logs
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -27,9 +29,7 @@ type Options struct {
 	Buffer   int                   // newest records kept in memory; 0 = 2000
 	Level    slog.Level            // of ROOT
 	Levels   map[string]slog.Level // of further loggers
-	Console  io.Writer             // gets every line as well, when not nil
 	Fallback io.Writer             // gets what File does not take, and why, when not nil
-	Redacted []string              // further attribute names whose values are never written
 }
 
 // Registry makes loggers and holds their levels. It is safe for concurrent use.
@@ -40,38 +40,22 @@ type Registry struct {
 	set     map[string]slog.Level    // levels that were set
 	loggers map[string]*atomic.Int64 // effective level of each logger in use
 
-	out     sync.Mutex // one record at a time, see handler
-	writers []io.Writer
-	instead io.Writer // Options.Fallback
-	failing bool      // the last record went there
-	closer  io.Closer
+	out     sync.Mutex     // one record at a time, see handler
+	file    io.WriteCloser // nil: there is none, or it is closed
+	instead io.Writer      // Options.Fallback
+	failing bool           // the last record went there
 	current Entry
 	handler slog.Handler
 }
 
 // New makes a registry and opens its file.
 func New(o Options) *Registry {
-	if o.MaxSize <= 0 {
-		o.MaxSize = 20
-	}
-	if o.Keep <= 0 {
-		o.Keep = 5
-	}
-	if o.Buffer <= 0 {
-		o.Buffer = 2000
-	}
-	r := &Registry{ring: newRing(o.Buffer), instead: o.Fallback, set: map[string]slog.Level{Root: o.Level}, loggers: map[string]*atomic.Int64{}}
-	for name, l := range o.Levels {
-		r.set[name] = l
-	}
+	r := &Registry{ring: newRing(cmp.Or(o.Buffer, 2000)), instead: o.Fallback, set: map[string]slog.Level{Root: o.Level}, loggers: map[string]*atomic.Int64{}}
+	maps.Copy(r.set, o.Levels)
 	if o.File != "" {
-		f := &lumberjack.Logger{Filename: o.File, MaxSize: o.MaxSize, MaxBackups: o.Keep}
-		r.writers, r.closer = append(r.writers, f), f
+		r.file = &lumberjack.Logger{Filename: o.File, MaxSize: cmp.Or(o.MaxSize, 20), MaxBackups: cmp.Or(o.Keep, 5)}
 	}
-	if o.Console != nil {
-		r.writers = append(r.writers, o.Console)
-	}
-	r.handler = slog.NewJSONHandler(sink{r}, &slog.HandlerOptions{Level: Trace, ReplaceAttr: replacer(o.Redacted)})
+	r.handler = slog.NewJSONHandler(sink{r}, &slog.HandlerOptions{Level: Trace, ReplaceAttr: replace})
 	return r
 }
 
@@ -166,19 +150,12 @@ type Setting struct {
 func (r *Registry) List() []Setting {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var out []Setting
-	for name, l := range r.set {
-		out = append(out, Setting{name, LevelName(l)})
-	}
-	slices.SortFunc(out, func(a, b Setting) int {
-		switch {
-		case a.Logger == Root:
-			return -1
-		case b.Logger == Root:
-			return 1
+	out := []Setting{{Root, LevelName(r.set[Root])}}
+	for _, name := range slices.Sorted(maps.Keys(r.set)) {
+		if name != Root {
+			out = append(out, Setting{name, LevelName(r.set[name])})
 		}
-		return strings.Compare(a.Logger, b.Logger)
-	})
+	}
 	return out
 }
 
@@ -186,26 +163,19 @@ func (r *Registry) List() []Setting {
 func (r *Registry) Names() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var names []string
-	for n := range r.loggers {
-		names = append(names, n)
-	}
-	for n := range r.set {
-		if _, ok := r.loggers[n]; !ok {
-			names = append(names, n)
-		}
-	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(r.loggers)), maps.Keys(r.set))
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
 // Close closes the file. Records logged later are kept in memory only.
 func (r *Registry) Close() error {
 	r.out.Lock()
 	defer r.out.Unlock()
-	r.writers = nil
-	if r.closer == nil {
+	if r.file == nil {
 		return nil
 	}
-	return r.closer.Close()
+	f := r.file
+	r.file = nil
+	return f.Close()
 }

@@ -2,11 +2,14 @@ package logs
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"ctl.internal/internal/together"
 )
 
 // Entry is one record of the log.
@@ -21,10 +24,8 @@ type Entry struct {
 // Text is the record as log:display shows it, safe for a terminal: time, level,
 // logger and message; the attributes are in JSON.
 func (e Entry) Text() string {
-	return e.Time.Format("2006-01-02T15:04:05.000") + " | " + pad(LevelName(e.Level), 5) + " | " + e.Logger + " | " + Printable(e.Message)
+	return fmt.Sprintf("%s | %-5s | %s | %s", e.Time.Format("2006-01-02T15:04:05.000"), LevelName(e.Level), e.Logger, Printable(e.Message))
 }
-
-func pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-len(s))) }
 
 // Printable replaces what a terminal would obey instead of show.
 func Printable(s string) string {
@@ -47,10 +48,10 @@ type ring struct {
 	entries []Entry // oldest first
 	bytes   int     // of their texts
 	first   uint64  // number of the oldest entry
-	changed chan struct{}
+	changed together.Signal
 }
 
-func newRing(size int) *ring { return &ring{size: size, changed: make(chan struct{})} }
+func newRing(size int) *ring { return &ring{size: size} }
 
 func (r *ring) add(e Entry) {
 	r.mu.Lock()
@@ -63,8 +64,7 @@ func (r *ring) add(e Entry) {
 		r.entries = r.entries[1:]
 		r.first++
 	}
-	close(r.changed)
-	r.changed = make(chan struct{})
+	r.changed.Fire()
 }
 
 // since returns the entries from a number on, the number after them, how many
@@ -79,7 +79,7 @@ func (r *ring) since(n uint64) (es []Entry, next, lost uint64, changed <-chan st
 	if n < next {
 		es = append(es, r.entries[n-r.first:]...)
 	}
-	return es, next, lost, r.changed
+	return es, next, lost, r.changed.Wait()
 }
 
 // Recent returns up to n newest entries, oldest first; n ≤ 0 = all that are kept.

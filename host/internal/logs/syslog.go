@@ -81,34 +81,15 @@ func (s *Syslog) run() {
 			_ = conn.Close()
 		}
 	}()
-	for {
-		select {
-		case <-s.stop:
-			s.flush(conn)
-			return
-		case text := <-s.queue:
-			for conn = s.send(conn, text); conn == nil; conn = s.send(conn, text) {
-				select {
-				case <-s.stop:
-					return
-				case <-time.After(syslogPause):
-				}
+	for text := range s.queue { // Close ends it: what waits then is sent as long as the server takes it
+		for conn = s.send(conn, text); conn == nil; conn = s.send(conn, text) {
+			select {
+			case <-s.stop:
+				return
+			case <-time.After(syslogPause):
 			}
-			s.sent.Add(1)
-		}
-	}
-}
-
-// flush sends what waits, as long as the server takes it.
-func (s *Syslog) flush(conn net.Conn) {
-	for len(s.queue) > 0 {
-		if conn = s.send(conn, <-s.queue); conn == nil {
-			return
 		}
 		s.sent.Add(1)
-	}
-	if conn != nil {
-		_ = conn.Close()
 	}
 }
 
@@ -144,8 +125,9 @@ func (s *Syslog) send(conn net.Conn, text []byte) net.Conn {
 	return conn
 }
 
-// Close stops sending. What waits for a server that does not answer is lost there; the file has it.
+// Close stops sending; no record may be put from then on. What waits for a server that does not answer is lost there; the file has it.
 func (s *Syslog) Close() {
 	close(s.stop)
+	close(s.queue)
 	s.ended.Wait()
 }

@@ -37,7 +37,7 @@ func things(t *testing.T) (c *catalog, all [][]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	aliases := []yang.AliasSet{parsed(t, own[0].aliases)}
+	aliases := []yang.AliasSet{parsed(t, own.Aliases)}
 	var shared []string // modules of the BIER plugins that lie with their model
 	err = filepath.WalkDir("../../..", func(path string, _ os.DirEntry, err error) error {
 		if strings.HasPrefix(filepath.Base(path), "bier-common") {
@@ -48,10 +48,10 @@ func things(t *testing.T) (c *catalog, all [][]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var plugins []part
+	var plugins []*pluginv1.Manifest
 	files, _ := filepath.Glob("../../../plugins/*/plugin.yaml")
 	for _, f := range files {
-		p := part{owner: filepath.Base(filepath.Dir(f))}
+		p := &pluginv1.Manifest{Name: filepath.Base(filepath.Dir(f))}
 		text, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
@@ -62,12 +62,12 @@ func things(t *testing.T) (c *catalog, all [][]string) {
 		if err := yaml.Unmarshal(text, &manifest); err != nil {
 			t.Fatal(err)
 		}
-		if p.aliases, err = json.Marshal(manifest.Aliases); err != nil {
+		if p.Aliases, err = json.Marshal(manifest.Aliases); err != nil {
 			t.Fatal(err)
 		}
-		aliases = append(aliases, parsed(t, p.aliases))
+		aliases = append(aliases, parsed(t, p.Aliases))
 		modules, _ := filepath.Glob(filepath.Join(filepath.Dir(f), "yang", "*.yang"))
-		if strings.HasPrefix(p.owner, "bier-") {
+		if strings.HasPrefix(p.Name, "bier-") {
 			modules = append(modules, shared...)
 		}
 		for _, m := range modules {
@@ -75,7 +75,7 @@ func things(t *testing.T) (c *catalog, all [][]string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.modules = append(p.modules, &pluginv1.YangModule{Name: strings.TrimSuffix(filepath.Base(m), ".yang"), Text: string(text), Implemented: true})
+			p.YangModules = append(p.YangModules, &pluginv1.YangModule{Name: strings.TrimSuffix(filepath.Base(m), ".yang"), Text: string(text), Implemented: true})
 		}
 		plugins = append(plugins, p)
 	}

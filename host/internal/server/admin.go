@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -20,6 +19,7 @@ import (
 
 	"ctl.internal/host/internal/console/tables"
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/datastore/open"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/plugin/process"
@@ -97,18 +97,15 @@ func (s *Server) storeReasons(ctx context.Context) []reason {
 	ctx, cancel := context.WithTimeout(ctx, readyWait)
 	defer cancel()
 	_, err := s.store.Barrier(ctx)
-	etcd := s.loaded.Datastore.Shared()
+	settings := s.loaded.Datastore
 	switch {
-	case err == nil && !etcd:
-		if _, err := os.Stat(s.home.Store()); errors.Is(err, fs.ErrNotExist) {
-			return []reason{missing("store", "the store in "+s.home.Store()+" was removed while the controller runs", "stop the controller, put the store or a snapshot back, start it")}
-		}
-		return nil
+	case err == nil && open.Lost(s.home, settings):
+		return []reason{missing("store", "the store in "+s.home.Store()+" was removed while the controller runs", "stop the controller, put the store or a snapshot back, start it")}
 	case err == nil:
 		return nil
-	case etcd:
-		return []reason{missing("quorum", "no majority of the etcd cluster answers: "+err.Error(),
-			"start the missing members of "+strings.Join(s.loaded.Datastore.Etcd.Endpoints, ", ")+" or mend the network to them; the controller goes on by itself")}
+	case settings.Shared:
+		return []reason{missing("quorum", "no majority of the "+settings.Engine+" cluster answers: "+err.Error(),
+			"start the missing members of "+strings.Join(settings.Etcd.Endpoints, ", ")+" or mend the network to them; the controller goes on by itself")}
 	}
 	return []reason{missing("store", err.Error(), "look for the first error of org.ctl.datastore in "+s.home.Log("ctl.log"))}
 }

@@ -13,18 +13,9 @@ import (
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
 
-// part is one contribution to the schema: a plugin's manifest, or the host's own.
-type part struct {
-	owner   string
-	modules []*pluginv1.YangModule
-	aliases []byte
-	streams []string
-	owns    []string // its configuration trees
-}
-
 // catalog is the schema of what is installed now. It is replaced as a whole.
 type catalog struct {
-	host []part
+	host *pluginv1.Manifest // of the controller's own modules
 	now  atomic.Pointer[restconf.Installed]
 	log  *slog.Logger
 	bad  atomic.Pointer[map[string]string] // owner → why its modules are not in the schema
@@ -32,9 +23,9 @@ type catalog struct {
 	changed together.Signal
 }
 
-func newCatalog(host []part, log *slog.Logger) (*catalog, error) {
+func newCatalog(host *pluginv1.Manifest, log *slog.Logger) (*catalog, error) {
 	c := &catalog{host: host, log: log}
-	set, err := yang.Load(sources(host)...)
+	set, err := yang.Load(sources([]*pluginv1.Manifest{host})...)
 	if err != nil {
 		return nil, fmt.Errorf("the controller's own YANG modules: %w", err)
 	}
@@ -54,8 +45,8 @@ func (c *catalog) refused(owner string) string { return (*c.bad.Load())[owner] }
 // update builds the schema again; rest says which modules of an owner are served
 // over REST. A plugin whose modules do not fit is left out with a message; the
 // others are served.
-func (c *catalog) update(plugins []part, rest func(owner, module string) bool) {
-	good, bad := slices.Clone(c.host), map[string]string{}
+func (c *catalog) update(plugins []*pluginv1.Manifest, rest func(owner, module string) bool) {
+	good, bad := []*pluginv1.Manifest{c.host}, map[string]string{}
 	set, err := yang.Load(sources(append(slices.Clone(good), plugins...))...)
 	if err == nil {
 		good = append(good, plugins...)
@@ -63,8 +54,8 @@ func (c *catalog) update(plugins []part, rest func(owner, module string) bool) {
 		// One of them is bad: find it by adding one after the other.
 		for _, p := range plugins {
 			if _, err := yang.Load(sources(append(slices.Clone(good), p))...); err != nil {
-				bad[p.owner] = err.Error()
-				c.log.Error("the YANG modules of a plugin are refused; its RPCs and data are not served", "plugin", p.owner, "error", err)
+				bad[p.Name] = err.Error()
+				c.log.Error("the YANG modules of a plugin are refused; its RPCs and data are not served", "plugin", p.Name, "error", err)
 				continue
 			}
 			good = append(good, p)
@@ -77,23 +68,23 @@ func (c *catalog) update(plugins []part, rest func(owner, module string) bool) {
 	in := &restconf.Installed{Schema: set, REST: map[string]bool{}, Owned: map[string]bool{}}
 	var aliases []yang.AliasSet
 	for _, p := range good {
-		for _, m := range p.modules {
+		for _, m := range p.YangModules {
 			name, _, _ := strings.Cut(m.Name, "@")
-			in.REST[name] = in.REST[name] || rest(p.owner, name)
+			in.REST[name] = in.REST[name] || rest(p.Name, name)
 		}
-		for _, tree := range p.owns {
+		for _, tree := range p.Owns {
 			in.Owned[strings.TrimPrefix(tree, "/")] = true
 		}
-		for _, s := range p.streams {
-			in.Streams = append(in.Streams, restconf.Stream{Name: s, Description: "Events of " + p.owner + "."})
+		for _, s := range p.Streams {
+			in.Streams = append(in.Streams, restconf.Stream{Name: s, Description: "Events of " + p.Name + "."})
 		}
-		if len(p.aliases) == 0 {
+		if len(p.Aliases) == 0 {
 			continue
 		}
-		a, err := yang.ParseAliases(p.aliases)
+		a, err := yang.ParseAliases(p.Aliases)
 		if err != nil {
-			bad[p.owner] = err.Error()
-			c.log.Error("the aliases of a plugin are refused", "plugin", p.owner, "error", err)
+			bad[p.Name] = err.Error()
+			c.log.Error("the aliases of a plugin are refused", "plugin", p.Name, "error", err)
 			continue
 		}
 		aliases = append(aliases, a)
@@ -108,11 +99,11 @@ func (c *catalog) update(plugins []part, rest func(owner, module string) bool) {
 	c.changed.Fire()
 }
 
-func sources(parts []part) []yang.Source {
-	out := make([]yang.Source, 0, len(parts))
-	for _, p := range parts {
-		s := yang.Source{Name: p.owner, Files: map[string][]byte{}}
-		for _, m := range p.modules {
+func sources(manifests []*pluginv1.Manifest) []yang.Source {
+	out := make([]yang.Source, 0, len(manifests))
+	for _, p := range manifests {
+		s := yang.Source{Name: p.Name, Files: map[string][]byte{}}
+		for _, m := range p.YangModules {
 			s.Files[m.Name+".yang"] = []byte(m.Text)
 		}
 		out = append(out, s)

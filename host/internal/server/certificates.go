@@ -133,7 +133,7 @@ func (c *certificates) Identity(ctx context.Context) (certificate, key []byte, e
 func (s *Server) openSecrets(ctx context.Context, store datastore.Store) (datastore.Store, error) {
 	s.store = store // for stop, should the rest fail
 	var err error
-	s.secrets, err = encrypt.Open(ctx, encrypt.Options{Dir: s.home, Store: store, Shared: s.loaded.Datastore.Shared(),
+	s.secrets, err = encrypt.Open(ctx, encrypt.Options{Dir: s.home, Store: store, Shared: s.loaded.Datastore.Shared,
 		Documents: tree.ConfigNamespace, Log: s.registry.Logger("org.ctl.encrypt")})
 	if err != nil {
 		return nil, fmt.Errorf("encryption service: %w", err)
@@ -142,8 +142,6 @@ func (s *Server) openSecrets(ctx context.Context, store datastore.Store) (datast
 	s.store = s.secrets.Documents()
 	return s.store, nil
 }
-
-func (s *Server) secretCommands() []commands.Command { return s.secrets.Commands() }
 
 // openRealm is a configuration of a realm with its sealed settings opened.
 func (s *Server) openRealm(c realm.Config) (realm.Config, error) {

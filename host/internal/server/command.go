@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,15 +32,14 @@ const (
 	exitConfig = 3 // a file in etc/ is wrong; every fault was printed
 )
 
-// listenerFlags are the listeners that have a flag, an environment variable and a key.
-var listenerFlags = [...]struct{ name, help string }{
-	{"http", "address of the HTTP listener, `host:port`; port 0 takes any, off closes it"},
-	{"https", "address of the HTTPS listener"},
-	{"ssh", "address of the console over SSH"},
-	{"admin", "address of /livez, /readyz and /metrics"},
+// listenerFlags are the flags for listeners, each with its setting.
+var listenerFlags = [...]struct{ name, key, help string }{
+	{"http", "listeners.http", "address of the HTTP listener, `host:port`; port 0 takes any, off closes it"},
+	{"https", "listeners.https", "address of the HTTPS listener"},
+	{"ssh", "listeners.ssh", "address of the console over SSH"},
+	{"admin", "listeners.admin", "address of /livez, /readyz and /metrics"},
+	{"cluster", "cluster.listen", "address for the other nodes of a cluster"},
 }
-
-const clusterFlag = "cluster"
 
 // Main runs ctld and returns its exit code.
 func Main(args []string, stdout, stderr io.Writer) int {
@@ -71,9 +69,8 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	dir := cmd.Flags().String("home", cmp.Or(os.Getenv("CTL_HOME"), "./ctl-home"), "the home directory (CTL_HOME)")
 	given := map[string]*string{}
 	for _, f := range listenerFlags {
-		given[f.name] = cmd.Flags().String(f.name, "", f.help)
+		given[f.key] = cmd.Flags().String(f.name, "", f.help)
 	}
-	given[clusterFlag] = cmd.Flags().String(clusterFlag, "", "address for the other nodes of a cluster")
 	join := cmd.Flags().String("join", "", "`FILE` made by cluster:token: a new home becomes that of a node of the cluster")
 	command := cmd.Flags().String(console.OfflineFlag, "", "a command of ctl on the files of the home")
 	_ = cmd.Flags().MarkHidden(console.OfflineFlag) // it is there
@@ -83,14 +80,9 @@ func Main(args []string, stdout, stderr io.Writer) int {
 			return nil
 		}
 		flags := map[string]string{}
-		for name, value := range given {
-			if cmd.Flags().Changed(name) {
-				if name == clusterFlag {
-					name = "cluster.listen"
-				} else {
-					name = "listeners." + name
-				}
-				flags[name] = *value
+		for _, f := range listenerFlags {
+			if cmd.Flags().Changed(f.name) {
+				flags[f.key] = *given[f.key]
 			}
 		}
 		if err := hideSecrets(); err != nil {
@@ -123,18 +115,11 @@ func Main(args []string, stdout, stderr io.Writer) int {
 // Version is the version of this build with its commit, when that is known, and
 // the newest version of the plugin contract.
 func Version() string {
-	version, commit := "devel", ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if v := info.Main.Version; v != "" && v != "(devel)" {
-			version = v
-		}
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-				commit = " commit " + s.Value[:12]
-			}
-		}
+	version, commit := console.Build()
+	if len(commit) >= 12 {
+		version += " commit " + commit[:12]
 	}
-	return fmt.Sprintf("%s%s contract %s", version, commit, wire.APIVersions[0])
+	return version + " contract " + wire.APIVersions[0]
 }
 
 // secretVariables are those of the environment that may hold secrets.

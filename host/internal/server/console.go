@@ -10,10 +10,10 @@ import (
 	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/host/internal/console/files"
 	"ctl.internal/host/internal/console/history"
+	"ctl.internal/host/internal/console/offline"
 	"ctl.internal/host/internal/console/settings"
 	"ctl.internal/host/internal/console/sshserver"
 	"ctl.internal/host/internal/console/tables"
-	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/plugin"
@@ -26,13 +26,14 @@ func (s *Server) openConsole(ctx context.Context) error {
 	log := s.registry.Logger("org.ctl.console")
 	version, commit, _ := strings.Cut(Version(), " ")
 	missing := func(command string) []string {
-		for name, table := range map[string]func() []commands.Command{"certificates": s.certs.commands, "encryption": s.secretCommands} {
+		for name, table := range map[string]func() []commands.Command{"certificates": s.certs.commands, "encryption": s.secrets.Commands} {
 			if _, ok := commands.Find(table(), command); ok {
 				return s.features.ForCommand(command, name)
 			}
 		}
 		return s.features.ForCommand(command)
 	}
+	audit := engine.AuditTo(s.audit.Handler(s.registry.Logger("org.ctl.console.audit").Handler(), false))
 	s.shell = engine.New(engine.Config{
 		Sources: []engine.Source{
 			engine.Static(tables.FeatureCommands(s.features)),
@@ -46,13 +47,11 @@ func (s *Server) openConsole(ctx context.Context) error {
 			engine.Static(tables.SystemCommands(tables.System{Version: version, Commit: commit, Home: string(s.home),
 				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown, NotReady: s.notReady})), engine.Static(s.restCommands()),
 			tables.FromHost("users", s.aaa.Commands, s.cliOn), tables.FromHost("certificates", s.certs.commands, s.cliOn),
-			tables.FromHost("encryption", s.secretCommands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
+			tables.FromHost("encryption", s.secrets.Commands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
 		},
-		Missing: missing, Log: log, NewRequestID: s.ids.next,
-		Audit: engine.AuditTo(s.audit.Handler(s.registry.Logger("org.ctl.console.audit").Handler(), false)),
+		Missing: missing, Log: log, NewRequestID: s.ids.next, Audit: audit,
 	})
-	own := engine.New(engine.Config{Sources: []engine.Source{engine.Static(s.aaa.OwnCommands())}, Log: log,
-		NewRequestID: s.ids.next, Audit: engine.AuditTo(s.audit.Handler(s.registry.Logger("org.ctl.console.audit").Handler(), false))})
+	own := engine.New(engine.Config{Sources: []engine.Source{engine.Static(s.aaa.OwnCommands())}, Log: log, NewRequestID: s.ids.next, Audit: audit})
 	var err error
 	s.console, err = sshserver.New(sshserver.Config{
 		Shell: s.shell, Own: own, Histories: history.New(s.home.Data("history"), s.loaded.Console.History), HostKeyFile: s.home.Data("ssh_host_key"),
@@ -138,6 +137,6 @@ func (t pluginTable) Decide(ctx context.Context, name, by string, granted bool, 
 // configTable shows the settings to the console.
 func (s *Server) configTable() tables.Config {
 	return tables.Config{Home: s.home, Effective: s.loaded.Effective, Validate: func(ctx context.Context) []home.Problem {
-		return settings.All(ctx, s.home, os.Environ(), feature.Locator{Dirs: []string{pluginDir(), s.home.Plugins()}})
+		return settings.All(ctx, s.home, os.Environ(), offline.Locator(s.home, ""))
 	}}
 }

@@ -2,9 +2,9 @@ package server
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 
+	"ctl.internal/host/internal/console/offline"
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
@@ -17,10 +17,9 @@ import (
 // and goes.
 func (s *Server) openFeatures(ctx context.Context) error {
 	s.featuresChanged = make(chan struct{}, 1)
-	locator := feature.Locator{Dirs: []string{pluginDir(), s.home.Plugins()}}
 	var err error
 	s.features, err = feature.New(ctx, feature.Options{
-		Dir: s.home, Store: s.store, Plugins: runner{s.plugins}, Locate: locator.Locate,
+		Dir: s.home, Store: s.store, Plugins: runner{s.plugins}, Locate: offline.Locator(s.home, "").Locate,
 		Granted: func(plugin, by string, grants []grant.Grant) { s.decided(plugin, by, true, grants) },
 		Trusted: s.trusted,
 		Publish: func(feature.Target) { s.published(); s.refresh() },
@@ -42,9 +41,6 @@ func (s *Server) openFeatures(ctx context.Context) error {
 	s.background(ctx, "history of the event streams", func(ctx context.Context) error { return s.restconf.Record(ctx, s.catalog.Changed) })
 	return nil
 }
-
-// pluginDir is plugins/ beside the running ctld.
-func pluginDir() string { return filepath.Join(programDir(), "plugins") }
 
 // programDir is where the running ctld lies.
 func programDir() string {
@@ -105,16 +101,8 @@ func (s *Server) refresh() {
 	if !s.seen.differs(target, manifests) {
 		return
 	}
-	s.catalog.update(parts(manifests), func(owner, module string) bool { return target.Rest(owner, module) })
+	s.catalog.update(manifests, target.Rest)
 	s.router.update(manifests)
-}
-
-func parts(manifests []*pluginv1.Manifest) []part {
-	out := make([]part, 0, len(manifests))
-	for _, m := range manifests {
-		out = append(out, part{owner: m.Name, modules: m.YangModules, aliases: m.Aliases, streams: m.Streams, owns: m.Owns})
-	}
-	return out
 }
 
 // seen is what the last refresh was made from.

@@ -19,11 +19,11 @@ import (
 //go:embed yang/*.yang
 var ownModules embed.FS
 
-// hostModules are the YANG modules of the controller itself.
-func hostModules() ([]part, error) {
-	p := part{owner: feature.HostPlugin, aliases: []byte(certrpc.Aliases)}
+// hostModules are the YANG modules of the controller itself, as a plugin's manifest has its own.
+func hostModules() (*pluginv1.Manifest, error) {
+	p := &pluginv1.Manifest{Name: feature.HostPlugin, Aliases: []byte(certrpc.Aliases)}
 	add := func(name, text string) {
-		p.modules = append(p.modules, &pluginv1.YangModule{Name: name, Text: text, Implemented: true})
+		p.YangModules = append(p.YangModules, &pluginv1.YangModule{Name: name, Text: text, Implemented: true})
 	}
 	for _, dir := range []struct {
 		files embed.FS
@@ -51,5 +51,5 @@ func hostModules() ([]part, error) {
 		return nil, err
 	}
 	add("network-topology", string(text))
-	return []part{p}, nil
+	return p, nil
 }

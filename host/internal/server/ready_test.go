@@ -20,7 +20,7 @@ import (
 // /readyz names the part that is missing, why, and what to do.
 func TestReadyNamesWhatIsMissing(t *testing.T) {
 	loaded := &home.Loaded{Config: home.Default()}
-	loaded.Datastore.Engine = "etcd"
+	loaded.Datastore.Engine, loaded.Datastore.Shared = "etcd", true
 	loaded.Datastore.Etcd.Endpoints = []string{"http://127.0.0.1:2379"}
 	s := &Server{home: home.Dir(t.TempDir()), loaded: loaded, store: datastore.Bound(away{Store: newStore(t)}, 5*time.Millisecond)}
 	h := adminHandler(s.storeReasons, prometheus.NewRegistry())
@@ -43,7 +43,7 @@ func TestReadyNamesWhatIsMissing(t *testing.T) {
 	if code, why := ask(); code != 200 || len(why) != 0 {
 		t.Errorf("with one: %d %+v", code, why)
 	}
-	loaded.Datastore.Engine = "badger"
+	loaded.Datastore.Engine, loaded.Datastore.Shared = "badger", false
 	if code, why := ask(); code != 503 || why[0].What != "store" {
 		t.Errorf("a store that was removed: %d %+v", code, why)
 	}

@@ -10,9 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	ctl "ctl.internal"
@@ -148,39 +145,6 @@ func collectLess() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	if limit := memoryLimit(); limit > 0 && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(limit / 10 * 9) // collect harder before the kernel ends the process
-	}
-}
-
-// memoryLimit is the bound that the control groups of this process set on its memory, in bytes; 0 = none.
-func memoryLimit() int64 {
-	var limit int64
-	groups, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(groups)) {
-		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(f) != 3 || f[1] != "" && !slices.Contains(strings.Split(f[1], ","), "memory") {
-			continue
-		}
-		root, file := "/sys/fs/cgroup", "memory.max"
-		if f[1] != "" { // version 1
-			root, file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
-		}
-		for dir := f[2]; ; dir = filepath.Dir(dir) { // the bounds of the groups above hold too
-			if text, err := os.ReadFile(filepath.Join(root, dir, file)); err == nil {
-				if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n < 1<<50 && (limit == 0 || n < limit) {
-					limit = n
-				}
-			}
-			if dir == "/" || dir == "." {
-				break
-			}
-		}
-	}
-	return limit
 }
 
 func openLogs(dir home.Dir, c home.Log, fallback io.Writer) (*logs.Registry, error) {

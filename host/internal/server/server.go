@@ -175,9 +175,7 @@ func (s *Server) stop(ctx context.Context) error {
 	if s.audit != nil {
 		errs = append(errs, s.audit.Close())
 	}
-	for _, name := range []string{"ssh.addr"} {
-		_ = os.Remove(s.home.Run(name))
-	}
+	_ = os.Remove(s.home.Run("ssh.addr"))
 	return errors.Join(errs...)
 }
 

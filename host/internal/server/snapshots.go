@@ -3,12 +3,14 @@ package server
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"ctl.internal/host/internal/home"
 	"ctl.internal/sdk/fault"
 )
 
@@ -45,32 +47,22 @@ func (s *Server) getSnapshots(context.Context, struct{}) (snapshotList, error) {
 	return out, err
 }
 
-// saveSnapshot writes beside the file and puts it in place when it is whole.
+// saveSnapshot writes a snapshot of now, and removes the oldest.
 func (s *Server) saveSnapshot(ctx context.Context, _ struct{}) (out snapshotFile, err error) {
 	dir := s.home.Path("backups")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return out, err
 	}
 	out.Name = savedPrefix + time.Now().UTC().Format("20060102-150405.000") + ".tar"
-	if _, err := os.Lstat(filepath.Join(dir, out.Name)); err == nil {
+	path := filepath.Join(dir, out.Name)
+	if _, err := os.Lstat(path); err == nil {
 		return out, fault.New(fault.Exists, "%s is there already: save again", out.Name)
 	}
-	f, err := os.CreateTemp(dir, ".snapshot-*") // mode 0600
-	if err != nil {
+	if err := home.Replace(path, 0o600, func(w io.Writer) error { return s.snapshot(ctx, w, nil) }); err != nil {
 		return out, err
 	}
-	defer os.Remove(f.Name())
-	if err = s.snapshot(ctx, f, nil); err == nil {
-		err = f.Sync()
-	}
-	if info, serr := f.Stat(); serr == nil {
+	if info, err := os.Stat(path); err == nil {
 		out.Size = uint64(max(0, info.Size()))
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, out.Name))
-	}
-	if err != nil {
-		return out, err
 	}
 	own, err := filepath.Glob(filepath.Join(dir, savedPrefix+"*.tar")) // in the order of their times
 	for _, old := range own[:max(0, len(own)-keptSnapshots)] {

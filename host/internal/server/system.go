@@ -114,9 +114,6 @@ func (s *Server) getStatus(context.Context, struct{}) (systemStatus, error) {
 			Serving: p.State.Serving(), PID: p.PID, Restarts: p.Restarts, Calls: p.Calls, Errors: p.Errors, Refused: p.Refused, InFlight: p.InFlight})
 	}
 	for _, f := range s.features.List() {
-		if f.Hidden {
-			continue
-		}
 		one := featureStatus{Name: f.Name, Version: f.Version, Description: f.Description, State: f.State, Required: f.Required,
 			Available: f.Available, Note: f.Note, NeededBy: f.NeededBy, Plugin: f.Plugins}
 		for _, d := range f.Depends {

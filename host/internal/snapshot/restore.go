@@ -114,7 +114,7 @@ func fill(ctx context.Context, stage home.Dir, file string, in io.ReadSeeker, he
 		return fmt.Errorf("datastore.etcd.password: %w", err)
 	}
 	err = load(ctx, stage, settings, file, in, head, total, progress)
-	if err != nil && settings.Engine == "etcd" {
+	if err != nil && settings.Shared {
 		err = fmt.Errorf("%w (etcd must have no data under the prefix %s: stop all controllers that use it and delete it with etcdctl del --prefix %[2]s, "+
 			"or give the controllers another datastore.etcd.prefix)", err, settings.Etcd.Prefix)
 	}

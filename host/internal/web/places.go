@@ -73,16 +73,12 @@ func answer(w http.ResponseWriter, value []byte, err error) {
 	}
 }
 
-func (o Options) kept(ctx context.Context, key string) (value []byte, err error) {
-	err = o.Store.View(ctx, func(sn datastore.Snapshot) error {
-		e, err := sn.Get(namespace, key)
-		value = e.Value
-		return err
-	})
+func (o Options) kept(ctx context.Context, key string) ([]byte, error) {
+	e, err := datastore.Get(ctx, o.Store, namespace, key)
 	if errors.Is(err, datastore.ErrNotFound) {
 		return []byte("{}"), nil
 	}
-	return value, err
+	return e.Value, err
 }
 
 func (o Options) keep(ctx context.Context, mine, key string, all map[string]place) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"ctl.internal/sdk/commands"
 )
@@ -106,14 +107,12 @@ func section(b *strings.Builder, title string, rows [][2]string) {
 	if len(rows) == 0 {
 		return
 	}
-	width := 0
-	for _, r := range rows {
-		width = max(width, len(r[0]))
-	}
 	fmt.Fprintf(b, "\n%s:\n", title)
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, r := range rows {
-		fmt.Fprintf(b, "  %-*s  %s\n", width, r[0], r[1])
+		fmt.Fprintf(w, "  %s\t%s\n", r[0], r[1])
 	}
+	_ = w.Flush() // a strings.Builder takes everything
 }
 
 // helpData is the help of a command as data, for --format json.

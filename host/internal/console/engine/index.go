@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -53,13 +54,13 @@ func split(name string) (scope, bare string) {
 }
 
 func (x *index) scopes() []string {
-	var out []string
+	all := map[string]bool{}
 	for _, c := range x.all {
-		if s, _ := split(c.Name); s != "" && (len(out) == 0 || out[len(out)-1] != s) {
-			out = append(out, s)
+		if s, _ := split(c.Name); s != "" {
+			all[s] = true
 		}
 	}
-	return slices.Compact(slices.Sorted(slices.Values(out)))
+	return slices.Sorted(maps.Keys(all))
 }
 
 // bares are the names within a scope.

@@ -25,6 +25,7 @@ type IO struct {
 	Stderr   io.Writer
 	Width    int               // columns, 0 = no terminal
 	Terminal commands.Terminal // nil = nobody to ask
+	Failed   func(error)       // gets the errors instead of Stderr, unless nil
 }
 
 // nobody is the Terminal of a line that has none.
@@ -201,6 +202,10 @@ func (s *Session) fail(std IO, format string, err error) console.Code {
 	if errors.As(err, &silent) || code == console.Interrupted {
 		return code
 	}
+	if std.Failed != nil {
+		std.Failed(err)
+		return code
+	}
 	if format == "json" {
 		type one struct {
 			Kind string `json:"kind"`
@@ -216,18 +221,12 @@ func (s *Session) fail(std IO, format string, err error) console.Code {
 		_ = enc.Encode(map[string]any{"errors": all, "code": code})
 		return code
 	}
-	fmt.Fprintf(std.Stderr, "error: %s\n", strings.ReplaceAll(printable(err.Error()), "\n", "\n       "))
+	lines := strings.Split(err.Error(), "\n")
+	for i := range lines {
+		lines[i] = console.Printable(lines[i]) // what a device or plugin says must not move the cursor
+	}
+	fmt.Fprintf(std.Stderr, "error: %s\n", strings.Join(lines, "\n       "))
 	return code
-}
-
-// printable keeps what a device or plugin says in an error from moving the cursor.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, s)
 }
 
 // enter goes into the subshell of a scope, when that is what the word means.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"ctl.internal/host/internal/console/syntax"
@@ -17,12 +18,7 @@ const masked = "***"
 
 func secretName(name string) bool {
 	name = strings.ToLower(name)
-	for _, p := range secretParts {
-		if strings.Contains(name, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(secretParts, func(p string) bool { return strings.Contains(name, p) })
 }
 
 // secretOption reports whether a word names an option whose value is secret, in
@@ -81,12 +77,7 @@ func redact(c commands.Command, words []string) (string, bool) {
 func (s *Session) Sensitive(line string) bool {
 	parsed, err := syntax.Parse(line)
 	if err != nil { // what cannot be read is judged by its look
-		for _, w := range strings.Fields(line) {
-			if strings.HasPrefix(w, "-") && secretName(w) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(strings.Fields(line), secretFlag)
 	}
 	x := s.index()
 	for _, p := range parsed {
@@ -114,12 +105,10 @@ func (s *Session) redactStage(x *index, stage syntax.Stage) (string, bool) {
 			}
 		}
 	}
-	if c.Name == shellScope+":watch" || c.Name == shellScope+":alias" {
-		for _, w := range words[1:] {
-			if strings.HasPrefix(w, "-") && secretName(w) {
-				return words[0] + " " + masked, true
-			}
-		}
+	if (c.Name == shellScope+":watch" || c.Name == shellScope+":alias") && slices.ContainsFunc(words[1:], secretFlag) {
+		return words[0] + " " + masked, true
 	}
 	return text, false
 }
+
+func secretFlag(w string) bool { return strings.HasPrefix(w, "-") && secretName(w) }

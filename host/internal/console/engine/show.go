@@ -2,8 +2,9 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
+	"io"
 
 	"ctl.internal/host/internal/console/syntax"
 	"ctl.internal/internal/console"
@@ -41,30 +42,16 @@ func (s *Shell) Show(ctx context.Context, line string) (content string, err erro
 	if err == nil && !cmd.Safe {
 		return "", fault.New(fault.Denied, "%s changes something; only commands that show are run here", cmd.Name)
 	}
-	var out, said shown
-	if code := session.Run(ctx, line, IO{Stdout: &out, Stderr: &said}); code != console.OK {
-		err = failure(said.Bytes(), code)
-		if out.Len() == 0 && ctx.Err() != nil {
-			err = fault.New(fault.Timeout, "%s has not ended in time", name)
-		}
-		return out.String(), err
+	var out shown
+	text := ""
+	code := session.Run(ctx, line, IO{Stdout: &out, Stderr: io.Discard, Failed: func(err error) { text = cmp.Or(text, err.Error()) }})
+	switch {
+	case code == console.OK:
+		return out.String(), nil
+	case out.Len() == 0 && ctx.Err() != nil:
+		return "", fault.New(fault.Timeout, "%s has not ended in time", name)
 	}
-	return out.String(), nil
-}
-
-// failure is the fault that a session wrote as JSON.
-func failure(said []byte, code console.Code) error {
-	var o struct {
-		Errors []struct{ Text string }
-	}
-	text := string(said)
-	if json.Unmarshal(said, &o) == nil && len(o.Errors) > 0 {
-		text = o.Errors[0].Text
-	}
-	kinds := map[console.Code]fault.Kind{console.Usage: fault.Invalid, console.NotFound: fault.NotFound, console.Denied: fault.Denied, console.Unavailable: fault.Unavailable}
-	kind, ok := kinds[code]
-	if !ok {
-		kind = fault.Downstream
-	}
-	return fault.New(kind, "%s", text)
+	kinds := map[console.Code]fault.Kind{console.Usage: fault.Invalid, console.NotFound: fault.NotFound, console.Denied: fault.Denied,
+		console.Unavailable: fault.Unavailable}
+	return out.String(), fault.New(cmp.Or(kinds[code], fault.Downstream), "%s", text)
 }

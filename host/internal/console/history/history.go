@@ -103,20 +103,6 @@ func (l *List) Add(line string) error {
 	return l.write(os.O_APPEND, line+"\n")
 }
 
-// Len is the number of lines.
-func (l *List) Len() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.lines)
-}
-
-// At returns a line counted from the newest, which is 0.
-func (l *List) At(i int) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lines[len(l.lines)-1-i]
-}
-
 // Lines returns all lines, oldest first.
 func (l *List) Lines() []string {
 	l.mu.Lock()

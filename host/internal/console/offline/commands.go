@@ -118,18 +118,9 @@ func saveStopped(ctx context.Context, dir home.Dir, in *commands.Invocation) (er
 	return errors.Join(err, f.Close())
 }
 
-// verified is a plugin of the catalogue and what was found of its file.
-type verified struct {
-	Feature string `json:"feature"`
-	Plugin  string `json:"plugin"`
-	Path    string `json:"path"`
-	SHA256  string `json:"sha256"`
-	Fault   string `json:"fault,omitempty"`
-}
-
 func verifyCommand(d home.Dir) commands.Command {
 	return commands.Command{Name: "features:verify", Run: func(_ context.Context, in *commands.Invocation) error {
-		problems, plugins := feature.Check(d), verifyPlugins(d, locator(d, in.Option("plugins")))
+		problems, plugins := feature.Check(d), verifyPlugins(d, Locator(d, in.Option("plugins")))
 		faults := 0
 		var b strings.Builder
 		for _, p := range problems {
@@ -156,8 +147,8 @@ func verifyCommand(d home.Dir) commands.Command {
 }
 
 // verifyPlugins compares the file of every plugin with its checksum.
-func verifyPlugins(d home.Dir, l feature.Locator) []verified {
-	out := []verified{}
+func verifyPlugins(d home.Dir, l feature.Locator) []feature.Verified {
+	out := []feature.Verified{}
 	for _, file := range d.Catalogue() {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -172,7 +163,7 @@ func verifyPlugins(d home.Dir, l feature.Locator) []verified {
 				continue
 			}
 			for _, p := range f.Plugins {
-				v := verified{Feature: f.ID(), Plugin: p.Name}
+				v := feature.Verified{Feature: f.ID(), Plugin: p.Name}
 				path, sum, err := l.Locate(p.Name)
 				if err == nil {
 					if v.Path = path; p.SHA256 != "" {

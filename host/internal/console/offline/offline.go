@@ -74,7 +74,7 @@ func (t terminal) Progress(p commands.Progress) {
 func config(dir home.Dir) tables.Config {
 	return tables.Config{Home: dir,
 		Validate: func(ctx context.Context) []home.Problem {
-			return settings.All(ctx, dir, os.Environ(), locator(dir, ""))
+			return settings.All(ctx, dir, os.Environ(), Locator(dir, ""))
 		},
 		Effective: func() []home.Effective {
 			loaded, _ := home.Load(dir, os.Environ(), nil)
@@ -82,8 +82,8 @@ func config(dir home.Dir) tables.Config {
 		}}
 }
 
-// locator looks for plugins in the directories given, else where ctld does.
-func locator(dir home.Dir, given string) feature.Locator {
+// Locator looks for plugins in the directories given, else beside ctld and in the home.
+func Locator(dir home.Dir, given string) feature.Locator {
 	if given != "" {
 		return feature.Locator{Dirs: filepath.SplitList(given)}
 	}

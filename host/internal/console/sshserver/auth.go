@@ -99,10 +99,10 @@ func authorized(dir, user string, key ssh.PublicKey) error {
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o022 != 0 || info.Size() > maxKeysFile {
-		return fmt.Errorf("%w: %s must be a file of at most 1 MiB that only its owner may write (chmod go-w)", errRefused, file)
+	if info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%w: %s must be a file that only its owner may write (chmod go-w)", errRefused, file)
 	}
-	b, err := os.ReadFile(file)
+	b, err := home.ReadBounded(file, maxKeysFile)
 	if err != nil {
 		return err
 	}

@@ -72,11 +72,6 @@ func (c *completer) tab(line string, pos int) (string, int, bool) {
 	return start + strings.TrimPrefix(line[pos:], " "), len(start), true
 }
 
-func (c *completer) width() int {
-	w, _ := c.size()
-	return w
-}
-
 func commonPrefix(a, b string) string {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -185,32 +185,30 @@ func (c *conn) working() func() {
 type connLimiter struct {
 	max int
 
-	mu      sync.Mutex
-	in      int
-	pending []*limitedConn // not logged in yet, oldest first
+	mu    sync.Mutex
+	conns []*limitedConn // oldest first
 }
 
 // limitedConn is one connection.
 type limitedConn struct {
-	end  func() // ends it
-	gone bool   // it holds no place any more
+	end     func() // ends it
+	pending bool   // not logged in yet
 }
 
 // enter gives a connection a place; nil when all are held by users logged in.
 func (l *connLimiter) enter(end func()) *limitedConn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.in >= l.max {
-		if len(l.pending) == 0 {
+	if len(l.conns) >= l.max {
+		i := slices.IndexFunc(l.conns, func(c *limitedConn) bool { return c.pending })
+		if i < 0 {
 			return nil
 		}
-		oldest := l.pending[0]
-		l.release(oldest)
-		oldest.end()
+		l.conns[i].end()
+		l.conns = slices.Delete(l.conns, i, i+1)
 	}
-	c := &limitedConn{end: end}
-	l.in++
-	l.pending = append(l.pending, c)
+	c := &limitedConn{end, true}
+	l.conns = append(l.conns, c)
 	return c
 }
 
@@ -218,27 +216,13 @@ func (l *connLimiter) enter(end func()) *limitedConn {
 func (l *connLimiter) loggedIn(c *limitedConn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.known(c)
-	return !c.gone
+	c.pending = false
+	return slices.Contains(l.conns, c)
 }
 
 // leave gives the place back.
 func (l *connLimiter) leave(c *limitedConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !c.gone {
-		l.release(c)
-	}
-}
-
-func (l *connLimiter) release(c *limitedConn) {
-	l.known(c)
-	c.gone = true
-	l.in--
-}
-
-func (l *connLimiter) known(c *limitedConn) {
-	if at := slices.Index(l.pending, c); at >= 0 {
-		l.pending = slices.Delete(l.pending, at, at+1)
-	}
+	l.conns = slices.DeleteFunc(l.conns, func(o *limitedConn) bool { return o == c })
 }

@@ -1,7 +1,7 @@
 package sshserver
 
 import (
-	"bytes"
+	"bufio"
 	"io"
 	"strings"
 	"sync"
@@ -13,14 +13,15 @@ import (
 // is fed with it before anybody knows whether it wants it; when it asks a question
 // instead, the answers are still taken from the beginning.
 type input struct {
-	r io.Reader
+	r     io.Reader
+	lines *bufio.Reader // of answers
 
 	mu      sync.Mutex
 	cond    *sync.Cond
 	kept    []byte // from the offset base on
 	base    int64
 	read    int64 // how far the command was fed
-	asked   int64 // how far answers were taken
+	asked   int64 // how far lines has read for answers
 	filling bool
 	err     error
 }
@@ -28,13 +29,14 @@ type input struct {
 func newInput(r io.Reader) *input {
 	in := &input{r: r}
 	in.cond = sync.NewCond(&in.mu)
+	in.lines = bufio.NewReaderSize(answers{in}, syntax.MaxLine)
 	return in
 }
 
 // fillLocked waits until there is more after an offset, or the end. One reader
-// fills for all.
-func (in *input) fillLocked(at int64) {
-	for in.base+int64(len(in.kept)) <= at && in.err == nil {
+// fills for both.
+func (in *input) fillLocked(at *int64) {
+	for in.base+int64(len(in.kept)) <= *at && in.err == nil {
 		if in.filling {
 			in.cond.Wait()
 			continue
@@ -60,13 +62,13 @@ func (in *input) trimLocked() {
 	}
 }
 
-// Read feeds the command.
-func (in *input) Read(p []byte) (int, error) {
+// from reads from an offset on, which it advances.
+func (in *input) from(at *int64, p []byte) (int, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.fillLocked(in.read)
-	n := copy(p, in.kept[min(in.read-in.base, int64(len(in.kept))):])
-	in.read += int64(n)
+	in.fillLocked(at)
+	n := copy(p, in.kept[min(*at-in.base, int64(len(in.kept))):])
+	*at += int64(n)
 	in.trimLocked()
 	if n == 0 && len(p) > 0 {
 		return 0, in.err
@@ -74,29 +76,19 @@ func (in *input) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// Read feeds the command.
+func (in *input) Read(p []byte) (int, error) { return in.from(&in.read, p) }
+
+// answers reads what answers are taken from.
+type answers struct{ *input }
+
+func (a answers) Read(p []byte) (int, error) { return a.from(&a.asked, p) }
+
 // answer takes a line as the answer to a question.
 func (in *input) answer() (string, error) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for at := in.asked; ; at = in.base + int64(len(in.kept)) {
-		in.fillLocked(at)
-		rest := in.kept[in.asked-in.base:]
-		i := bytes.IndexByte(rest, '\n')
-		if i < 0 && in.err == nil && len(rest) < syntax.MaxLine {
-			continue
-		}
-		if len(rest) == 0 {
-			return "", io.EOF
-		}
-		line := rest
-		if i >= 0 {
-			line = rest[:i]
-			i++
-		} else {
-			i = len(rest)
-		}
-		text := strings.TrimSuffix(string(line), "\r")
-		in.asked += int64(i)
-		return text, nil
+	line, _ := in.lines.ReadSlice('\n') // an error with text: the last line, or one that is too long
+	if len(line) == 0 {
+		return "", io.EOF
 	}
+	return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r"), nil
 }

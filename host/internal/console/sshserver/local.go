@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"ctl.internal/host/internal/plugin/process"
 	"ctl.internal/sdk/caller"
 )
 
@@ -55,23 +54,9 @@ func listenUnix(path string) (net.Listener, error) {
 
 // checkPeer lets in the user that runs the controller, and root.
 func checkPeer(c net.Conn) error {
-	u, ok := c.(*net.UnixConn)
-	if !ok {
-		return errors.New("not a unix socket")
-	}
-	raw, err := u.SyscallConn()
+	cred, err := process.Peer(c)
 	if err != nil {
 		return err
-	}
-	var cred *unix.Ucred
-	var credErr error
-	if err := raw.Control(func(fd uintptr) {
-		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return err
-	}
-	if credErr != nil {
-		return credErr
 	}
 	return allowPeer(cred.Uid, uint32(os.Geteuid()))
 }

@@ -3,6 +3,7 @@ package sshserver
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"golang.org/x/crypto/ssh"
@@ -80,15 +81,12 @@ func (c *conn) serveSession(ctx context.Context, ch ssh.Channel, reqs <-chan *ss
 
 func (s *session) setEnv(payload []byte) bool {
 	var e envRequest
-	if ssh.Unmarshal(payload, &e) != nil || len(e.Value) > 4096 {
+	known := []string{console.EnvFormat, console.EnvBatch, console.EnvKeepOn, console.EnvWidth}
+	if ssh.Unmarshal(payload, &e) != nil || len(e.Value) > 4096 || !slices.Contains(known, e.Name) {
 		return false
 	}
-	switch e.Name {
-	case console.EnvFormat, console.EnvBatch, console.EnvKeepOn, console.EnvWidth:
-		s.env[e.Name] = e.Value
-		return true
-	}
-	return false
+	s.env[e.Name] = e.Value
+	return true
 }
 
 func (s *session) setPTY(payload []byte) bool {
@@ -124,6 +122,11 @@ func (s *session) size() (width, height int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sizeLocked()
+}
+
+func (s *session) width() int {
+	w, _ := s.size()
+	return w
 }
 
 func (s *session) sizeLocked() (width, height int) {

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
+	"io/fs"
 	"sync"
 
 	"golang.org/x/term"
 
 	"ctl.internal/host/internal/console/engine"
+	"ctl.internal/host/internal/home"
 	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -21,7 +22,7 @@ type terminal struct {
 	*session
 	keys   *keyboard
 	edit   *term.Terminal
-	screen *screen
+	screen *console.StatusLine
 	asking sync.Mutex // one question at a time
 }
 
@@ -40,7 +41,7 @@ func (s *session) open() (*terminal, func()) {
 		io.Reader
 		io.Writer
 	}{t.keys, s.ch}, "")
-	t.screen = &screen{w: t.edit, width: func() int { w, _ := s.size(); return w }}
+	t.screen = &console.StatusLine{Out: t.edit, Width: t.width}
 	t.edit.SetSize(s.size())
 	s.mu.Lock()
 	s.resize = func(w, h int) { t.edit.SetSize(w, h) }
@@ -57,15 +58,14 @@ func (s *session) open() (*terminal, func()) {
 }
 
 func (t *terminal) io() engine.IO {
-	w, _ := t.size()
-	return engine.IO{Stdout: t.screen, Stderr: t.screen, Width: w, Terminal: t}
+	return engine.IO{Stdout: t.screen, Stderr: t.screen, Width: t.width(), Terminal: t}
 }
 
 // Prompt asks the user. Nothing of it comes into the history.
 func (t *terminal) Prompt(ctx context.Context, text string, echo bool) (string, error) {
 	t.asking.Lock()
 	defer t.asking.Unlock()
-	t.screen.finish()
+	t.screen.Finish()
 	text = console.Printable(text)
 	line, interrupted, err := t.keys.line(ctx, func() (string, error) {
 		if !echo {
@@ -91,13 +91,13 @@ func (t *terminal) Prompt(ctx context.Context, text string, echo bool) (string, 
 }
 
 // Progress shows the state of long work below the output.
-func (t *terminal) Progress(p commands.Progress) { t.screen.show(progress(p)) }
+func (t *terminal) Progress(p commands.Progress) { t.screen.Show(progress(p)) }
 
 // terminalLine runs one line in a terminal: ssh -t HOST 'line'.
 func (s *session) terminalLine(ctx context.Context, line string) console.Code {
 	t, wait := s.open()
 	code := s.runLine(ctx, line, t.io())
-	t.screen.finish()
+	t.screen.Finish()
 	s.exitStatus(code)
 	wait()
 	return code
@@ -128,7 +128,7 @@ func (s *session) interactive(ctx context.Context) console.Code {
 	s.initScript(ctx, t)
 	code := console.OK
 	for !s.shell.Done() && ctx.Err() == nil {
-		t.screen.finish()
+		t.screen.Finish()
 		t.edit.SetPrompt(s.shell.Prompt())
 		line, interrupted, err := t.keys.line(ctx, t.edit.ReadLine)
 		if err != nil && !errors.Is(err, term.ErrPasteIndicator) {
@@ -152,17 +152,12 @@ func (s *session) initScript(ctx context.Context, t *terminal) {
 	if file == "" {
 		return
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		if !errors.Is(err, os.ErrNotExist) {
-			s.conn.srv.cfg.Log.Warn("the shell's init script", "error", err)
-		}
-		return
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxInitScript))
-	if err == nil {
+	b, err := home.ReadBounded(file, maxInitScript)
+	switch {
+	case err == nil:
 		s.runLine(ctx, string(b), t.io())
+	case !errors.Is(err, fs.ErrNotExist):
+		s.conn.srv.cfg.Log.Warn("the shell's init script", "error", err)
 	}
 }
 
@@ -178,5 +173,13 @@ func (k *keep) Add(line string) {
 	}
 }
 
-func (k *keep) Len() int        { return k.lines.Len() }
-func (k *keep) At(i int) string { return k.lines.At(i) }
+func (k *keep) Len() int { return len(k.lines.Lines()) }
+
+// At returns a line counted from the newest, which is 0. Another session may have removed it since Len.
+func (k *keep) At(i int) string {
+	lines := k.lines.Lines()
+	if i >= len(lines) {
+		return ""
+	}
+	return lines[len(lines)-1-i]
+}

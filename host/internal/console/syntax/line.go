@@ -4,7 +4,8 @@
 package syntax
 
 import (
-	"strconv"
+	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -37,19 +38,11 @@ type Pipeline []Stage
 // Line is the pipelines of a line, to be run one after the other.
 type Line []Pipeline
 
-// Error is a fault in a line.
-type Error struct {
-	Pos  int // byte in the line where the fault begins
-	Text string
-}
-
-func (e *Error) Error() string { return e.Text }
-
 // Parse reads a whole line. A line of blanks and comments has no pipelines.
 func Parse(s string) (Line, error) {
 	l := lexer{in: s}
 	if len(s) > MaxLine {
-		return nil, &Error{Pos: MaxLine, Text: "the line is longer than 65536 bytes; put the commands into a file and use ctl -f FILE"}
+		return nil, fmt.Errorf("the line is longer than %d bytes; put the commands into a file and use ctl -f FILE", MaxLine)
 	}
 	var (
 		line     Line
@@ -59,7 +52,7 @@ func Parse(s string) (Line, error) {
 	for {
 		t := l.next()
 		if t.open != 0 {
-			return nil, &Error{Pos: t.Start, Text: "the quote " + string(t.open) + " that begins at column " + column(s, t.openAt) + " is not closed"}
+			return nil, fmt.Errorf("the quote %c that begins at column %d is not closed", t.open, column(s, t.openAt))
 		}
 		switch {
 		case t.kind == word:
@@ -68,11 +61,11 @@ func Parse(s string) (Line, error) {
 		case len(stage) > 0:
 			pipeline, stage = append(pipeline, stage), nil
 		case t.kind == pipe:
-			return nil, &Error{Pos: t.Start, Text: "there is no command before the | at column " + column(s, t.Start)}
+			return nil, fmt.Errorf("there is no command before the | at column %d", column(s, t.Start))
 		case len(pipeline) > 0 && t.kind == newline:
 			continue // a pipe at the end of a line goes on in the next
 		case len(pipeline) > 0:
-			return nil, &Error{Pos: t.Start, Text: "there is no command after the last |"}
+			return nil, errors.New("there is no command after the last |")
 		}
 		if t.kind == pipe {
 			continue
@@ -90,7 +83,6 @@ func Parse(s string) (Line, error) {
 type Partial struct {
 	Stage Stage // the finished words of the last stage
 	Word  Word  // the word at the cursor; its text is empty after a blank
-	Open  byte  // the quote the word stands in, 0 for none
 	Piped bool  // the stage follows a |
 }
 
@@ -103,7 +95,7 @@ func Tail(s string) Partial {
 		switch t.kind {
 		case word:
 			if t.End == len(s) {
-				p.Word, p.Open = t.Word, t.open
+				p.Word = t.Word
 				return p
 			}
 			p.Stage = append(p.Stage, t.Word)
@@ -205,6 +197,4 @@ func (l *lexer) word() token {
 	return t
 }
 
-func column(s string, pos int) string {
-	return strconv.Itoa(utf8.RuneCountInString(s[:pos]) + 1)
-}
+func column(s string, pos int) int { return utf8.RuneCountInString(s[:pos]) + 1 }

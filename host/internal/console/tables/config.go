@@ -30,12 +30,7 @@ type Config struct {
 
 // ConfigCommands are config:*.
 func ConfigCommands(c Config) []commands.Command {
-	keys := names(func() (out []string) {
-		for _, s := range c.Effective() {
-			out = append(out, s.Key)
-		}
-		return out
-	})
+	keys := eachName(c.Effective, func(s home.Effective) (string, bool) { return s.Key, true })
 	key := commands.Argument{Name: "key", Help: "the setting, dotted", Required: true, Complete: keys}
 	file := commands.Option{Name: "pid", Short: "p", Aliases: []string{"file"}, Default: hostFile,
 		Help: "the file in etc/ without .yaml: ctl, or the name of a plugin", Complete: names(c.files)}

@@ -32,7 +32,10 @@ type Features interface {
 // FeatureCommands are feature:*.
 func FeatureCommands(f Features) []commands.Command {
 	t := features{f}
-	some := t.several(t.Installed)
+	installed := names(t.Installed)
+	free := eachName(t.List, func(f feature.Info) (string, bool) { return f.Name, !f.Required && f.Available })
+	required := eachName(t.Requirements, func(q feature.Requirement) (string, bool) { return q.Name, true })
+	some := t.several(installed)
 	some.Required = false
 	return []commands.Command{
 		{Name: "feature:list", Summary: "list the features", Safe: true, Run: t.list,
@@ -41,29 +44,29 @@ func FeatureCommands(f Features) []commands.Command {
 				boolOption("installed", "i", "only those that are installed"),
 				boolOption("required", "r", "only those that were asked for"),
 				boolOption("ordered", "o", "by name; they always are"),
-				boolOption("show-hidden", "s", "those too that are parts of others"),
+				boolOption("show-hidden", "s", "as in Karaf; no feature is hidden here"),
 			}},
 		{Name: "feature:info", Summary: "show what a feature is made of", Safe: true, Run: t.info,
-			Arguments: []commands.Argument{t.one(t.Names)}},
+			Arguments: []commands.Argument{t.one()}},
 		{Name: "feature:install", Summary: "install features and what they need", Run: t.install,
 			Help: "feature:install ctl-switch-all\nfeature:install -t ctl-bier-all\nWhat is installed already stays as it is. Several features are installed together or not at all.\n" +
 				"A plugin that requests more than to serve its own is shown with its requests, and you are asked; plugin:revoke takes a grant back.",
 			Options: []commands.Option{simulateOption, verboseOption, boolOption("no-start", "s", "do not start what is new"),
 				boolOption("grant", "g", "grant the plugins all that they request, without asking")},
-			Arguments: []commands.Argument{t.several(t.notRequired)}},
+			Arguments: []commands.Argument{t.several(free)}},
 		{Name: "feature:uninstall", Summary: "uninstall features and what nothing else needs", Run: t.uninstall,
 			Help:      "A feature that came along with another goes with the last that needs it; it cannot be uninstalled by itself.",
 			Options:   []commands.Option{simulateOption, verboseOption, boolOption("clean", "c", "also delete the settings files of what goes")},
-			Arguments: []commands.Argument{t.several(t.required)}},
-		{Name: "feature:start", Summary: "start features that were stopped, and what they need", Run: t.start,
-			Options: []commands.Option{verboseOption}, Arguments: []commands.Argument{t.several(t.Installed)}},
-		{Name: "feature:stop", Summary: "stop features without uninstalling them", Run: t.stop,
+			Arguments: []commands.Argument{t.several(required)}},
+		{Name: "feature:start", Summary: "start features that were stopped, and what they need", Run: t.each("starting", f.Start),
+			Options: []commands.Option{verboseOption}, Arguments: []commands.Argument{t.several(installed)}},
+		{Name: "feature:stop", Summary: "stop features without uninstalling them", Run: t.each("stopping", f.Stop),
 			Help:    "Their plugins end unless another feature needs them; feature:start brings them back.",
-			Options: []commands.Option{verboseOption}, Arguments: []commands.Argument{t.several(t.Installed)}},
+			Options: []commands.Option{verboseOption}, Arguments: []commands.Argument{t.several(installed)}},
 		{Name: "feature:status", Summary: "show the state of a feature", Safe: true, Run: t.status,
-			Arguments: []commands.Argument{t.one(t.Names)}},
+			Arguments: []commands.Argument{t.one()}},
 		{Name: "feature:version-list", Summary: "list the versions of a feature", Safe: true, Run: t.versionList,
-			Arguments: []commands.Argument{t.one(t.Names)}},
+			Arguments: []commands.Argument{t.one()}},
 
 		{Name: "feature:requirement-list", Summary: "list the features that were asked for", Safe: true, Run: t.requirementList},
 		{Name: "feature:repo-list", Summary: "list the files of the catalogue", Safe: true, Run: t.repoList},
@@ -76,15 +79,8 @@ func FeatureCommands(f Features) []commands.Command {
 			Arguments: []commands.Argument{{Name: "url", Help: "path of the file, or file:// address", Type: commands.File, Required: true, Beside: []string{".minisig", ".pub"}}}},
 		{Name: "feature:repo-remove", Summary: "remove a file that was added to the catalogue", Run: t.repoRemove,
 			Options: []commands.Option{verboseOption, boolOption("uninstall-all", "u", "uninstall its features first")},
-			Arguments: []commands.Argument{{Name: "repository", Help: "its name", Required: true, Complete: names(func() []string {
-				var out []string
-				for _, r := range t.Repositories() {
-					if r.Added {
-						out = append(out, r.Name)
-					}
-				}
-				return out
-			})}}},
+			Arguments: []commands.Argument{{Name: "repository", Help: "its name", Required: true,
+				Complete: eachName(t.Repositories, func(r feature.RepoInfo) (string, bool) { return r.Name, r.Added })}}},
 		{Name: "feature:repo-refresh", Summary: "read the files of the catalogue again", Run: t.repoRefresh,
 			Options: []commands.Option{verboseOption}},
 
@@ -92,15 +88,8 @@ func FeatureCommands(f Features) []commands.Command {
 		{Name: "feature:key-revoke", Summary: "end the trust in a public key of catalogues", Run: t.keyRevoke,
 			Help:    "The features of its catalogues are not run any more, on all nodes, from now on. feature:repo-add --key trusts it again.",
 			Options: []commands.Option{verboseOption},
-			Arguments: []commands.Argument{{Name: "key", Help: "its ID", Required: true, Complete: names(func() []string {
-				var out []string
-				for _, k := range t.Keys() {
-					if !k.Revoked {
-						out = append(out, k.ID)
-					}
-				}
-				return out
-			})}}},
+			Arguments: []commands.Argument{{Name: "key", Help: "its ID", Required: true,
+				Complete: eachName(t.Keys, func(k feature.KeyInfo) (string, bool) { return k.ID, !k.Revoked })}}},
 		{Name: "feature:verify", Summary: "check signatures, checksums and running programs of features", Safe: true, Run: t.verify,
 			Help: "For each plugin of a started feature: the signature of its catalogue and the trust in the key, the checksum of its file, and\n" +
 				"that its process runs that file. Ends with an error when something is not as it should be.",
@@ -110,31 +99,12 @@ func FeatureCommands(f Features) []commands.Command {
 
 type features struct{ Features }
 
-func (t features) one(list func() []string) commands.Argument {
-	return commands.Argument{Name: "name", Help: "the feature: NAME or NAME/VERSION", Required: true, Complete: names(list)}
+func (t features) one() commands.Argument {
+	return commands.Argument{Name: "name", Help: "the feature: NAME or NAME/VERSION", Required: true, Complete: names(t.Names)}
 }
 
-func (t features) several(list func() []string) commands.Argument {
-	return commands.Argument{Name: "name", Help: "the features: NAME or NAME/VERSION", Required: true, Repeated: true, Complete: names(list)}
-}
-
-// notRequired is what feature:install can add.
-func (t features) notRequired() []string {
-	var out []string
-	for _, f := range t.List() {
-		if !f.Required && !f.Hidden && f.Available {
-			out = append(out, f.Name)
-		}
-	}
-	return out
-}
-
-func (t features) required() []string {
-	var out []string
-	for _, q := range t.Requirements() {
-		out = append(out, q.Name)
-	}
-	return out
+func (t features) several(complete func(context.Context, string) []string) commands.Argument {
+	return commands.Argument{Name: "name", Help: "the features: NAME or NAME/VERSION", Required: true, Repeated: true, Complete: complete}
 }
 
 func (t features) find(name string) (feature.Info, error) {

@@ -45,20 +45,22 @@ func actor(who caller.Caller) string {
 
 // agrees shows what a plugin requests and asks whether it is granted.
 func agrees(ctx context.Context, in *commands.Invocation, needed *grant.NeededError) bool {
-	in.Progress(commands.Progress{})
 	var b strings.Builder
 	fmt.Fprintf(&b, "The plugin %s %s wants to\n", needed.Plugin, console.Printable(needed.Version))
 	for _, r := range needed.Requests {
 		fmt.Fprintf(&b, "  - %s   [%s]\n", console.Printable(r.Words()), console.Printable(r.Grant.String()))
 	}
 	b.WriteString("Grant this? (yes/no) ")
-	answer, err := in.Prompt(ctx, b.String(), true)
-	return err == nil && yes(answer)
+	ok, err := confirmed(ctx, in, b.String())
+	return ok && err == nil
 }
 
-func yes(answer string) bool {
+// confirmed asks a question and reports whether the answer is yes.
+func confirmed(ctx context.Context, in *commands.Invocation, question string) (bool, error) {
+	in.Progress(commands.Progress{})
+	answer, err := in.Prompt(ctx, question, true)
 	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "yes" || answer == "y"
+	return answer == "yes" || answer == "y", err
 }
 
 func (t features) uninstall(ctx context.Context, in *commands.Invocation) error {
@@ -67,12 +69,11 @@ func (t features) uninstall(ctx context.Context, in *commands.Invocation) error 
 	})
 }
 
-func (t features) start(ctx context.Context, in *commands.Invocation) error {
-	return changing(in, "starting", func() (feature.Change, error) { return t.Start(ctx, in.Args["name"]...) })
-}
-
-func (t features) stop(ctx context.Context, in *commands.Invocation) error {
-	return changing(in, "stopping", func() (feature.Change, error) { return t.Stop(ctx, in.Args["name"]...) })
+// each does something to the features that are named.
+func (t features) each(what string, do func(context.Context, ...string) (feature.Change, error)) func(context.Context, *commands.Invocation) error {
+	return func(ctx context.Context, in *commands.Invocation) error {
+		return changing(in, what, func() (feature.Change, error) { return do(ctx, in.Args["name"]...) })
+	}
 }
 
 // changing does something and reports what it changed when somebody wants to know.

@@ -36,11 +36,10 @@ func (t features) repoAdd(ctx context.Context, in *commands.Invocation) error {
 
 // agreesTo shows the key of a catalogue and asks whether it is trusted.
 func agreesTo(ctx context.Context, in *commands.Invocation, u *feature.UntrustedError) bool {
-	in.Progress(commands.Progress{})
-	answer, err := in.Prompt(ctx, fmt.Sprintf("%s is signed with the key\n  ID           %s\n  fingerprint  %s\n  public key   %s\n"+
+	ok, err := confirmed(ctx, in, fmt.Sprintf("%s is signed with the key\n  ID           %s\n  fingerprint  %s\n  public key   %s\n"+
 		"Compare it with what its author publishes. Trust it for this and later catalogues? (yes/no) ",
-		console.Printable(u.Catalogue), u.Signer.ID, u.Signer.Fingerprint, u.Signer.Key), true)
-	return err == nil && yes(answer)
+		console.Printable(u.Catalogue), u.Signer.ID, u.Signer.Fingerprint, u.Signer.Key))
+	return ok && err == nil
 }
 
 func (t features) keyList(_ context.Context, in *commands.Invocation) error {

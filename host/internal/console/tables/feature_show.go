@@ -18,7 +18,7 @@ func (t features) list(_ context.Context, in *commands.Invocation) error {
 		out.Empty = "No features installed"
 	}
 	for _, f := range t.List() {
-		if in.Flag("installed") && f.State == feature.Uninstalled || in.Flag("required") && !f.Required || f.Hidden && !in.Flag("show-hidden") {
+		if in.Flag("installed") && f.State == feature.Uninstalled || in.Flag("required") && !f.Required {
 			continue
 		}
 		out.Add(f.Name, f.Version, mark(in, f.Required), f.State, f.Repository, f.Description)

@@ -15,7 +15,6 @@ type fakeFeatures struct{ installed []string }
 func (f *fakeFeatures) List() []feature.Info {
 	all := []feature.Info{
 		{Name: "ctl-bier-all", Version: "1.0.0", Available: false, Note: "not yet available", Repository: "ctl", Description: "Bit-indexed explicit replication, everything that belongs to it"},
-		{Name: "ctl-restconf", Version: "1.0.0", Available: true, Hidden: true, Repository: "ctl", Description: "RESTCONF"},
 		{Name: "ctl-switch-all", Version: "1.0.0", Available: true, Repository: "ctl", Description: "Commodity switches",
 			Plugins: []string{"switch"}, Facets: []feature.Facet{{Facet: feature.CLI, Plugin: "switch", Commands: []string{"switch:*"}}}, Config: []string{"etc/switch_swdb.csv"}},
 	}

@@ -19,7 +19,7 @@ func (t logTable) filterOptions() []commands.Option {
 		{Name: "number", Short: "n", Help: "how many records, the newest", Type: commands.Int, Default: "50"},
 		{Name: "pattern", Short: "p", Help: "only records whose text matches this regular expression"},
 		{Name: "level", Short: "l", Help: "only records of this level or above", Values: levels()},
-		{Name: "plugin", Help: "only records of this plugin", Complete: names(t.plugins)},
+		{Name: "plugin", Help: "only records of this plugin", Complete: eachName(t.r.Names, loggingPlugin)},
 		boolOption("own", "o", "also the records of your own commands"),
 		boolOption("no-color", "", "no colours, also on a terminal"),
 		boolOption("raw", "r", "show the whole records, as in the file"),
@@ -88,15 +88,10 @@ const (
 	auditLogger   = "org.ctl.console.audit"
 )
 
-// plugins are those that have logged something, for completion.
-func (t logTable) plugins() []string {
-	var out []string
-	for _, n := range t.r.Names() {
-		if name, ok := strings.CutPrefix(n, pluginLoggers); ok && !strings.Contains(name, ".") {
-			out = append(out, name)
-		}
-	}
-	return out
+// loggingPlugin is the plugin whose logger a name is.
+func loggingPlugin(logger string) (string, bool) {
+	name, ok := strings.CutPrefix(logger, pluginLoggers)
+	return name, ok && !strings.Contains(name, ".")
 }
 
 // attributes are the members of a record beyond those of every record, as

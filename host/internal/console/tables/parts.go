@@ -18,6 +18,18 @@ func names(list func() []string) func(context.Context, string) []string {
 	return func(context.Context, string) []string { return list() }
 }
 
+// eachName makes a completer of what a list has; name says what one is called, and whether it is offered.
+func eachName[T any](list func() []T, name func(T) (string, bool)) func(context.Context, string) []string {
+	return names(func() (out []string) {
+		for _, one := range list() {
+			if n, ok := name(one); ok {
+				out = append(out, n)
+			}
+		}
+		return out
+	})
+}
+
 // emitFindings shows what was found; the command has failed when that is anything.
 func emitFindings(in *commands.Invocation, out *commands.Table) error {
 	if err := in.Emit(out, nil); err != nil || len(out.Rows) == 0 {

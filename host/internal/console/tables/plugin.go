@@ -50,13 +50,8 @@ func PluginCommands(p Plugins) []commands.Command {
 type plugins struct{ Plugins }
 
 func (t plugins) argument(repeated bool) commands.Argument {
-	return commands.Argument{Name: "name", Help: "name of the plugin", Required: true, Repeated: repeated, Complete: names(func() []string {
-		var out []string
-		for _, p := range t.List() {
-			out = append(out, p.Name)
-		}
-		return out
-	})}
+	return commands.Argument{Name: "name", Help: "name of the plugin", Required: true, Repeated: repeated,
+		Complete: eachName(t.List, func(p plugin.Info) (string, bool) { return p.Name, true })}
 }
 
 func (t plugins) list(_ context.Context, in *commands.Invocation) error {

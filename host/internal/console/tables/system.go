@@ -60,11 +60,11 @@ func (s System) version(_ context.Context, in *commands.Invocation) error {
 
 func (s System) shutdown(ctx context.Context, in *commands.Invocation) error {
 	if !in.Flag("force") {
-		answer, err := in.Prompt(ctx, "Stop the controller? (yes/no): ", true)
+		ok, err := confirmed(ctx, in, "Stop the controller? (yes/no): ")
 		if err != nil {
 			return err
 		}
-		if !yes(answer) {
+		if !ok {
 			return fault.New(fault.InUse, "the controller stays")
 		}
 	}

@@ -8,8 +8,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/badger"
@@ -20,13 +23,13 @@ import (
 // Store opens the store of a home. With etcd every controller of the cluster
 // needs the key of package encrypt, or it cannot open what the others sealed.
 func Store(ctx context.Context, dir home.Dir, c home.Datastore, log *slog.Logger) (datastore.Store, error) {
-	return store(ctx, dir, c, 0, log)
+	return open(ctx, place{dir, c, 0, log})
 }
 
 // Empty opens a store that has no data yet, for a snapshot to be restored into. Its
 // revisions go on after first, that of the snapshot.
 func Empty(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.Revision, log *slog.Logger) (datastore.Store, error) {
-	s, err := store(ctx, dir, c, first, log)
+	s, err := open(ctx, place{dir, c, first, log})
 	if err != nil {
 		return nil, err
 	}
@@ -45,31 +48,61 @@ func Empty(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.
 	return s, nil
 }
 
-func store(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.Revision, log *slog.Logger) (datastore.Store, error) {
-	switch c.Engine {
-	case "badger":
-		return badger.Open(badger.Options{Dir: dir.Store(), History: c.History, First: first, Log: log})
-	case "etcd":
-		t, err := clientTLS(dir, c.Etcd)
-		if err != nil {
-			return nil, err
-		}
-		return etcd.Open(ctx, etcd.Options{Endpoints: c.Etcd.Endpoints, Prefix: c.Etcd.Prefix, Timeout: c.Etcd.Timeout,
-			Username: c.Etcd.Username, Password: c.Etcd.Password, TLS: t, History: c.History, First: first, Log: log})
+// engine is what a value of datastore.engine means. ctl.schema.yaml of package home lists the same names, and the settings.
+type engine struct {
+	open  func(context.Context, place) (datastore.Store, error)
+	check func(dir string) error // looks for damage; nil: the store is not on this disk
+}
+
+// place is what an engine opens a store with.
+type place struct {
+	dir      home.Dir
+	settings home.Datastore
+	first    datastore.Revision // of an empty store
+	log      *slog.Logger
+}
+
+var engines = map[string]engine{"badger": {openBadger, badger.Check}, "etcd": {openEtcd, nil}}
+
+func open(ctx context.Context, p place) (datastore.Store, error) {
+	e, ok := engines[p.settings.Engine]
+	if !ok {
+		return nil, fmt.Errorf("datastore.engine: %q is not one of %v", p.settings.Engine, slices.Sorted(maps.Keys(engines)))
 	}
-	return nil, fmt.Errorf("datastore.engine: %q is neither badger nor etcd", c.Engine)
+	return e.open(ctx, p)
+}
+
+func openBadger(_ context.Context, p place) (datastore.Store, error) {
+	return badger.Open(badger.Options{Dir: p.dir.Store(), History: p.settings.History, First: p.first, Log: p.log})
+}
+
+func openEtcd(ctx context.Context, p place) (datastore.Store, error) {
+	c := p.settings.Etcd
+	t, err := clientTLS(p.dir, c)
+	if err != nil {
+		return nil, err
+	}
+	return etcd.Open(ctx, etcd.Options{Endpoints: c.Endpoints, Prefix: c.Prefix, Timeout: c.Timeout, Username: c.Username,
+		Password: c.Password, TLS: t, History: p.settings.History, First: p.first, Log: p.log})
 }
 
 // Check looks for damage of a home's store and changes nothing; a store that a
 // controller is using, or that is not on this disk, is not looked at.
 func Check(dir home.Dir, c home.Datastore) error {
-	if c.Engine != "badger" {
+	check := engines[c.Engine].check
+	if check == nil {
 		return nil
 	}
-	if err := badger.Check(dir.Store()); !errors.Is(err, datastore.ErrLocked) {
+	if err := check(dir.Store()); !errors.Is(err, datastore.ErrLocked) {
 		return err
 	}
 	return nil
+}
+
+// Lost reports whether the files of a store that is open were removed. A store that is not on this disk has none.
+func Lost(dir home.Dir, c home.Datastore) bool {
+	_, err := os.Stat(dir.Store())
+	return engines[c.Engine].check != nil && errors.Is(err, fs.ErrNotExist)
 }
 
 // clientTLS is nil when nothing about TLS is set; https endpoints are then

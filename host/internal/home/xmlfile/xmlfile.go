@@ -182,22 +182,16 @@ func (f *File) Apply(changes []Change) (changed bool, err error) {
 
 // Set returns the text with the element at path, such as "a/b", holding value.
 func (f *File) Set(path, value string) ([]byte, error) {
-	var esc bytes.Buffer
-	if err := xml.EscapeText(&esc, []byte(value)); err != nil {
-		return nil, err
-	}
 	for _, l := range f.Leaves {
 		if l.Path == path {
-			tag := f.text[l.start+1 : l.end]
-			tag = tag[:bytes.IndexAny(tag, " \t\r\n/>")] // with its prefix
-			return splice(f.text, l.start, l.end, fmt.Sprintf("<%s>%s</%s>", tag, esc.Bytes(), tag)), nil
+			return splice(f.text, l.start, l.end, f.holding(l, value)), nil
 		}
 	}
 	dir, name := "", path
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {
 		dir, name = path[:i], path[i+1:]
 	}
-	element := fmt.Sprintf("<%s>%s</%s>\n", name, esc.Bytes(), name)
+	element := fmt.Sprintf("<%s>%s</%s>\n", name, escaped(value), name)
 	at, ok := f.inside[dir]
 	for !ok && dir != "" {
 		parent, last := "", dir
@@ -212,6 +206,19 @@ func (f *File) Set(path, value string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: there is no place for <%s>; add the element, empty", f.Name, path)
 	}
 	return splice(f.text, at, at, element), nil
+}
+
+// holding is the element of a leaf with another value.
+func (f *File) holding(l Leaf, value string) string {
+	tag := f.text[l.start+1 : l.end]
+	tag = tag[:bytes.IndexAny(tag, " \t\r\n/>")] // with its prefix
+	return fmt.Sprintf("<%s>%s</%s>", tag, escaped(value), tag)
+}
+
+func escaped(value string) string {
+	var b bytes.Buffer
+	_ = xml.EscapeText(&b, []byte(value)) // a buffer takes everything
+	return b.String()
 }
 
 func splice(text []byte, from, to int, with string) []byte {
@@ -242,13 +249,7 @@ func (f *File) Replace(path string, values []string) ([]byte, error) {
 		if i == len(at)-1 && len(values) > len(at) {
 			value = strings.Join(values[i:], ",")
 		}
-		var esc bytes.Buffer
-		if err := xml.EscapeText(&esc, []byte(value)); err != nil {
-			return nil, err
-		}
-		tag := f.text[at[i].start+1 : at[i].end]
-		tag = tag[:bytes.IndexAny(tag, " \t\r\n/>")]
-		text = splice(text, at[i].start, at[i].end, fmt.Sprintf("<%s>%s</%s>", tag, esc.Bytes(), tag))
+		text = splice(text, at[i].start, at[i].end, f.holding(at[i], value))
 	}
 	return text, nil
 }

@@ -209,32 +209,33 @@ func (l closedListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		pid, err := peer(c)
-		if err == nil && !ofPlugin(pid, l.own) {
+		cred, err := Peer(c)
+		if err == nil && !ofPlugin(int(cred.Pid), l.own) {
 			return c, nil
 		}
 		_ = c.Close()
-		l.refused(pid)
+		l.refused(int(cred.Pid))
 	}
 }
 
-// peer is the process that connected to a unix socket.
-func peer(c net.Conn) (int, error) {
+// Peer is the process that connected to a unix socket, and its user.
+func Peer(c net.Conn) (unix.Ucred, error) {
 	u, ok := c.(*net.UnixConn)
 	if !ok {
-		return 0, fmt.Errorf("%T is no unix socket", c)
+		return unix.Ucred{}, fmt.Errorf("%T is no unix socket", c)
 	}
 	raw, err := u.SyscallConn()
 	if err != nil {
-		return 0, err
+		return unix.Ucred{}, err
 	}
 	var cred *unix.Ucred
 	var failed error
-	if err := raw.Control(func(fd uintptr) { cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
-		return 0, err
+	err = raw.Control(func(fd uintptr) { cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	if err == nil {
+		err = failed
 	}
-	if failed != nil {
-		return 0, failed
+	if err != nil {
+		return unix.Ucred{}, err
 	}
-	return int(cred.Pid), nil
+	return *cred, nil
 }

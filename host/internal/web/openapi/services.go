@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -46,9 +47,7 @@ func (d *document) services() {
 
 // add takes paths and schemas in, with an operationId where there is none.
 func (d *document) add(paths, schemas object) {
-	for name, s := range schemas {
-		d.schemas[name] = s
-	}
+	maps.Copy(d.schemas, schemas)
 	for path, item := range paths {
 		verbs, ok := item.(object)
 		if !ok {
