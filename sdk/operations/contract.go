@@ -96,21 +96,26 @@ func (c *Client) Invoke(ctx context.Context, module, rpc string, input []byte) (
 	return res.Output, nil
 }
 
-// Register serves h on a gRPC server; sdk.Serve does this for a plugin.
-func Register(s grpc.ServiceRegistrar, h Handler) {
-	pluginv1.RegisterOperationsServer(s, &server{handler: h})
+// Register serves operations on a gRPC server; sdk.Serve does this for a plugin.
+// handler returns the handler, or why there is none yet.
+func Register(s grpc.ServiceRegistrar, _ string, handler func() (Handler, error)) {
+	pluginv1.RegisterOperationsServer(s, &server{handler: handler})
 }
 
 type server struct {
 	pluginv1.UnimplementedOperationsServer
-	handler Handler
+	handler func() (Handler, error)
 }
 
 func (s *server) Invoke(ctx context.Context, r *pluginv1.InvokeRequest) (*pluginv1.InvokeResponse, error) {
 	if r.Caller != nil {
 		ctx = caller.With(ctx, caller.FromProto(r.Caller))
 	}
-	out, err := s.handler.Invoke(ctx, &Request{Module: r.Module, RPC: r.Rpc, Input: r.Input})
+	h, err := s.handler()
+	if err != nil {
+		return nil, fault.ToStatus(err)
+	}
+	out, err := h.Invoke(ctx, &Request{Module: r.Module, RPC: r.Rpc, Input: r.Input})
 	if err != nil {
 		return nil, fault.ToStatus(err)
 	}
