@@ -75,21 +75,11 @@ func (k *checker) launch(env ...string) (*subject, error) {
 
 // exec starts the process and returns its handshake.
 func (s *subject) exec(ctx context.Context) (string, error) {
-	outR, outW, err := os.Pipe()
-	if err != nil {
-		return "", err
-	}
-	errR, errW, err := os.Pipe()
-	if err != nil {
-		return "", err
-	}
+	outR, outW := io.Pipe()
+	errR, errW := io.Pipe()
 	s.cmd.Stdout, s.cmd.Stderr = outW, errW
-	err = s.cmd.Start()
-	outW.Close()
-	errW.Close()
-	if err != nil {
-		outR.Close()
-		errR.Close()
+	s.cmd.WaitDelay = time.Second // a child in a group of its own may hold them open
+	if err := s.cmd.Start(); err != nil {
 		close(s.exited)
 		return "", err
 	}
@@ -99,12 +89,9 @@ func (s *subject) exec(ctx context.Context) (string, error) {
 	readers.Go(func() { s.read(errR, &s.stderr) })
 	go func() {
 		_ = s.cmd.Wait() // how it ended is in ProcessState
-		end := time.Now().Add(time.Second)
-		_ = outR.SetReadDeadline(end)
-		_ = errR.SetReadDeadline(end)
+		outW.Close()
+		errW.Close()
 		readers.Wait()
-		outR.Close()
-		errR.Close()
 		close(s.exited)
 	}()
 	select {
