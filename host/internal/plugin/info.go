@@ -21,48 +21,48 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Info is what an operator may know of a plugin.
+// Info is what an operator may know of a plugin. As JSON it is part of what plugin:info answers.
 type Info struct {
-	Name       string
-	Version    string // empty before its first start
-	State      State
-	Reason     string    // why it is not ready
-	Since      time.Time // of the state
-	PID        int       // 0 when there is no process
-	Started    time.Time // of the process
-	Generation uint64    // processes so far
-	Restarts   int       // by the controller, after failures
-	Failures   int       // in a row
-	RestartAt  time.Time // in backoff
-	LastError  string
+	Name       string    `json:"name"`
+	Version    string    `json:"version"` // empty before its first start
+	State      State     `json:"state"`
+	Reason     string    `json:"reason,omitempty"` // why it is not ready
+	Since      time.Time `json:"since"`            // of the state
+	PID        int       `json:"pid"`              // 0 when there is no process
+	Started    time.Time `json:"-"`                // of the process
+	Generation uint64    `json:"-"`                // processes so far
+	Restarts   int       `json:"restarts"`         // by the controller, after failures
+	Failures   int       `json:"-"`                // in a row
+	RestartAt  time.Time `json:"-"`                // in backoff
+	LastError  string    `json:"lastError,omitempty"`
 
-	Path     string
-	Origin   string // who answers for the file
-	SHA256   string // of the file that runs or ran last
-	DataDir  string
-	Facets   []string
-	Health   map[string]string // details the plugin gives with its health
-	Warnings []string          // of its settings
-	Tail     []string          // last lines it logged
-	Manifest *pluginv1.Manifest
+	Path     string             `json:"path"`
+	Origin   string             `json:"origin"` // the catalogue that answers for the file, and who signed it
+	SHA256   string             `json:"sha256"` // of the file that runs or ran last
+	DataDir  string             `json:"dataDir"`
+	Facets   []string           `json:"facets"`
+	Health   map[string]string  `json:"details,omitempty"`  // details the plugin gives with its health
+	Warnings []string           `json:"warnings,omitempty"` // of its settings
+	Tail     []string           `json:"log,omitempty"`      // last lines it logged, newest last
+	Manifest *pluginv1.Manifest `json:"-"`
 
-	Grants []grant.Decision // what became of its requests
-	Denied uint64           // tries of what it was not granted
+	Grants []grant.Decision `json:"-"`      // what became of its requests
+	Denied uint64           `json:"denied"` // tries of what it was not granted
 
-	Isolation  process.Isolation
-	Metrics    string // why its metrics are left out; empty = they are not
-	Waiting    int    // calls that wait for a place
-	StoreBytes int64  // of its data, as counted last
-	StoreKeys  int64
-	OverQuota  map[string]uint64 // refusals by quota
-	LogDropped uint64            // lines that it logged too fast
+	Isolation  process.Isolation `json:"-"`
+	Metrics    string            `json:"metrics,omitempty"` // why its metrics are left out; empty = they are not
+	Waiting    int               `json:"waiting"`           // calls that wait for a place
+	StoreBytes int64             `json:"storeBytes"`        // of its data, as counted last
+	StoreKeys  int64             `json:"storeKeys"`
+	OverQuota  map[string]uint64 `json:"-"` // refusals by quota
+	LogDropped uint64            `json:"-"` // lines that it logged too fast
 
-	Calls    uint64 // to the plugin, ever
-	Errors   uint64
-	Repeated uint64 // safe calls made again after a crash
-	Refused  uint64 // while it was down or busy
-	InFlight int64
-	Debugger bool // attached, not started
+	Calls    uint64 `json:"calls"` // to the plugin, ever
+	Errors   uint64 `json:"errors"`
+	Repeated uint64 `json:"repeated"` // safe calls made again after a crash
+	Refused  uint64 `json:"-"`        // while it was down or busy
+	InFlight int64  `json:"inFlight"`
+	Debugger bool   `json:"debugger,omitempty"` // attached, not started
 }
 
 // Info returns all about a plugin.
@@ -113,7 +113,7 @@ func (s *supervisor) info(hash bool) Info {
 	}
 	switch cur := s.cur.Load(); {
 	case cur == nil:
-	case ended(cur.proc.Gone()):
+	case cur.gone():
 		if i.State.Serving() { // the supervisor has not seen it yet
 			i.State, i.Reason, i.Since = Backoff, "its process has ended; a new one is being started", time.Now()
 		}
@@ -121,15 +121,6 @@ func (s *supervisor) info(hash bool) Info {
 		i.PID, i.Started, i.InFlight, i.Debugger = cur.proc.PID, cur.proc.Started, cur.inflight.Load(), cur.proc.Attached()
 	}
 	return i
-}
-
-func ended(gone <-chan struct{}) bool {
-	select {
-	case <-gone:
-		return true
-	default:
-		return false
-	}
 }
 
 // Manifests returns the newest manifest of every plugin that has been described, in

@@ -51,7 +51,7 @@ func (s *supervisor) startProcess(ctx context.Context, spec Spec, beside bool) (
 	ps := process.Spec{
 		Name: s.name, Path: spec.Path, Args: spec.Args, SHA256: spec.SHA256, Sums: &s.m.sums, Env: spec.Env,
 		Dir: s.dir, DataDir: s.dataDir(), HostSocket: s.services.Socket(),
-		StartTimeout: s.m.limits.StartTimeout, Logger: slog.New(countDropped{s.log.Handler(), &s.logDropped}), LogRate: s.m.limits.LogRate, Keeper: s.m.keeper,
+		StartTimeout: s.m.limits.StartTimeout, Logger: s.log, LogRate: s.m.limits.LogRate, LogLost: &s.logDropped, Keeper: s.m.keeper,
 	}
 	if ps.Isolate, err = s.isolate(s.services.Held()); err != nil {
 		return nil, permanentError{err}

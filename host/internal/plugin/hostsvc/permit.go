@@ -6,6 +6,7 @@ import (
 	"google.golang.org/grpc"
 
 	"ctl.internal/host/internal/grant"
+	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
@@ -82,18 +83,9 @@ var needs = map[string]grant.Grant{
 	"HostSecrets":   {Kind: grant.Service, Value: grant.Secrets},
 }
 
-// revocable is a stream that ends when a grant is revoked.
-type revocable struct {
-	grpc.ServerStream
-	ctx context.Context
-}
-
-// Context implements grpc.ServerStream.
-func (r *revocable) Context() context.Context { return r.ctx }
-
 // standing ties a stream to the permit of the moment. The returned function ends that.
 func (s *Server) standing(ss grpc.ServerStream) (grpc.ServerStream, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ss.Context())
 	stop := context.AfterFunc(s.permit.Load().ctx, cancel)
-	return &revocable{ss, ctx}, func() { stop(); cancel() }
+	return wire.StreamWith(ctx, ss), func() { stop(); cancel() }
 }

@@ -45,7 +45,7 @@ func attach(ctx context.Context, s Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{PID: s.Attach.PID, spec: s, conn: conn, Started: time.Now(), done: make(chan struct{}), log: newLogSink(s.Logger, s.LogRate)}
+	p := &Process{PID: s.Attach.PID, spec: s, conn: conn, Started: time.Now(), done: make(chan struct{}), log: newLogSink(s)}
 	ctx, cancel := context.WithTimeout(ctx, s.StartTimeout)
 	defer cancel()
 	if err := p.Ping(ctx); err != nil {

@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -63,7 +64,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{spec: s, Started: time.Now(), done: make(chan struct{}), prog: prog}
-	p.log = newLogSink(s.Logger, s.LogRate)
+	p.log = newLogSink(s)
 	if err := p.prepare(); err != nil {
 		prog.file.Close()
 		return nil, fmt.Errorf("the private directory of plugin %s cannot be made: %w", s.Name, err)
@@ -118,6 +119,16 @@ func (p *Process) Gone() <-chan struct{} {
 	return p.run.child.done
 }
 
+// Ended reports whether Gone is closed.
+func (p *Process) Ended() bool {
+	select {
+	case <-p.Gone():
+		return true
+	default:
+		return false
+	}
+}
+
 // SHA256 is the hash of the file that runs, in hex; empty when attached. A file that
 // was not checked at its start is read now if compute is set, which takes a moment.
 func (p *Process) SHA256(compute bool) string {
@@ -161,3 +172,47 @@ func (p *Process) Ping(ctx context.Context) error {
 
 // Attached reports whether the process runs under a debugger and is not ours.
 func (p *Process) Attached() bool { return p.run == nil }
+
+// Exit is how a process ended.
+type Exit struct {
+	Code   int    // -1 when a signal ended it
+	Signal string // "killed"
+	Reason string // why the host ended it; empty when it ended by itself
+	Tail   []string
+}
+
+// Clean reports an orderly end.
+func (e Exit) Clean() bool { return e.Code == 0 }
+
+// String says how, and with what last words.
+func (e Exit) String() string {
+	var b strings.Builder
+	switch {
+	case e.Reason != "":
+		b.WriteString(e.Reason)
+	case e.Signal != "":
+		fmt.Fprintf(&b, "killed by signal (%s)", e.Signal)
+	default:
+		fmt.Fprintf(&b, "exit status %d", e.Code)
+	}
+	if w := e.lastWords(); w != "" {
+		b.WriteString("; last words: " + w)
+	}
+	return b.String()
+}
+
+// lastWords picks the line of a dying program that says most.
+func (e Exit) lastWords() string {
+	if e.Clean() || len(e.Tail) == 0 {
+		return ""
+	}
+	for _, l := range e.Tail {
+		if strings.HasPrefix(l, "panic: ") || strings.HasPrefix(l, "fatal error: ") {
+			return l
+		}
+	}
+	if e.Signal != "" {
+		return "" // it did not know that it would end
+	}
+	return e.Tail[len(e.Tail)-1]
+}

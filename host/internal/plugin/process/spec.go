@@ -2,6 +2,7 @@ package process
 
 import (
 	"log/slog"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,7 +22,8 @@ type Spec struct {
 
 	StartTimeout time.Duration // from exec to handshake; 0 = 30 s
 	Logger       *slog.Logger
-	LogRate      int // lines a second that are carried on; 0 = 200
+	LogRate      int            // lines a second that are carried on; 0 = 200
+	LogLost      *atomic.Uint64 // counts the lines that were not; nil = they are not counted
 
 	// Isolate restricts the process; nil = not.
 	Isolate *Isolate

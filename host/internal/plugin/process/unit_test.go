@@ -16,7 +16,7 @@ func TestReadLines(t *testing.T) {
 		want     []string
 	}{
 		{"lines", "a\nb\r\n\nc", []string{"a", "b", "", "c"}},
-		{"a long line", long + "yyy\nnext\n", []string{fmt.Sprintf("%d bytes, 4 cut", maxLine), "next"}},
+		{"a long line", long + "yyy\nnext\n", []string{fmt.Sprintf("%d bytes, 3 cut", maxLine), "next"}},
 		{"a long line at the end", long + "yyy", []string{fmt.Sprintf("%d bytes, 3 cut", maxLine)}},
 		{"nothing", "", nil},
 	} {
@@ -184,7 +184,7 @@ func TestParseAttach(t *testing.T) {
 func FuzzReadLines(f *testing.F) {
 	f.Add([]byte("a\nb"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		log := newLogSink(slog.New(slog.DiscardHandler), 0)
+		log := newLogSink(Spec{Logger: slog.New(slog.DiscardHandler)})
 		total := 0
 		readLines(strings.NewReader(string(b)), func(line []byte, cut int) {
 			total += len(line) + cut
