@@ -166,14 +166,8 @@ func jsonOf(v map[string]any) ([]byte, error) {
 func addModules(m *pluginv1.Manifest, f manifestFile, fsys fs.FS) error {
 	missing := slices.Clone(f.YANG.Implements)
 	if fsys != nil {
-		files, err := fs.Glob(fsys, "*.yang")
-		if err != nil {
-			return err
-		}
-		nested, err := fs.Glob(fsys, "*/*.yang")
-		if err != nil {
-			return err
-		}
+		files, _ := fs.Glob(fsys, "*.yang") // the patterns are well-formed
+		nested, _ := fs.Glob(fsys, "*/*.yang")
 		for _, file := range append(files, nested...) {
 			text, err := fs.ReadFile(fsys, file)
 			if err != nil {

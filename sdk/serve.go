@@ -99,18 +99,15 @@ func (s *Server) NewGRPC(opts []grpc.ServerOption) *grpc.Server {
 
 func describe(m *pluginv1.Manifest, stdout, stderr io.Writer) int {
 	raw, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
+	var text bytes.Buffer
+	if err == nil {
+		err = json.Indent(&text, raw, "", "  ")
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(stdout, text.String())
+	}
 	if err != nil {
 		fmt.Fprintln(stderr, err)
-		return exitFailed
-	}
-	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		fmt.Fprintln(stderr, err)
-		return exitFailed
-	}
-	enc := json.NewEncoder(stdout)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
 		return exitFailed
 	}
 	return exitOK

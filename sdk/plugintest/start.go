@@ -50,6 +50,14 @@ type options struct {
 	only   []string
 }
 
+func with(opts []Option) options {
+	o := options{facets: []string{"rest", "cli", "ui"}}
+	for _, f := range opts {
+		f(&o)
+	}
+	return o
+}
+
 // WithConfig gives the plugin settings: anything that encodes to a JSON object.
 // They are checked against the manifest's schema and its defaults filled in.
 func WithConfig(v any) Option { return func(o *options) { o.config = v } }
@@ -81,10 +89,7 @@ func Start(t testing.TB, o sdk.Options, opts ...Option) *Plugin {
 // StartError is Start for a plugin that may refuse to start.
 func StartError(t testing.TB, o sdk.Options, opts ...Option) (*Plugin, error) {
 	t.Helper()
-	cfg := options{facets: []string{"rest", "cli", "ui"}}
-	for _, f := range opts {
-		f(&cfg)
-	}
+	cfg := with(opts)
 	if cfg.host == nil {
 		cfg.host = NewHost(t)
 	}

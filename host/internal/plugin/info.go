@@ -2,14 +2,10 @@ package plugin
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -177,7 +173,7 @@ func (s *supervisor) verify(cur *instance) error {
 
 // runs checks that the process executes the file with a hash still, not another that it has executed since.
 func (s *supervisor) runs(cur *instance, sum string) error {
-	if isScript(cur.spec.Path) {
+	if cur.proc.Script() {
 		return nil // it is the interpreter that runs
 	}
 	now, err := process.Hash(fmt.Sprintf("/proc/%d/exe", cur.proc.PID), "", &s.m.sums)
@@ -193,33 +189,15 @@ func (s *supervisor) runs(cur *instance, sum string) error {
 	return nil
 }
 
-// isScript reports whether an interpreter runs a file.
-func isScript(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 2)
-	n, _ := f.ReadAt(head, 0)
-	return n == 2 && string(head) == "#!"
-}
-
 // checkFiles compares the files that a program reads beside itself with what the catalogue says.
 func checkFiles(spec Spec) error {
 	for _, name := range slices.Sorted(maps.Keys(spec.Files)) {
 		path := filepath.Join(filepath.Dir(spec.Path), name)
-		f, err := os.Open(path)
+		sum, err := process.FileSum(path)
 		if err != nil {
 			return fmt.Errorf("plugin %s: a file that the catalogue names cannot be read: %w", spec.Name, err)
 		}
-		h := sha256.New()
-		_, err = io.Copy(h, f)
-		_ = f.Close()
-		if err != nil {
-			return fmt.Errorf("plugin %s: %s: %w", spec.Name, path, err)
-		}
-		if sum := hex.EncodeToString(h.Sum(nil)); !strings.EqualFold(sum, spec.Files[name]) {
+		if !strings.EqualFold(sum, spec.Files[name]) {
 			return fmt.Errorf("plugin %s: the file %s is not the one in the catalogue: its sha256 is %s, expected %s", spec.Name, path, sum, spec.Files[name])
 		}
 	}

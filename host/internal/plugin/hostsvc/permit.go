@@ -76,13 +76,6 @@ func (s *Server) Allowed(kind, value string) error {
 		s.plugin, g, s.plugin, g)
 }
 
-// needs are the grants that all methods of a service need; the methods of other services check what is asked of them.
-var needs = map[string]grant.Grant{
-	"HostDatastore": {Kind: grant.Service, Value: grant.Datastore},
-	"HostRoles":     {Kind: grant.Service, Value: grant.Roles},
-	"HostSecrets":   {Kind: grant.Service, Value: grant.Secrets},
-}
-
 // standing ties a stream to the permit of the moment. The returned function ends that.
 func (s *Server) standing(ss grpc.ServerStream) (grpc.ServerStream, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ss.Context())

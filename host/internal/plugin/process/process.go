@@ -170,6 +170,9 @@ func (p *Process) Ping(ctx context.Context) error {
 	return err
 }
 
+// Script reports whether an interpreter runs the file.
+func (p *Process) Script() bool { return p.prog.script }
+
 // Attached reports whether the process runs under a debugger and is not ours.
 func (p *Process) Attached() bool { return p.run == nil }
 

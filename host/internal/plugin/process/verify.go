@@ -102,6 +102,16 @@ func Hash(path, want string, sums *Sums) (string, error) {
 	return p.sha256()
 }
 
+// FileSum returns the sha256 of any file, in hex.
+func FileSum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return sumOf(f)
+}
+
 // Sums remembers the hashes of files, so that a restart need not read 20 MB again.
 // The kernel sets the change time of a file at each write and at each attempt to
 // disguise one, so a file with the same identity, size and times is the same file.
