@@ -67,20 +67,19 @@ func (m *Manager) Info(name string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return s.info(true), nil
+	return s.info(), nil
 }
 
-// List describes every plugin, in order of their names. The hashes of files that
-// are not in the catalogue may be missing.
+// List describes every plugin, in order of their names.
 func (m *Manager) List() []Info {
 	var out []Info
 	for _, s := range m.index.Load().plugins {
-		out = append(out, s.info(false))
+		out = append(out, s.info())
 	}
 	return out
 }
 
-func (s *supervisor) info(hash bool) Info {
+func (s *supervisor) info() Info {
 	s.mu.Lock()
 	mc, spec, last := s.machine, s.spec, s.last
 	s.mu.Unlock()
@@ -102,7 +101,7 @@ func (s *supervisor) info(hash bool) Info {
 	i.Version = i.Manifest.GetVersion()
 	if last != nil {
 		i.Tail, i.Warnings = last.proc.Tail(), last.warnings
-		if sum := last.proc.SHA256(hash); sum != "" {
+		if sum := last.proc.SHA256(); sum != "" {
 			i.SHA256 = sum
 		}
 		i.Health = last.health.Load().GetDetails()
@@ -137,7 +136,7 @@ func (m *Manager) Verify(name string) error {
 	if err != nil {
 		return err
 	}
-	i := s.info(false)
+	i := s.info()
 	if !i.State.Serving() {
 		return fault.New(fault.Unavailable, "plugin %s is %s: %s", name, i.State, i.Reason)
 	}
@@ -164,9 +163,9 @@ func (s *supervisor) verify(cur *instance) error {
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err, "%v", err)
 	}
-	if sum != cur.proc.SHA256(true) {
+	if sum != cur.proc.SHA256() {
 		return fault.New(fault.InUse, "the file %s has changed since plugin %s was started (running %s, on disk %s): reload the plugin",
-			cur.spec.Path, s.name, cur.proc.SHA256(true), sum)
+			cur.spec.Path, s.name, cur.proc.SHA256(), sum)
 	}
 	return s.runs(cur, sum)
 }

@@ -140,7 +140,7 @@ func (s *supervisor) files(held grant.Held, m *pluginv1.Manifest) []process.File
 		Properties map[string]struct{ Default any }
 	}
 	if slices.ContainsFunc(requests, func(r grant.Request) bool { return r.FromSettings() }) {
-		text, err := s.m.settings(s.name, m.GetConfigSchema())
+		text, err := s.m.options.Settings(s.name, m.GetConfigSchema())
 		if err != nil || json.Unmarshal(text, &config.values) != nil || json.Unmarshal(m.GetConfigSchema(), &schema) != nil {
 			config.values = nil // the plugin will not be configured either
 		}

@@ -135,7 +135,7 @@ func (s *supervisor) prepare(ctx context.Context, inst *instance, beside bool) e
 	if inst.manifest.SingleNode && s.m.options.Roles != nil && !s.awaitRole(ctx) {
 		return standbyError{inst.manifest}
 	}
-	config, err := s.m.settings(s.name, inst.manifest.ConfigSchema)
+	config, err := s.m.options.Settings(s.name, inst.manifest.ConfigSchema)
 	if err != nil {
 		return permanentError{err}
 	}
@@ -237,7 +237,7 @@ func (s *supervisor) dataDir() string { return filepath.Join(s.m.options.DataDir
 
 // attachment returns where a plugin under a debugger listens, nil when the
 // environment names none.
-func attachment(name string) (*process.Attach, error) {
+func attachment(name string) (*wire.Reattach, error) {
 	text, ok := os.LookupEnv(wire.ReattachVariable(name))
 	if !ok || text == "" {
 		return nil, nil

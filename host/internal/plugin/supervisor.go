@@ -182,13 +182,14 @@ func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside b
 		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: permanent(err)})
 		return
 	}
+	discard := func() { s.stopInstance(inst, s.m.limits.StopGrace); s.ended(inst) }
 	if attempt != s.machine.attempt || s.removed {
 		s.last = inst
-		s.work.Go(func() { s.stopInstance(inst, s.m.limits.StopGrace); s.ended(inst) })
+		s.work.Go(discard)
 		return
 	}
 	if err := s.m.claim(s, inst.manifest); err != nil {
-		s.work.Go(func() { s.stopInstance(inst, s.m.limits.StopGrace); s.ended(inst) })
+		s.work.Go(discard)
 		s.finish(attempt, err)
 		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: true})
 		return

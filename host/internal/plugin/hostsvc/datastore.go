@@ -108,14 +108,12 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 			return nil, err
 		}
 	}
-	if d.s.services.Fence != nil {
-		c, needed, err := d.s.services.Fence()
-		if err != nil {
-			return nil, err
-		}
-		if needed {
-			t.Compares = append(t.Compares, c)
-		}
+	c, needed, err := d.s.services.Fence()
+	if err != nil {
+		return nil, err
+	}
+	if needed {
+		t.Compares = append(t.Compares, c)
 	}
 	if r.Role != "" {
 		c, err := d.s.fence(ctx, r.Role)
@@ -247,9 +245,6 @@ func shared(reads []string, owner, key string) bool {
 // exported reports whether a plugin lets others read a key. Data of one that is not
 // installed may be followed: it may come later.
 func (d *datastoreServer) exported(owner, key string) bool {
-	if d.s.services.Exports == nil {
-		return false
-	}
 	prefixes, installed := d.s.services.Exports(owner)
 	return !installed || slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(key, p) })
 }

@@ -69,9 +69,7 @@ func (s *Server) Allowed(kind, value string) error {
 		return nil
 	}
 	g := grant.Grant{Kind: kind, Value: value}
-	if s.services.Refused != nil {
-		s.services.Refused(g)
-	}
+	s.services.Refused(g)
 	return fault.New(fault.Denied, "plugin %s was not granted `%s`: its manifest must list it under `requests`, and an administrator grant it (plugin:grant %s \"%s\")",
 		s.plugin, g, s.plugin, g)
 }

@@ -27,7 +27,6 @@ func (p *Process) launch(ctx context.Context) error {
 	key, certificate, err := wire.ClientCertificate()
 	if err != nil {
 		_ = os.RemoveAll(p.dir)
-		p.prog.file.Close()
 		return fmt.Errorf("the certificate for plugin %s cannot be made: %w", p.spec.Name, err)
 	}
 	var execErr, recordErr error
@@ -62,7 +61,6 @@ func (p *Process) launch(ctx context.Context) error {
 	proto, err := p.client.Client()
 	if execErr != nil || p.run.child == nil {
 		_ = os.RemoveAll(p.dir)
-		p.prog.file.Close()
 		return err
 	}
 	if err == nil && recordErr != nil {
@@ -85,9 +83,6 @@ func (p *Process) cleanUp() {
 	<-p.run.over
 	p.client.Kill()
 	_ = os.RemoveAll(p.dir)
-	p.hashing.Lock()
-	p.prog.file.Close()
-	p.hashing.Unlock()
 	close(p.done)
 }
 

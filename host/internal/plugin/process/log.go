@@ -39,7 +39,7 @@ const (
 )
 
 func newLogSink(s Spec) *logSink {
-	lines, lost := cmp.Or(s.LogRate, defaultLogRate), cmp.Or(s.LogLost, &atomic.Uint64{})
+	lines, lost := s.LogRate, cmp.Or(s.LogLost, &atomic.Uint64{})
 	return &logSink{handler: s.Logger.Handler(), limit: rate.NewLimiter(rate.Limit(lines), 2*lines),
 		bytes: rate.NewLimiter(bytesPerSecond, bytesAtOnce), lost: lost}
 }

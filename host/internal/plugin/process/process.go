@@ -40,22 +40,14 @@ type Process struct {
 	run    *run
 	client *goplugin.Client
 	dir    string
-	prog   *program // kept open, for its hash
+	prog   *program // its file is closed
 
 	detached sync.Once
-	hashing  sync.Mutex
-	sum      string
 }
 
 // Start executes the plugin and waits for its handshake. Whatever goes wrong,
 // nothing is left behind. The error names the plugin and quotes its last words.
 func Start(ctx context.Context, s Spec) (*Process, error) {
-	if s.Logger == nil {
-		s.Logger = slog.Default()
-	}
-	if s.StartTimeout <= 0 {
-		s.StartTimeout = defaultStartTimeout
-	}
 	if s.Attach != nil {
 		return attach(ctx, s)
 	}
@@ -63,10 +55,10 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer prog.file.Close()
 	p := &Process{spec: s, Started: time.Now(), done: make(chan struct{}), prog: prog}
 	p.log = newLogSink(s)
 	if err := p.prepare(); err != nil {
-		prog.file.Close()
 		return nil, fmt.Errorf("the private directory of plugin %s cannot be made: %w", s.Name, err)
 	}
 	if err := p.launch(ctx); err != nil {
@@ -129,18 +121,12 @@ func (p *Process) Ended() bool {
 	}
 }
 
-// SHA256 is the hash of the file that runs, in hex; empty when attached. A file that
-// was not checked at its start is read now if compute is set, which takes a moment.
-func (p *Process) SHA256(compute bool) string {
+// SHA256 is the hash of the file that runs, in hex; empty when attached.
+func (p *Process) SHA256() string {
 	if p.run == nil {
 		return ""
 	}
-	p.hashing.Lock()
-	defer p.hashing.Unlock()
-	if p.sum == "" && (compute || p.spec.SHA256 != "") {
-		p.sum, _ = p.prog.sha256() // fails once the process is gone and was never asked
-	}
-	return p.sum
+	return p.prog.sum
 }
 
 // Tail returns the last lines the plugin logged, oldest first.

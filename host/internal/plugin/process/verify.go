@@ -21,7 +21,7 @@ type program struct {
 	file   *os.File
 	path   string
 	script bool
-	sums   *Sums
+	sum    string // sha256, in hex
 }
 
 func openProgram(path, want string, sums *Sums) (_ *program, err error) {
@@ -49,31 +49,19 @@ func openProgram(path, want string, sums *Sums) (_ *program, err error) {
 	case m.Perm()&0o002 != 0:
 		return nil, fmt.Errorf("the plugin file %s may be written by everybody: chmod o-w it", path)
 	}
-	p := &program{file: f, path: path, sums: sums}
+	p := &program{file: f, path: path}
 	head := make([]byte, 2)
 	if n, _ := f.ReadAt(head, 0); n == 2 {
 		p.script = bytes.Equal(head, []byte("#!"))
 	}
-	if want == "" {
-		return p, nil
+	if p.sum, err = sums.of(f); err != nil {
+		return nil, fmt.Errorf("the plugin file %s cannot be read: %w", path, err)
 	}
-	sum, err := p.sha256()
-	if err != nil {
-		return nil, err
-	}
-	if !strings.EqualFold(want, sum) {
+	if want != "" && !strings.EqualFold(want, p.sum) {
 		return nil, fmt.Errorf("the plugin file %s is not the one in the catalogue: its sha256 is %s, expected %s; "+
-			"if the change is yours, write the new value into features.yaml, or into SHA256SUMS beside the file, where it stands", path, sum, want)
+			"if the change is yours, write the new value into features.yaml, or into SHA256SUMS beside the file, where it stands", path, p.sum, want)
 	}
 	return p, nil
-}
-
-func (p *program) sha256() (string, error) {
-	sum, err := p.sums.of(p.file)
-	if err != nil {
-		return "", fmt.Errorf("the plugin file %s cannot be read: %w", p.path, err)
-	}
-	return sum, nil
 }
 
 // execPath is what to hand to exec: a link to the descriptor, made in dir, because
@@ -98,8 +86,7 @@ func Hash(path, want string, sums *Sums) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer p.file.Close()
-	return p.sha256()
+	return p.sum, p.file.Close()
 }
 
 // FileSum returns the sha256 of any file, in hex.
