@@ -50,12 +50,9 @@ func (s *server) Execute(stream execStream) error {
 	if err != nil {
 		return err
 	}
-	ctx := stream.Context()
-	in := &Invocation{Name: cmd.Name, Options: start.Options, Args: bind(cmd, start.Arguments), Format: start.Format,
-		Width: int(start.Width), Caller: caller.FromProto(start.Caller)}
-	if start.Caller != nil {
-		ctx = caller.With(ctx, in.Caller)
-	}
+	ctx := caller.FromProto(stream.Context(), start.Caller)
+	in := &Invocation{Name: cmd.Name, Options: start.Options, Args: bind(cmd, start.Arguments), Format: start.Format, Width: int(start.Width)}
+	in.Caller, _ = caller.From(ctx)
 	t := &remote{stream: stream, answers: make(chan *pluginv1.PromptAnswer, 1), input: make(chan []byte, maxInput), asked: make(chan struct{})}
 	pr, pw := io.Pipe()
 	in.Stdin, in.Stdout, in.Stderr, in.Terminal = pr, streamWriter{t, false}, streamWriter{t, true}, t
@@ -69,9 +66,7 @@ func (s *server) Complete(ctx context.Context, r *pluginv1.CompleteRequest) (*pl
 	if err != nil {
 		return nil, err
 	}
-	if r.Caller != nil {
-		ctx = caller.With(ctx, caller.FromProto(r.Caller))
-	}
+	ctx = caller.FromProto(ctx, r.Caller)
 	for _, a := range cmd.Arguments {
 		if a.Name == r.Parameter && a.Complete != nil {
 			return &pluginv1.CompleteResponse{Values: a.Complete(ctx, r.Prefix)}, nil

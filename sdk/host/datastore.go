@@ -86,6 +86,17 @@ type Txn struct {
 	Role     string // that this process must hold then; see package state
 }
 
+// Proto returns the wire form of the conditions and the writes.
+func (t Txn) Proto() (compares []*pluginv1.Compare, ops []*pluginv1.Op) {
+	for _, c := range t.Compares {
+		compares = append(compares, &pluginv1.Compare{Space: cmp.Or(c.Space, Private), Plugin: c.Plugin, Key: c.Key, Revision: c.Revision, Prefix: c.Prefix})
+	}
+	for _, o := range t.Ops {
+		ops = append(ops, &pluginv1.Op{Space: cmp.Or(o.Space, Private), Key: o.Key, Value: o.Value, Delete: o.Delete, DeletePrefix: o.DeletePrefix})
+	}
+	return compares, ops
+}
+
 // Compare is a condition. Without Prefix the key's revision is Revision (0: it does not
 // exist); with it no key that begins with Key was written after Revision.
 type Compare struct {
@@ -145,12 +156,7 @@ func (d *Datastore) Commit(ctx context.Context, t Txn) (revision uint64, err err
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
 	req := &pluginv1.CommitRequest{Volatile: t.Volatile, Role: t.Role, By: who.User}
-	for _, c := range t.Compares {
-		req.Compares = append(req.Compares, &pluginv1.Compare{Space: cmp.Or(c.Space, Private), Plugin: c.Plugin, Key: c.Key, Revision: c.Revision, Prefix: c.Prefix})
-	}
-	for _, o := range t.Ops {
-		req.Ops = append(req.Ops, &pluginv1.Op{Space: cmp.Or(o.Space, Private), Key: o.Key, Value: o.Value, Delete: o.Delete, DeletePrefix: o.DeletePrefix})
-	}
+	req.Compares, req.Ops = t.Proto()
 	r, err := d.rpc.Commit(ctx, req)
 	if err != nil {
 		return 0, fault.FromStatus(err)

@@ -45,13 +45,15 @@ type Option func(*options)
 type options struct {
 	config any
 	host   *Host
-	facets []string
 	data   string
 	only   []string
 }
 
+// facets are those of an installation: all.
+var facets = []string{"rest", "cli", "ui"}
+
 func with(opts []Option) options {
-	o := options{facets: []string{"rest", "cli", "ui"}}
+	o := options{}
 	for _, f := range opts {
 		f(&o)
 	}
@@ -65,9 +67,6 @@ func WithConfig(v any) Option { return func(o *options) { o.config = v } }
 // WithHost runs the plugin at a host that the test has prepared, or that another
 // plugin of the test uses too.
 func WithHost(h *Host) Option { return func(o *options) { o.host = h } }
-
-// WithFacets sets the install facets; "rest", "cli" and "ui" are on by default.
-func WithFacets(f ...string) Option { return func(o *options) { o.facets = f } }
 
 // WithDataDir sets the plugin's directory, a temporary one by default.
 func WithDataDir(dir string) Option { return func(o *options) { o.data = dir } }
@@ -116,7 +115,7 @@ func StartError(t testing.TB, o sdk.Options, opts ...Option) (*Plugin, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	res, err := pluginv1.NewBaseClient(p.Conn).Configure(ctx, &pluginv1.ConfigureRequest{ApiVersion: wire.Negotiate(s.Manifest().ApiVersions),
-		Config: config, DataDir: cfg.data, Facets: cfg.facets, HostSocket: cfg.host.Socket(), HostToken: token})
+		Config: config, DataDir: cfg.data, Facets: facets, HostSocket: cfg.host.Socket(), HostToken: token})
 	if err != nil {
 		return nil, fault.FromStatus(err)
 	}

@@ -81,9 +81,7 @@ func request(ctx context.Context, h *pluginv1.RequestHead) (*http.Request, error
 		return nil, fault.New(fault.Malformed, "the path of the request does not parse")
 	}
 	u.RawQuery = h.Query
-	if h.Caller != nil {
-		ctx = caller.With(ctx, caller.FromProto(h.Caller))
-	}
+	ctx = caller.FromProto(ctx, h.Caller)
 	r := &http.Request{Method: h.Method, URL: u, Host: h.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{}, ContentLength: h.ContentLength, RequestURI: u.RequestURI()}
 	for _, f := range h.Headers {

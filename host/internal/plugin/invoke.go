@@ -48,10 +48,7 @@ func (m *Manager) Check(ctx context.Context, name string, at datastore.Revision,
 	if err != nil {
 		return t, err
 	}
-	req := &pluginv1.CheckRequest{Revision: uint64(at), Changes: changes}
-	if who, ok := caller.From(ctx); ok {
-		req.Caller = caller.ToProto(who)
-	}
+	req := &pluginv1.CheckRequest{Revision: uint64(at), Changes: changes, Caller: caller.ToProto(ctx)}
 	res, err := pluginv1.NewTreesClient(conn{s: s}).Check(Safe(ctx), req)
 	if err != nil {
 		return t, fault.FromStatus(err)
