@@ -40,16 +40,15 @@ func (h *health) get() (*pluginv1.HealthResponse, <-chan struct{}) {
 	if h.since.IsZero() {
 		h.since = time.Now()
 	}
-	r := &pluginv1.HealthResponse{Reason: h.now.Reason, Details: h.now.Details, Since: timestamppb.New(h.since)}
-	switch h.now.State {
-	case Degraded:
-		r.State = pluginv1.HealthResponse_STATE_DEGRADED
-	case Failed:
-		r.State = pluginv1.HealthResponse_STATE_FAILED
-	default:
-		r.State = pluginv1.HealthResponse_STATE_HEALTHY
-	}
+	r := &pluginv1.HealthResponse{State: healthStates[h.now.State], Reason: h.now.Reason, Details: h.now.Details, Since: timestamppb.New(h.since)}
 	return r, h.changed
+}
+
+// healthStates are those of the contract.
+var healthStates = map[State]pluginv1.HealthResponse_State{
+	Healthy:  pluginv1.HealthResponse_STATE_HEALTHY,
+	Degraded: pluginv1.HealthResponse_STATE_DEGRADED,
+	Failed:   pluginv1.HealthResponse_STATE_FAILED,
 }
 
 func (h *health) watch(ctx context.Context, done <-chan struct{}, send func(*pluginv1.HealthResponse) error) error {

@@ -21,9 +21,6 @@ import (
 	"ctl.internal/sdk/commands"
 )
 
-// capabilities are the names a manifest may list.
-var capabilities = []string{"operations", "routes", "commands", "realm", "switchdriver", "bierdriver", "topology"}
-
 // manifestFile is plugin.yaml.
 type manifestFile struct {
 	Name         string   `yaml:"name"`
@@ -73,8 +70,8 @@ func buildManifest(o Options) (*pluginv1.Manifest, error) {
 		return nil, fmt.Errorf("plugin.yaml: version and summary are required")
 	}
 	for _, c := range f.Capabilities {
-		if !slices.Contains(capabilities, c) {
-			return nil, fmt.Errorf("plugin.yaml: capabilities: %q is not one of %s", c, strings.Join(capabilities, ", "))
+		if all := capabilityNames(); !slices.Contains(all, c) {
+			return nil, fmt.Errorf("plugin.yaml: capabilities: %q is not one of %s", c, strings.Join(all, ", "))
 		}
 	}
 	m := &pluginv1.Manifest{Name: f.Name, Version: f.Version, Summary: f.Summary, ApiVersions: wire.APIVersions,
@@ -169,14 +166,8 @@ func jsonOf(v map[string]any) ([]byte, error) {
 func addModules(m *pluginv1.Manifest, f manifestFile, fsys fs.FS) error {
 	missing := slices.Clone(f.YANG.Implements)
 	if fsys != nil {
-		files, err := fs.Glob(fsys, "*.yang")
-		if err != nil {
-			return err
-		}
-		nested, err := fs.Glob(fsys, "*/*.yang")
-		if err != nil {
-			return err
-		}
+		files, _ := fs.Glob(fsys, "*.yang") // the patterns are well-formed
+		nested, _ := fs.Glob(fsys, "*/*.yang")
 		for _, file := range append(files, nested...) {
 			text, err := fs.ReadFile(fsys, file)
 			if err != nil {

@@ -17,18 +17,11 @@ package sdk
 import (
 	"context"
 	"io/fs"
-	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/host"
-	"ctl.internal/sdk/operations"
-	"ctl.internal/sdk/realm"
-	"ctl.internal/sdk/state"
-	"ctl.internal/sdk/switchdriver"
-	"ctl.internal/sdk/topology"
 )
 
 // Options are what a plugin hands to Serve.
@@ -64,25 +57,6 @@ type Env struct {
 	Facets []string
 
 	warnings []string
-}
-
-// Plugin is what serves, one field for each capability; nil ones are not served.
-// Which of them are set must agree with the manifest's capabilities.
-type Plugin struct {
-	Operations   operations.Handler
-	Routes       http.Handler // gets paths with the subtree's prefix; package caller says who calls
-	Commands     []commands.Command
-	Realm        realm.Factory
-	SwitchDriver switchdriver.Driver
-	BierDriver   bierdriver.Driver
-	Topology     topology.Source
-	// State is what the plugin's data follows, and Check refuses or completes changes that
-	// others make to the trees of the manifest's `owns`: it reads the state as it would be
-	// from tx. Both are set when there are such trees.
-	State *state.Store
-	Check func(ctx context.Context, tx *state.Tx) error
-	// Stop ends the plugin in order; ctx carries the grace the host gives.
-	Stop func(ctx context.Context) error
 }
 
 // State is the health of a plugin.

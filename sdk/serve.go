@@ -16,7 +16,6 @@ import (
 
 	plugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/protobuf/encoding/protojson"
 
@@ -100,18 +99,15 @@ func (s *Server) NewGRPC(opts []grpc.ServerOption) *grpc.Server {
 
 func describe(m *pluginv1.Manifest, stdout, stderr io.Writer) int {
 	raw, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
+	var text bytes.Buffer
+	if err == nil {
+		err = json.Indent(&text, raw, "", "  ")
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(stdout, text.String())
+	}
 	if err != nil {
 		fmt.Fprintln(stderr, err)
-		return exitFailed
-	}
-	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		fmt.Fprintln(stderr, err)
-		return exitFailed
-	}
-	enc := json.NewEncoder(stdout)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
 		return exitFailed
 	}
 	return exitOK
@@ -209,10 +205,7 @@ func dialHost(ctx context.Context, r *pluginv1.ConfigureRequest) (*host.Client, 
 	if socket == "" {
 		return nil, fault.New(fault.Internal, "the host gave no socket (%s is not set)", wire.EnvSocket)
 	}
-	conn, err := grpc.NewClient("unix://"+socket, wire.DialOptions(append(onward.DialOptions(),
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithPerRPCCredentials(tokenCredentials(r.HostToken)),
-	)...)...)
+	conn, err := wire.DialHost(socket, r.HostToken, onward.DialOptions()...)
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "the host's socket %s cannot be used: %v", socket, err)
 	}
@@ -224,12 +217,3 @@ func dialHost(ctx context.Context, r *pluginv1.ConfigureRequest) (*host.Client, 
 	}
 	return client, nil
 }
-
-type tokenCredentials string
-
-func (t tokenCredentials) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
-	return map[string]string{wire.MetaToken: string(t)}, nil
-}
-
-// RequireTransportSecurity: the socket lies in a directory that only this user enters.
-func (tokenCredentials) RequireTransportSecurity() bool { return false }

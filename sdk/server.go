@@ -1,8 +1,10 @@
 package sdk
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -36,7 +38,7 @@ type Server struct {
 	mu      sync.Mutex
 	state   lifecycle
 	cancel  context.CancelFunc
-	closers []func()
+	closers []io.Closer // services that end with the plugin
 	done    chan struct{}
 }
 
@@ -121,14 +123,13 @@ func (s *Server) agree(p *Plugin) error {
 	if p == nil {
 		return fault.New(fault.Internal, "New returned no plugin and no error")
 	}
-	served := map[string]bool{"operations": p.Operations != nil, "routes": p.Routes != nil, "commands": p.Commands != nil,
-		"realm": p.Realm != nil, "switchdriver": p.SwitchDriver != nil, "bierdriver": p.BierDriver != nil, "topology": p.Topology != nil}
 	if owns := len(s.manifest.Owns) > 0; owns != (p.Check != nil) || owns != (p.State != nil) && owns {
 		return fault.New(fault.Internal, "plugin.yaml and the plugin disagree: `owns` goes with Plugin.State and Plugin.Check")
 	}
 	for _, c := range capabilities {
-		if stated := slices.Contains(s.manifest.Capabilities, c); stated != served[c] {
-			return fault.New(fault.Internal, "plugin.yaml and the plugin disagree about the capability %q: stated %v, served %v", c, stated, served[c])
+		if stated := slices.Contains(s.manifest.Capabilities, c.name); stated != c.has(p) {
+			return fault.New(fault.Internal, "plugin.yaml and the plugin disagree about the capability %q: stated %v, served %v",
+				c.name, stated, !stated)
 		}
 	}
 	return s.agreeRPCs(p)
@@ -184,13 +185,10 @@ func (s *Server) stop(ctx context.Context) error {
 	}
 	s.cancel()
 	for _, c := range s.closers {
-		c()
+		err = cmp.Or(err, c.Close())
 	}
 	s.endSpans(ctx)
-	if e := s.hostClient.Load().Close(); err == nil {
-		err = e
-	}
-	return err
+	return cmp.Or(err, s.hostClient.Load().Close())
 }
 
 // endSpans sends the last spans; there will be no more.

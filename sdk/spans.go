@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"ctl.internal/internal/wire"
 	"ctl.internal/internal/wire/onward"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
@@ -158,19 +159,10 @@ func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 	if spans := s.spans.Load(); spans != nil {
 		ctx, end := spans.begin(ss.Context(), info.FullMethod, nil)
 		defer func() { end(err) }()
-		ss = streamIn{ss, ctx}
+		ss = wire.StreamWith(ctx, ss)
 	}
 	if err := s.reached(ss.Context()); err != nil {
 		return fault.ToStatus(err)
 	}
 	return s.metrics.stream(srv, ss, info, h)
 }
-
-// streamIn is a stream with another context.
-type streamIn struct {
-	grpc.ServerStream
-	ctx context.Context
-}
-
-// Context implements grpc.ServerStream.
-func (s streamIn) Context() context.Context { return s.ctx }

@@ -25,19 +25,12 @@ func (t treesServer) Check(ctx context.Context, r *pluginv1.CheckRequest) (*plug
 	for i, c := range r.Changes {
 		changes[i] = host.Event{Entry: host.Entry{Key: c.Key, Value: c.Value}, Deleted: c.Deleted}
 	}
-	if r.Caller != nil {
-		ctx = caller.With(ctx, caller.FromProto(r.Caller))
-	}
+	ctx = caller.FromProto(ctx, r.Caller)
 	txn, err := p.State.Check(ctx, r.Revision, changes, p.Check)
 	if err != nil {
 		return nil, fault.ToStatus(err)
 	}
 	out := &pluginv1.CheckResponse{}
-	for _, c := range txn.Compares {
-		out.Compares = append(out.Compares, &pluginv1.Compare{Space: c.Space, Plugin: c.Plugin, Key: c.Key, Revision: c.Revision, Prefix: c.Prefix})
-	}
-	for _, o := range txn.Ops {
-		out.Ops = append(out.Ops, &pluginv1.Op{Space: o.Space, Key: o.Key, Value: o.Value, Delete: o.Delete, DeletePrefix: o.DeletePrefix})
-	}
+	out.Compares, out.Ops = txn.Proto()
 	return out, nil
 }

@@ -26,8 +26,6 @@ func options() sdk.Options {
 
 type factory struct{}
 
-func (factory) Kinds() []string { return []string{"StaticRealm"} }
-
 // New reads the properties of one instance: staticRealm.users = name:digest, ...
 func (factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {
 	r := realm.Read(c)

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"ctl.internal/bench/rig"
 )
 
 // shot is a picture of the console: lines as they are typed, with what the program answers.
@@ -33,10 +35,13 @@ func pictures(bin, dir string) error {
 		return err
 	}
 	defer c.stop()
-	list := filepath.Join(filepath.Dir(c.home), "switches.csv")
-	if err := c.start("ready", "ctl-lab", "--topology", "ring:8,tree:3x2", "--csv", list, "--control", filepath.Join(filepath.Dir(c.home), "lab.sock")); err != nil {
+	list := filepath.Join(filepath.Dir(c.Home), "switches.csv")
+	lab, err := rig.Launch("ready", nil, filepath.Join(c.bin, "ctl-lab"), "--topology", "ring:8,tree:3x2", "--csv", list,
+		"--control", filepath.Join(filepath.Dir(c.Home), "lab.sock"))
+	if err != nil {
 		return err
 	}
+	defer lab.Stop()
 	for _, line := range []string{"feature:install ctl-switch-all ctl-bier-all ctl-aaa-cli", "switch:ReadDB " + list, "switch:TopoDiscover"} {
 		if _, err := c.ctl(line); err != nil {
 			return err
@@ -66,7 +71,7 @@ const columns = 110
 
 // typed runs a line in a terminal; that it fails is part of the picture.
 func (c *controller) typed(line string) (string, error) {
-	cmd := exec.CommandContext(c.ctx, "script", "-qec", fmt.Sprintf("stty cols %d; %s --home %s %s", columns, shell(filepath.Join(c.bin, "ctl")), shell(c.home), shell(line)), "/dev/null")
+	cmd := exec.CommandContext(c.ctx, "script", "-qec", fmt.Sprintf("stty cols %d; %s --home %s %s", columns, shell(filepath.Join(c.bin, "ctl")), shell(c.Home), shell(line)), "/dev/null")
 	out, err := cmd.Output()
 	if len(out) == 0 && err != nil {
 		return "", err
@@ -122,12 +127,8 @@ func (c *controller) browse(dir string) error {
 		fmt.Println("no chromium here: the pictures of the web pages stay as they are")
 		return nil
 	}
-	address, err := os.ReadFile(filepath.Join(c.home, "data", "run", "http.addr"))
-	if err != nil {
-		return err
-	}
 	// A program of its own: what drives a browser takes longer to compile than all of this.
-	cmd := exec.CommandContext(c.ctx, "go", "run", "./internal/docsite/webpictures", browser, "http://"+strings.TrimSpace(string(address)), dir)
+	cmd := exec.CommandContext(c.ctx, "go", "run", "./internal/docsite/webpictures", browser, "http://"+c.HTTP, dir)
 	cmd.WaitDelay = 10 * time.Second
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)

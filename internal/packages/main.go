@@ -6,7 +6,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -125,20 +124,11 @@ func even(root string, when time.Time) error {
 }
 
 func install(from, to string, mode fs.FileMode) error {
-	in, err := os.Open(from)
+	content, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, content, mode))
 }
 
 // version is what the packages are called: the version of the programs without its v, or 0.0.0.

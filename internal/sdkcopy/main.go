@@ -61,8 +61,9 @@ func run(to string) error {
 			}
 		}
 	}
-	for _, file := range []string{"LICENSE", "proto/ctl/plugin/v1"} {
-		if err := copyTree(file, filepath.Join(next, file), func(name string) bool { return !strings.HasSuffix(name, ".go") }); err != nil {
+	protos, _ := filepath.Glob("proto/ctl/plugin/v1/*.proto") // the pattern is well-formed
+	for _, file := range append(protos, "LICENSE") {
+		if err := copyFile(file, filepath.Join(next, file)); err != nil {
 			return err
 		}
 	}
@@ -113,19 +114,6 @@ func copyPackage(p *goPackage, to string) error {
 		}
 	}
 	return nil
-}
-
-func copyTree(from, to string, want func(name string) bool) error {
-	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !want(path) {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		return copyFile(path, filepath.Join(to, rel))
-	})
 }
 
 func copyFile(from, to string) error {

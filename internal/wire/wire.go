@@ -18,6 +18,7 @@ import (
 
 	plugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 )
 
 // Handshake is go-plugin's handshake. Its version is that of the wire only and
@@ -67,6 +68,34 @@ func DialOptions(more ...grpc.DialOption) []grpc.DialOption {
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessage), grpc.MaxCallSendMsgSize(MaxMessage)),
 	}, more...)
 }
+
+// DialHost returns a connection to the host's services at a unix socket, with the token of a process.
+func DialHost(socket, token string, more ...grpc.DialOption) (*grpc.ClientConn, error) {
+	return grpc.NewClient("unix://"+socket, DialOptions(append(more, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithPerRPCCredentials(tokenCredentials(token)))...)...)
+}
+
+type tokenCredentials string
+
+func (t tokenCredentials) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	return map[string]string{MetaToken: string(t)}, nil
+}
+
+// RequireTransportSecurity: the socket lies in a directory that only this user enters.
+func (tokenCredentials) RequireTransportSecurity() bool { return false }
+
+// StreamWith returns a stream with another context.
+func StreamWith(ctx context.Context, s grpc.ServerStream) grpc.ServerStream {
+	return streamWith{s, ctx}
+}
+
+type streamWith struct {
+	grpc.ServerStream
+	ctx context.Context
+}
+
+// Context implements grpc.ServerStream.
+func (s streamWith) Context() context.Context { return s.ctx }
 
 type grpcPlugin struct {
 	plugin.NetRPCUnsupportedPlugin

@@ -27,12 +27,7 @@ func Options() sdk.Options {
 	}}
 }
 
-const kind = "CtlDirectoryRealm"
-
 type factory struct{ trust *trust.Source }
-
-// Kinds implements realm.Factory.
-func (factory) Kinds() []string { return []string{kind} }
 
 // New implements realm.Factory.
 func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {

@@ -19,7 +19,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-const lab = "DC=lab,DC=test"
+const (
+	kind = "CtlDirectoryRealm"
+	lab  = "DC=lab,DC=test"
+)
 
 func person(name, principal string, groups ...string) ldaptest.Entry {
 	return ldaptest.Entry{DN: "CN=" + name + ",CN=Users," + lab, Password: "pw", Attributes: map[string][]string{

@@ -13,12 +13,7 @@ import (
 	"ctl.internal/sdk/realm/trust"
 )
 
-const kind = "IdSvcAuthRealm"
-
 type factory struct{ trust *trust.Source }
-
-// Kinds implements realm.Factory.
-func (factory) Kinds() []string { return []string{kind} }
 
 // New implements realm.Factory.
 func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {

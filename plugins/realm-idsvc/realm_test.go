@@ -27,7 +27,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-const appID = "0123456789abcdef0123456789abcdef"
+const (
+	kind  = "IdSvcAuthRealm"
+	appID = "0123456789abcdef0123456789abcdef"
+)
 
 // identityService answers as the Identity API does.
 func identityService(t *testing.T) http.Handler {

@@ -37,9 +37,6 @@ const (
 
 type factory struct{ trust *trust.Source }
 
-// Kinds implements realm.Factory.
-func (factory) Kinds() []string { return []string{kindRoles, kindAuthOnly} }
-
 // New implements realm.Factory.
 func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {
 	r := realm.Read(c)

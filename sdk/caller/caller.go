@@ -55,11 +55,18 @@ func From(ctx context.Context) (Caller, bool) {
 }
 
 // ToProto returns the wire form of the context's caller, nil when there is none.
-func ToProto(c Caller) *pluginv1.Caller {
+func ToProto(ctx context.Context) *pluginv1.Caller {
+	c, ok := From(ctx)
+	if !ok {
+		return nil
+	}
 	return &pluginv1.Caller{User: c.User, Domain: c.Domain, Roles: c.Roles, RequestId: c.RequestID, Address: c.Address}
 }
 
-// FromProto returns the caller that came over the wire; the zero Caller for nil.
-func FromProto(p *pluginv1.Caller) Caller {
-	return Caller{User: p.GetUser(), Domain: p.GetDomain(), Roles: p.GetRoles(), RequestID: p.GetRequestId(), Address: p.GetAddress()}
+// FromProto returns a context with the caller that came over the wire; ctx itself for nil.
+func FromProto(ctx context.Context, p *pluginv1.Caller) context.Context {
+	if p == nil {
+		return ctx
+	}
+	return With(ctx, Caller{User: p.User, Domain: p.Domain, Roles: p.Roles, RequestID: p.RequestId, Address: p.Address})
 }

@@ -32,7 +32,7 @@ func (c *Client) Execute(ctx context.Context, in *Invocation) error {
 	}
 	s := &sender{stream: stream}
 	err = s.send(&pluginv1.ExecuteRequest{Start: &pluginv1.ExecuteStart{Name: in.Name, Options: in.Options,
-		Arguments: in.Positional, Format: in.Format, Width: int32(in.Width), Caller: caller.ToProto(in.Caller)}})
+		Arguments: in.Positional, Format: in.Format, Width: int32(in.Width), Caller: caller.ToProto(caller.With(ctx, in.Caller))}})
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fault.FromStatus(err)
 	}
@@ -85,11 +85,7 @@ func handle(ctx context.Context, in *Invocation, m *pluginv1.ExecuteResponse, s 
 
 // Complete lists values for a parameter of a command; nil when the plugin fails.
 func (c *Client) Complete(ctx context.Context, name, parameter, prefix string) []string {
-	req := &pluginv1.CompleteRequest{Name: name, Parameter: parameter, Prefix: prefix}
-	if who, ok := caller.From(ctx); ok {
-		req.Caller = caller.ToProto(who)
-	}
-	r, err := c.rpc.Complete(ctx, req)
+	r, err := c.rpc.Complete(ctx, &pluginv1.CompleteRequest{Name: name, Parameter: parameter, Prefix: prefix, Caller: caller.ToProto(ctx)})
 	if err != nil {
 		return nil
 	}

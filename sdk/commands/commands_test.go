@@ -76,7 +76,9 @@ func ask(_ context.Context, in *commands.Invocation) error {
 }
 
 func remote(t *testing.T) []commands.Command {
-	c := commands.NewClient(pair.New(t, func(s *grpc.Server) { commands.Register(s, table) }))
+	c := commands.NewClient(pair.New(t, func(s *grpc.Server) {
+		commands.Register(s, "demo", func() ([]commands.Command, error) { return table, nil })
+	}))
 	return commands.FromProto(commands.ToProto(table), c)
 }
 

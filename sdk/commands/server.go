@@ -13,14 +13,29 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Register serves a table on a gRPC server; sdk.Serve does this for a plugin.
-func Register(s grpc.ServiceRegistrar, table []Command) {
-	pluginv1.RegisterCommandsServer(s, &server{table: table})
+// Register serves commands on a gRPC server; sdk.Serve does this for a plugin.
+// name is the plugin's; table returns the commands, or why there are none yet.
+func Register(s grpc.ServiceRegistrar, name string, table func() ([]Command, error)) {
+	pluginv1.RegisterCommandsServer(s, &server{name: name, table: table})
 }
 
 type server struct {
 	pluginv1.UnimplementedCommandsServer
-	table []Command
+	name  string
+	table func() ([]Command, error)
+}
+
+// find returns a command of the plugin that serves now.
+func (s *server) find(name string) (Command, error) {
+	table, err := s.table()
+	if err != nil {
+		return Command{}, fault.ToStatus(err)
+	}
+	cmd, ok := Find(table, name)
+	if !ok || cmd.Run == nil {
+		return cmd, fault.ToStatus(fault.New(fault.Unsupported, "the plugin %s does not serve the command %q", s.name, name))
+	}
+	return cmd, nil
 }
 
 type execStream = grpc.BidiStreamingServer[pluginv1.ExecuteRequest, pluginv1.ExecuteResponse]
@@ -31,16 +46,13 @@ func (s *server) Execute(stream execStream) error {
 		return err
 	}
 	start := first.GetStart()
-	cmd, ok := Find(s.table, start.GetName())
-	if start == nil || !ok || cmd.Run == nil {
-		return fault.ToStatus(fault.New(fault.Unsupported, "the plugin has no command %q", start.GetName()))
+	cmd, err := s.find(start.GetName())
+	if err != nil {
+		return err
 	}
-	ctx := stream.Context()
-	in := &Invocation{Name: cmd.Name, Options: start.Options, Args: bind(cmd, start.Arguments), Format: start.Format,
-		Width: int(start.Width), Caller: caller.FromProto(start.Caller)}
-	if start.Caller != nil {
-		ctx = caller.With(ctx, in.Caller)
-	}
+	ctx := caller.FromProto(stream.Context(), start.Caller)
+	in := &Invocation{Name: cmd.Name, Options: start.Options, Args: bind(cmd, start.Arguments), Format: start.Format, Width: int(start.Width)}
+	in.Caller, _ = caller.From(ctx)
 	t := &remote{stream: stream, answers: make(chan *pluginv1.PromptAnswer, 1), input: make(chan []byte, maxInput), asked: make(chan struct{})}
 	pr, pw := io.Pipe()
 	in.Stdin, in.Stdout, in.Stderr, in.Terminal = pr, streamWriter{t, false}, streamWriter{t, true}, t
@@ -50,13 +62,11 @@ func (s *server) Execute(stream execStream) error {
 }
 
 func (s *server) Complete(ctx context.Context, r *pluginv1.CompleteRequest) (*pluginv1.CompleteResponse, error) {
-	cmd, ok := Find(s.table, r.Name)
-	if !ok {
-		return nil, fault.ToStatus(fault.New(fault.Unsupported, "the plugin has no command %q", r.Name))
+	cmd, err := s.find(r.Name)
+	if err != nil {
+		return nil, err
 	}
-	if r.Caller != nil {
-		ctx = caller.With(ctx, caller.FromProto(r.Caller))
-	}
+	ctx = caller.FromProto(ctx, r.Caller)
 	for _, a := range cmd.Arguments {
 		if a.Name == r.Parameter && a.Complete != nil {
 			return &pluginv1.CompleteResponse{Values: a.Complete(ctx, r.Prefix)}, nil

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"google.golang.org/grpc/codes"
 )
 
 // Source says whose fault an error is, so that a broken switch does not count
@@ -168,20 +170,34 @@ const (
 	TooBig      Kind = 13 // the input or the answer is larger than the limit: too-big, 413
 )
 
-var kindNames = [...]string{
-	Internal: "internal", Invalid: "invalid", NotFound: "not-found", Exists: "exists",
-	Denied: "denied", InUse: "in-use", Unavailable: "unavailable", Timeout: "timeout",
-	Downstream: "downstream", Unsupported: "unsupported", Missing: "missing",
-	Unknown: "unknown", Malformed: "malformed", TooBig: "too-big",
+// kinds are their names, and the gRPC codes that carry them.
+var kinds = [...]struct {
+	name string
+	code codes.Code
+}{
+	Internal:    {"internal", codes.Internal},
+	Invalid:     {"invalid", codes.InvalidArgument},
+	NotFound:    {"not-found", codes.NotFound},
+	Exists:      {"exists", codes.AlreadyExists},
+	Denied:      {"denied", codes.PermissionDenied},
+	InUse:       {"in-use", codes.FailedPrecondition},
+	Unavailable: {"unavailable", codes.Unavailable},
+	Timeout:     {"timeout", codes.DeadlineExceeded},
+	Downstream:  {"downstream", codes.Aborted},
+	Unsupported: {"unsupported", codes.Unimplemented},
+	Missing:     {"missing", codes.InvalidArgument},
+	Unknown:     {"unknown", codes.InvalidArgument},
+	Malformed:   {"malformed", codes.InvalidArgument},
+	TooBig:      {"too-big", codes.ResourceExhausted},
 }
 
 // String returns the kind's name in lower case with hyphens.
 func (k Kind) String() string {
-	if k.Known() {
-		return kindNames[k]
+	if !k.Known() {
+		k = Internal
 	}
-	return kindNames[Internal]
+	return kinds[k].name
 }
 
 // Known reports whether this build knows the number.
-func (k Kind) Known() bool { return k >= 0 && int(k) < len(kindNames) }
+func (k Kind) Known() bool { return k >= 0 && int(k) < len(kinds) }

@@ -9,14 +9,6 @@ import (
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
 
-var kindCodes = map[Kind]codes.Code{
-	Internal: codes.Internal, Invalid: codes.InvalidArgument, NotFound: codes.NotFound,
-	Exists: codes.AlreadyExists, Denied: codes.PermissionDenied, InUse: codes.FailedPrecondition,
-	Unavailable: codes.Unavailable, Timeout: codes.DeadlineExceeded, Downstream: codes.Aborted,
-	Unsupported: codes.Unimplemented, Missing: codes.InvalidArgument, Unknown: codes.InvalidArgument,
-	Malformed: codes.InvalidArgument, TooBig: codes.ResourceExhausted,
-}
-
 // ToStatus turns err into a gRPC status error that carries its faults. An error
 // that is a status already passes unchanged. Causes stay behind.
 func ToStatus(err error) error {
@@ -31,9 +23,9 @@ func ToStatus(err error) error {
 	for _, e := range all {
 		detail.Faults = append(detail.Faults, &pluginv1.Fault{Kind: int32(e.Kind), Text: e.Text, Path: e.Path, Source: int32(e.Source), Node: e.Node})
 	}
-	code, ok := kindCodes[all[0].Kind]
-	if !ok {
-		code = codes.Internal
+	code := codes.Internal
+	if all[0].Kind.Known() {
+		code = kinds[all[0].Kind].code
 	}
 	s, derr := status.New(code, all[0].Error()).WithDetails(detail)
 	if derr != nil {
@@ -72,28 +64,20 @@ func FromStatus(err error) error {
 	return Wrap(kindOfCode(s.Code()), err, "%s", s.Message())
 }
 
+// kindOfCode is the first kind that a code carries.
 func kindOfCode(c codes.Code) Kind {
 	switch c {
-	case codes.InvalidArgument, codes.OutOfRange:
-		return Invalid
-	case codes.NotFound:
-		return NotFound
-	case codes.AlreadyExists:
-		return Exists
-	case codes.PermissionDenied, codes.Unauthenticated:
-		return Denied
-	case codes.FailedPrecondition:
-		return InUse
-	case codes.Unavailable, codes.Canceled:
-		return Unavailable
-	case codes.DeadlineExceeded:
-		return Timeout
-	case codes.Aborted:
-		return Downstream
-	case codes.Unimplemented:
-		return Unsupported
-	case codes.ResourceExhausted:
-		return TooBig
+	case codes.OutOfRange:
+		c = codes.InvalidArgument
+	case codes.Unauthenticated:
+		c = codes.PermissionDenied
+	case codes.Canceled:
+		c = codes.Unavailable
+	}
+	for k, of := range kinds {
+		if of.code == c {
+			return Kind(k)
+		}
 	}
 	return Internal
 }

@@ -15,6 +15,7 @@ import (
 	"ctl.internal/internal/wire"
 	"ctl.internal/internal/wire/link"
 	"ctl.internal/internal/wire/onward"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
 
@@ -44,23 +45,19 @@ type Client struct {
 // client is good in any case.
 func NewClient(ctx context.Context, conn *grpc.ClientConn) (*Client, error) {
 	l, err := link.Open(ctx, conn)
-	c := newClient(conn, following{l})
-	c.link = l
-	return c, err
-}
-
-func newClient(conn *grpc.ClientConn, calls grpc.ClientConnInterface) *Client {
+	calls := following{l}
 	return &Client{
-		Datastore:    newDatastore(calls),
-		Operations:   newOperations(calls),
-		Events:       newEvents(calls),
-		Secrets:      newSecrets(calls),
-		Certificates: newCertificates(calls),
-		Switchboard:  newSwitchboard(calls),
+		Datastore:    &Datastore{pluginv1.NewHostDatastoreClient(calls)},
+		Operations:   &Operations{pluginv1.NewHostOperationsClient(calls)},
+		Events:       &Events{pluginv1.NewHostEventsClient(calls)},
+		Secrets:      &Secrets{pluginv1.NewHostSecretsClient(calls)},
+		Certificates: &Certificates{pluginv1.NewHostCertificatesClient(calls)},
+		Switchboard:  &Switchboard{pluginv1.NewHostSwitchboardClient(calls), calls},
 		Traces:       &Traces{calls},
-		Roles:        newRoles(calls),
+		Roles:        &Roles{pluginv1.NewHostRolesClient(calls)},
 		conn:         conn,
-	}
+		link:         l,
+	}, err
 }
 
 // Close ends the connection.
@@ -103,4 +100,22 @@ func (c *Client) WaitFor(ctx context.Context) error {
 		return fault.New(fault.Malformed, "the metadata %s: %q is not a revision", wire.MetaMinRevision, v[0])
 	}
 	return (*p).WaitFor(ctx, revision)
+}
+
+// each opens a stream and calls f with each of its messages, until the stream ends, which is an error, or f fails.
+func each[Q, A any](ctx context.Context, open func(context.Context, *Q, ...grpc.CallOption) (grpc.ServerStreamingClient[A], error),
+	request *Q, f func(*A) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := open(ctx, request)
+	for err == nil {
+		var m *A
+		if m, err = stream.Recv(); err != nil {
+			break
+		}
+		if err := f(m); err != nil {
+			return err
+		}
+	}
+	return fault.FromStatus(err)
 }

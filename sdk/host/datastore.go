@@ -1,13 +1,12 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"iter"
 	"time"
-
-	"google.golang.org/grpc"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
@@ -45,10 +44,6 @@ type Prefix struct {
 // use package state, which follows it.
 type Datastore struct{ rpc pluginv1.HostDatastoreClient }
 
-func newDatastore(c grpc.ClientConnInterface) *Datastore {
-	return &Datastore{pluginv1.NewHostDatastoreClient(c)}
-}
-
 // Get returns the entry of a key; a fault.NotFound when there is none. It sees every
 // change that was acknowledged, on any node, before the call.
 func (d *Datastore) Get(ctx context.Context, s Space, key string) (Entry, error) {
@@ -66,25 +61,22 @@ func (d *Datastore) Get(ctx context.Context, s Space, key string) (Entry, error)
 // one snapshot. An error is yielded last, with a zero Entry.
 func (d *Datastore) Range(ctx context.Context, s Space, prefix string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		stream, err := d.rpc.Range(ctx, &pluginv1.RangeRequest{Space: s, Prefix: prefix})
-		for err == nil {
-			var r *pluginv1.RangeResponse
-			if r, err = stream.Recv(); err != nil {
-				break
-			}
+		err := each(ctx, d.rpc.Range, &pluginv1.RangeRequest{Space: s, Prefix: prefix}, func(r *pluginv1.RangeResponse) error {
 			for _, e := range r.Entries {
 				if !yield(entry(e), nil) {
-					return
+					return errEnough
 				}
 			}
-		}
-		if !errors.Is(err, io.EOF) {
-			yield(Entry{}, fault.FromStatus(err))
+			return nil
+		})
+		if !errors.Is(err, io.EOF) && !errors.Is(err, errEnough) {
+			yield(Entry{}, err)
 		}
 	}
 }
+
+// errEnough ends a stream whose reader wants no more.
+var errEnough = errors.New("enough")
 
 // Txn is all or nothing under one revision.
 type Txn struct {
@@ -92,6 +84,17 @@ type Txn struct {
 	Ops      []Op
 	Volatile bool   // may be answered before the disk has it
 	Role     string // that this process must hold then; see package state
+}
+
+// Proto returns the wire form of the conditions and the writes.
+func (t Txn) Proto() (compares []*pluginv1.Compare, ops []*pluginv1.Op) {
+	for _, c := range t.Compares {
+		compares = append(compares, &pluginv1.Compare{Space: cmp.Or(c.Space, Private), Plugin: c.Plugin, Key: c.Key, Revision: c.Revision, Prefix: c.Prefix})
+	}
+	for _, o := range t.Ops {
+		ops = append(ops, &pluginv1.Op{Space: cmp.Or(o.Space, Private), Key: o.Key, Value: o.Value, Delete: o.Delete, DeletePrefix: o.DeletePrefix})
+	}
+	return compares, ops
 }
 
 // Compare is a condition. Without Prefix the key's revision is Revision (0: it does not
@@ -153,12 +156,7 @@ func (d *Datastore) Commit(ctx context.Context, t Txn) (revision uint64, err err
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
 	req := &pluginv1.CommitRequest{Volatile: t.Volatile, Role: t.Role, By: who.User}
-	for _, c := range t.Compares {
-		req.Compares = append(req.Compares, &pluginv1.Compare{Space: orPrivate(c.Space), Plugin: c.Plugin, Key: c.Key, Revision: c.Revision, Prefix: c.Prefix})
-	}
-	for _, o := range t.Ops {
-		req.Ops = append(req.Ops, &pluginv1.Op{Space: orPrivate(o.Space), Key: o.Key, Value: o.Value, Delete: o.Delete, DeletePrefix: o.DeletePrefix})
-	}
+	req.Compares, req.Ops = t.Proto()
 	r, err := d.rpc.Commit(ctx, req)
 	if err != nil {
 		return 0, fault.FromStatus(err)
@@ -171,14 +169,6 @@ func (d *Datastore) Commit(ctx context.Context, t Txn) (revision uint64, err err
 		return 0, e
 	}
 	return r.Revision, nil
-}
-
-// orPrivate is the space of compares and ops that name none.
-func orPrivate(s Space) Space {
-	if s == 0 {
-		return Private
-	}
-	return s
 }
 
 // Put writes one private key.
@@ -211,22 +201,12 @@ type Follower interface {
 // Follow sends the state below the prefixes to f, then every change in the order of
 // revisions, until ctx ends, f fails or the host goes away.
 func (d *Datastore) Follow(ctx context.Context, prefixes []Prefix, f Follower) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	req := &pluginv1.FollowRequest{}
 	for _, p := range prefixes {
 		req.Prefixes = append(req.Prefixes, &pluginv1.Prefix{Space: p.Space, Plugin: p.Plugin, Prefix: p.Prefix})
 	}
-	stream, err := d.rpc.Follow(ctx, req)
-	if err != nil {
-		return fault.FromStatus(err)
-	}
 	var state []Event
-	for {
-		r, err := stream.Recv()
-		if err != nil {
-			return fault.FromStatus(err)
-		}
+	return each(ctx, d.rpc.Follow, req, func(r *pluginv1.FollowResponse) (err error) {
 		switch step := r.Step.(type) {
 		case *pluginv1.FollowResponse_Reset_:
 			state = nil
@@ -239,10 +219,8 @@ func (d *Datastore) Follow(ctx context.Context, prefixes []Prefix, f Follower) e
 		case *pluginv1.FollowResponse_Progress:
 			err = f.Apply(step.Progress, nil)
 		}
-		if err != nil {
-			return err
-		}
-	}
+		return err
+	})
 }
 
 // Barrier returns a revision at or after everything acknowledged, on any node, before

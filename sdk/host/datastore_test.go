@@ -66,7 +66,7 @@ func (w *fakeHost) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.
 func TestCommitIsNotGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &fakeHost{kept: map[string][]byte{}, begun: cancel}
-	d := newDatastore(w)
+	d := (&Datastore{pluginv1.NewHostDatastoreClient(w)})
 	if rev, err := d.Commit(ctx, Txn{Ops: []Op{{Key: "k", Value: []byte("v")}}}); err != nil || rev != 7 {
 		t.Errorf("written, but the answer is %d, %v", rev, err)
 	}
@@ -77,7 +77,7 @@ func TestCommitIsNotGivenUp(t *testing.T) {
 
 func TestAConflictSaysWhoWasFirst(t *testing.T) {
 	w := &fakeHost{kept: map[string][]byte{}, conflict: &pluginv1.Conflict{Index: 1, Key: "k", Revision: 5, By: "ann", Time: 1e18}}
-	_, err := newDatastore(w).Commit(t.Context(), Txn{Ops: []Op{{Key: "k"}}})
+	_, err := (&Datastore{pluginv1.NewHostDatastoreClient(w)}).Commit(t.Context(), Txn{Ops: []Op{{Key: "k"}}})
 	var lost *ConflictError
 	if !errors.As(err, &lost) || lost.Index != 1 || lost.Revision != 5 || fault.KindOf(err) != fault.InUse ||
 		!strings.Contains(err.Error(), "ann") || !strings.Contains(err.Error(), "2001-09-09T01:46:40Z") {

@@ -20,10 +20,6 @@ import (
 // Operations calls RPCs of other modules.
 type Operations struct{ rpc pluginv1.HostOperationsClient }
 
-func newOperations(c grpc.ClientConnInterface) *Operations {
-	return &Operations{pluginv1.NewHostOperationsClient(c)}
-}
-
 // Call executes an RPC of any installed module, with the rights of the caller in
 // ctx when there is one, else as this plugin. in is encoded to, and out decoded
 // from, the members of the RPC's input and output; either may be nil.
@@ -53,8 +49,6 @@ func (o *Operations) Call(ctx context.Context, module, rpc string, in, out any) 
 
 // Events is the event bus.
 type Events struct{ rpc pluginv1.HostEventsClient }
-
-func newEvents(c grpc.ClientConnInterface) *Events { return &Events{pluginv1.NewHostEventsClient(c)} }
 
 // Publish sends an event to a stream the manifest names, for subscribers on all nodes.
 // notification is "module:name"; data is encoded to its members.
@@ -88,29 +82,13 @@ type Received struct {
 
 // Subscribe calls f for each event of the streams, until ctx ends or f fails.
 func (e *Events) Subscribe(ctx context.Context, streams []string, f func(Received) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s, err := e.rpc.Subscribe(ctx, &pluginv1.SubscribeRequest{Streams: streams})
-	if err != nil {
-		return fault.FromStatus(err)
-	}
-	for {
-		r, err := s.Recv()
-		if err != nil {
-			return fault.FromStatus(err)
-		}
-		if err := f(Received{Stream: r.Stream, Publisher: r.Publisher, Data: r.Data, Time: time.Unix(0, r.Time), Lost: r.Lost}); err != nil {
-			return err
-		}
-	}
+	return each(ctx, e.rpc.Subscribe, &pluginv1.SubscribeRequest{Streams: streams}, func(r *pluginv1.SubscribeResponse) error {
+		return f(Received{Stream: r.Stream, Publisher: r.Publisher, Data: r.Data, Time: time.Unix(0, r.Time), Lost: r.Lost})
+	})
 }
 
 // Secrets seals what may not lie in clear.
 type Secrets struct{ rpc pluginv1.HostSecretsClient }
-
-func newSecrets(c grpc.ClientConnInterface) *Secrets {
-	return &Secrets{pluginv1.NewHostSecretsClient(c)}
-}
 
 // Seal encrypts plaintext, at most 1 MiB, so that only this plugin opens it, with the
 // same purpose, which is no secret. When the operator replaces the key, the host seals
@@ -145,10 +123,6 @@ func (s *Secrets) OpenText(ctx context.Context, text string) (string, error) {
 // Certificates gives what TLS connections need.
 type Certificates struct {
 	rpc pluginv1.HostCertificatesClient
-}
-
-func newCertificates(c grpc.ClientConnInterface) *Certificates {
-	return &Certificates{pluginv1.NewHostCertificatesClient(c)}
 }
 
 // Trust returns the certificates of the trust keystore.
@@ -186,27 +160,11 @@ func (c *Certificates) Identity(ctx context.Context) (tls.Certificate, error) {
 // Roles are held by one process among all nodes. Package state uses them.
 type Roles struct{ rpc pluginv1.HostRolesClient }
 
-func newRoles(c grpc.ClientConnInterface) *Roles { return &Roles{pluginv1.NewHostRolesClient(c)} }
-
 // Hold waits for the role and calls f when this process gets it and at each renewal,
 // until ctx ends, f fails or the role is lost. epoch grows with every change of the
 // holder; until is CLOCK_BOOTTIME in nanoseconds, 0 = as long as Hold runs.
 func (r *Roles) Hold(ctx context.Context, role string, f func(epoch uint64, until int64) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stream, err := r.rpc.Hold(ctx, &pluginv1.HoldRequest{Role: role})
-	if err != nil {
-		return fault.FromStatus(err)
-	}
-	for {
-		m, err := stream.Recv()
-		if err != nil {
-			return fault.FromStatus(err)
-		}
-		if err := f(m.Epoch, m.Until); err != nil {
-			return err
-		}
-	}
+	return each(ctx, r.rpc.Hold, &pluginv1.HoldRequest{Role: role}, func(m *pluginv1.HoldResponse) error { return f(m.Epoch, m.Until) })
 }
 
 // Traces takes the spans of a plugin, which the host hands on to its collector. The

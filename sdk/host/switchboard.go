@@ -20,10 +20,6 @@ type Switchboard struct {
 	conn grpc.ClientConnInterface
 }
 
-func newSwitchboard(c grpc.ClientConnInterface) *Switchboard {
-	return &Switchboard{rpc: pluginv1.NewHostSwitchboardClient(c), conn: c}
-}
-
 // Provider is a plugin that serves a capability.
 type Provider struct {
 	Name       string
@@ -45,21 +41,8 @@ func (s *Switchboard) Providers(ctx context.Context, capability string) ([]Provi
 
 // Watch calls f with the list now and after each change, until ctx ends or f fails.
 func (s *Switchboard) Watch(ctx context.Context, capability string, f func([]Provider) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stream, err := s.rpc.WatchProviders(ctx, &pluginv1.ProvidersRequest{Capability: capability})
-	if err != nil {
-		return fault.FromStatus(err)
-	}
-	for {
-		r, err := stream.Recv()
-		if err != nil {
-			return fault.FromStatus(err)
-		}
-		if err := f(providers(r)); err != nil {
-			return err
-		}
-	}
+	return each(ctx, s.rpc.WatchProviders, &pluginv1.ProvidersRequest{Capability: capability},
+		func(r *pluginv1.ProvidersResponse) error { return f(providers(r)) })
 }
 
 // Dial returns a connection to a provider for the generated or SDK clients, for

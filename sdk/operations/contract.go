@@ -82,11 +82,7 @@ func NewClient(conn grpc.ClientConnInterface) *Client {
 // Invoke executes an RPC for the caller in ctx and returns the members of its
 // output as a JSON object, nil for none. Errors are *fault.Error or fault.List.
 func (c *Client) Invoke(ctx context.Context, module, rpc string, input []byte) ([]byte, error) {
-	req := &pluginv1.InvokeRequest{Module: module, Rpc: rpc, Input: input}
-	if who, ok := caller.From(ctx); ok {
-		req.Caller = caller.ToProto(who)
-	}
-	res, err := c.rpc.Invoke(ctx, req)
+	res, err := c.rpc.Invoke(ctx, &pluginv1.InvokeRequest{Module: module, Rpc: rpc, Input: input, Caller: caller.ToProto(ctx)})
 	if st := status.Convert(err); st.Code() == codes.ResourceExhausted && len(st.Details()) == 0 { // not of the plugin
 		return nil, fault.Wrap(fault.TooBig, err, "the answer of %s:%s is larger than %d MiB: ask for less of it, by a limit or a filter", module, rpc, wire.MaxMessage>>20)
 	}
@@ -96,21 +92,24 @@ func (c *Client) Invoke(ctx context.Context, module, rpc string, input []byte) (
 	return res.Output, nil
 }
 
-// Register serves h on a gRPC server; sdk.Serve does this for a plugin.
-func Register(s grpc.ServiceRegistrar, h Handler) {
-	pluginv1.RegisterOperationsServer(s, &server{handler: h})
+// Register serves operations on a gRPC server; sdk.Serve does this for a plugin.
+// handler returns the handler, or why there is none yet.
+func Register(s grpc.ServiceRegistrar, _ string, handler func() (Handler, error)) {
+	pluginv1.RegisterOperationsServer(s, &server{handler: handler})
 }
 
 type server struct {
 	pluginv1.UnimplementedOperationsServer
-	handler Handler
+	handler func() (Handler, error)
 }
 
 func (s *server) Invoke(ctx context.Context, r *pluginv1.InvokeRequest) (*pluginv1.InvokeResponse, error) {
-	if r.Caller != nil {
-		ctx = caller.With(ctx, caller.FromProto(r.Caller))
+	ctx = caller.FromProto(ctx, r.Caller)
+	h, err := s.handler()
+	if err != nil {
+		return nil, fault.ToStatus(err)
 	}
-	out, err := s.handler.Invoke(ctx, &Request{Module: r.Module, RPC: r.Rpc, Input: r.Input})
+	out, err := h.Invoke(ctx, &Request{Module: r.Module, RPC: r.Rpc, Input: r.Input})
 	if err != nil {
 		return nil, fault.ToStatus(err)
 	}

@@ -56,20 +56,8 @@ func Run(t *testing.T, bin string, opts ...Option) {
 
 // chosen returns the checks that the options ask for.
 func chosen(opts []Option) []check {
-	var o options
-	for _, f := range opts {
-		f(&o)
-	}
-	if o.only == nil {
-		return checks
-	}
-	var out []check
-	for _, c := range checks {
-		if slices.Contains(o.only, c.name) {
-			out = append(out, c)
-		}
-	}
-	return out
+	only := with(opts).only
+	return slices.DeleteFunc(slices.Clone(checks), func(c check) bool { return only != nil && !slices.Contains(only, c.name) })
 }
 
 // Checks returns the names of all checks, in their order.
@@ -124,13 +112,9 @@ type checker struct {
 }
 
 func one(ctx context.Context, bin string, c check, opts []Option) []Finding {
-	var o options
-	for _, f := range opts {
-		f(&o)
-	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	k := &checker{ctx: ctx, bin: bin, name: c.name, config: o.config}
+	k := &checker{ctx: ctx, bin: bin, name: c.name, config: with(opts).config}
 	if st, err := os.Stat(bin); err != nil || !st.Mode().IsRegular() {
 		k.fault("%s is no file that can be executed", bin)
 		return k.findings

@@ -30,7 +30,7 @@ func (k *checker) configured() (*subject, *pluginv1.Manifest) {
 
 func (k *checker) send(s *subject, m *pluginv1.Manifest, config []byte) error {
 	_, err := s.base.Configure(k.ctx, &pluginv1.ConfigureRequest{ApiVersion: wire.Negotiate(m.ApiVersions), Config: config, DataDir: s.dir,
-		Facets: []string{"rest", "cli", "ui"}, HostSocket: k.host.Socket(), HostToken: k.host.attach(m, s.conn)})
+		Facets: facets, HostSocket: k.host.Socket(), HostToken: k.host.attach(m, s.conn)})
 	return fault.FromStatus(err)
 }
 

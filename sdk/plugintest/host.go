@@ -13,7 +13,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
@@ -33,21 +32,44 @@ type RPC func(ctx context.Context, input []byte) (output []byte, err error)
 // limits of the real one but with its refusals. It may serve several plugins, which
 // then reach each other through its switchboard.
 type Host struct {
-	dir    string
-	grpc   *grpc.Server
-	done   chan struct{}
-	store  *store
-	events *eventLog
+	dir  string
+	grpc *grpc.Server
+	done chan struct{}
 
 	mu        sync.Mutex
+	changed   chan struct{} // closed and replaced by wake
+	store     store
+	events    []Event           // all of the test
 	plugins   map[string]*guest // by token
-	roles     map[string]*role
+	roles     map[string]*guest // who holds them
 	rpcs      map[string]RPC
 	callers   map[string]caller.Caller
 	trust     []byte
-	changed   chan struct{}
 	calls     int
-	certifier func() (cert, key []byte, err error)
+	cert, key []byte
+}
+
+// wake has those who wait look again. The caller holds mu.
+func (h *Host) wake() {
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// until waits until ready, which is called under mu, returns true.
+func (h *Host) until(ctx context.Context, ready func() bool) error {
+	for {
+		h.mu.Lock()
+		changed, ok := h.changed, ready()
+		h.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // guest is a plugin at the host, or the test itself.
@@ -72,8 +94,8 @@ func startHost() (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{dir: dir, done: make(chan struct{}), store: newStore(), events: newEventLog(), plugins: map[string]*guest{}, roles: map[string]*role{},
-		rpcs: map[string]RPC{}, callers: map[string]caller.Caller{}, changed: make(chan struct{})}
+	h := &Host{dir: dir, done: make(chan struct{}), changed: make(chan struct{}), store: store{entries: map[string]*pluginv1.Entry{}},
+		plugins: map[string]*guest{}, roles: map[string]*guest{}, rpcs: map[string]RPC{}, callers: map[string]caller.Caller{}}
 	lis, err := net.Listen("unix", h.Socket())
 	if err != nil {
 		_ = os.RemoveAll(dir)
@@ -124,7 +146,7 @@ func (h *Host) Trust(pem []byte) {
 func (h *Host) Identity(cert, key []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.certifier = func() ([]byte, []byte, error) { return cert, key, nil }
+	h.cert, h.key = cert, key
 }
 
 // Client returns the host's services as the plugin with that manifest sees them, for
@@ -132,9 +154,7 @@ func (h *Host) Identity(cert, key []byte) {
 // manifest it is the controller's own view, which may write the configuration.
 func (h *Host) Client(t testing.TB, m *pluginv1.Manifest) *host.Client {
 	t.Helper()
-	token := h.attach(m, nil)
-	conn, err := grpc.NewClient("unix://"+h.Socket(), wire.DialOptions(grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithPerRPCCredentials(bearer(token)))...)
+	conn, err := wire.DialHost(h.Socket(), h.attach(m, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,14 +166,6 @@ func (h *Host) Client(t testing.TB, m *pluginv1.Manifest) *host.Client {
 	return c
 }
 
-type bearer string
-
-func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
-	return map[string]string{wire.MetaToken: string(b)}, nil
-}
-
-func (bearer) RequireTransportSecurity() bool { return false }
-
 // attach lets a plugin in and returns its token. With a connection it is a provider
 // of what its manifest says.
 func (h *Host) attach(m *pluginv1.Manifest, conn grpc.ClientConnInterface) string {
@@ -161,21 +173,20 @@ func (h *Host) attach(m *pluginv1.Manifest, conn grpc.ClientConnInterface) strin
 	defer h.mu.Unlock()
 	token := rand.Text()
 	h.plugins[token] = &guest{m, conn}
-	close(h.changed)
-	h.changed = make(chan struct{})
+	h.wake()
 	return token
 }
 
 // known notes the caller of ctx, so that the plugin may act for it, and has the plugin
 // answer with all that was stored before the call.
 func (h *Host) known(ctx context.Context) context.Context {
-	ctx = metadata.AppendToOutgoingContext(ctx, wire.MetaMinRevision, strconv.FormatUint(h.store.now(), 10))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ctx = metadata.AppendToOutgoingContext(ctx, wire.MetaMinRevision, strconv.FormatUint(h.store.revision(), 10))
 	who, ok := caller.From(ctx)
 	if !ok {
 		return ctx
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	if who.RequestID == "" {
 		h.calls++
 		who.RequestID = fmt.Sprintf("test-%d", h.calls)
@@ -220,12 +231,5 @@ func (h *Host) stream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, n
 	if err != nil {
 		return err
 	}
-	return fault.ToStatus(next(srv, admitted{ss, ctx}))
+	return fault.ToStatus(next(srv, wire.StreamWith(ctx, ss)))
 }
-
-type admitted struct {
-	grpc.ServerStream
-	ctx context.Context
-}
-
-func (a admitted) Context() context.Context { return a.ctx }

@@ -107,11 +107,10 @@ func (c certificatesServer) Identity(ctx context.Context, _ *pluginv1.IdentityRe
 	if guestOf(ctx).manifest.GetLabels()["listens"] == "" {
 		return nil, fault.New(fault.Denied, "the controller's key is for plugins whose manifest has the label \"listens\"")
 	}
-	if c.h.certifier == nil {
+	if c.h.cert == nil {
 		return nil, fault.New(fault.Unavailable, "this controller has no keystore")
 	}
-	cert, key, err := c.h.certifier()
-	return &pluginv1.IdentityResponse{CertificatePem: cert, KeyPem: key}, err
+	return &pluginv1.IdentityResponse{CertificatePem: c.h.cert, KeyPem: c.h.key}, nil
 }
 
 type switchboardServer struct {
@@ -119,9 +118,8 @@ type switchboardServer struct {
 	h *Host
 }
 
-func (s *switchboardServer) list(capability string) (*pluginv1.ProvidersResponse, <-chan struct{}) {
-	s.h.mu.Lock()
-	defer s.h.mu.Unlock()
+// list lists who serves a capability. The caller holds mu.
+func (s *switchboardServer) list(capability string) *pluginv1.ProvidersResponse {
 	res := &pluginv1.ProvidersResponse{}
 	for _, g := range s.h.plugins {
 		if m := g.manifest; g.conn != nil && slices.Contains(m.GetCapabilities(), capability) {
@@ -129,24 +127,29 @@ func (s *switchboardServer) list(capability string) (*pluginv1.ProvidersResponse
 		}
 	}
 	slices.SortFunc(res.Providers, func(a, b *pluginv1.Provider) int { return strings.Compare(a.Name, b.Name) })
-	return res, s.h.changed
+	return res
 }
 
 func (s *switchboardServer) Providers(_ context.Context, r *pluginv1.ProvidersRequest) (*pluginv1.ProvidersResponse, error) {
-	res, _ := s.list(r.Capability)
-	return res, nil
+	s.h.mu.Lock()
+	defer s.h.mu.Unlock()
+	return s.list(r.Capability), nil
 }
 
 func (s *switchboardServer) WatchProviders(r *pluginv1.ProvidersRequest, out grpc.ServerStreamingServer[pluginv1.ProvidersResponse]) error {
-	for {
-		res, changed := s.list(r.Capability)
-		if err := out.Send(res); err != nil {
+	for sent := -1; ; {
+		var res *pluginv1.ProvidersResponse
+		if err := s.h.until(out.Context(), func() bool {
+			if len(s.h.plugins) == sent {
+				return false
+			}
+			res, sent = s.list(r.Capability), len(s.h.plugins)
+			return true
+		}); err != nil {
 			return err
 		}
-		select {
-		case <-changed:
-		case <-out.Context().Done():
-			return out.Context().Err()
+		if err := out.Send(res); err != nil {
+			return err
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"google.golang.org/grpc"
 
@@ -14,49 +13,42 @@ import (
 )
 
 // store is a datastore in memory that keeps its whole history. Keys are "SPACE\x00key".
-// It checks no YANG and keeps an instance of a tree as one document.
+// It checks no YANG and keeps an instance of a tree as one document. It is under Host.mu.
 type store struct {
-	mu      sync.Mutex
 	entries map[string]*pluginv1.Entry
 	history [][]event
-	changed chan struct{}
 }
 
-// event is one change; a nil value is a deletion.
+// event is one change.
 type event struct {
 	at    string
 	entry *pluginv1.Entry
 	gone  bool
 }
 
-func newStore() *store {
-	return &store{entries: map[string]*pluginv1.Entry{}, changed: make(chan struct{})}
-}
-
 func (s *store) revision() uint64 { return uint64(len(s.history)) }
 
-// now is revision for those who do not hold the lock.
-func (s *store) now() uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.revision()
-}
-
-func (s *store) get(at string) *pluginv1.Entry {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.entries[at]
-}
-
-func (s *store) scan(at, after string, limit int) (out []*pluginv1.Entry, revision uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// under lists the entries whose places begin so, in order.
+func (s *store) under(at string) (out []*pluginv1.Entry) {
 	for _, k := range slices.Sorted(maps.Keys(s.entries)) {
-		if strings.HasPrefix(k, at) && s.entries[k].Key > after && (limit <= 0 || len(out) < limit) {
+		if strings.HasPrefix(k, at) {
 			out = append(out, s.entries[k])
 		}
 	}
-	return out, s.revision()
+	return out
+}
+
+// conflict is what keeps a commit under a condition about a place from being applied, nil = nothing.
+func (s *store) conflict(index int, at string, c *pluginv1.Compare) *pluginv1.Conflict {
+	if have := s.entries[at].GetRevision(); !c.Prefix && have != c.Revision {
+		return &pluginv1.Conflict{Index: int32(index), Key: c.Key, Revision: have}
+	}
+	for _, e := range s.under(at) {
+		if c.Prefix && e.Revision > c.Revision {
+			return &pluginv1.Conflict{Index: int32(index), Key: e.Key, Revision: e.Revision}
+		}
+	}
+	return nil
 }
 
 // write is an op with its place.
@@ -65,19 +57,9 @@ type write struct {
 	*pluginv1.Op
 }
 
-func (s *store) commit(compares []write, revisions []*pluginv1.Compare, ops []write) *pluginv1.CommitResponse {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, c := range revisions {
-		for k, e := range s.entries {
-			if c.Prefix && strings.HasPrefix(k, compares[i].at) && e.Revision > c.Revision {
-				return &pluginv1.CommitResponse{Conflict: &pluginv1.Conflict{Index: int32(i), Key: e.Key, Revision: e.Revision}}
-			}
-		}
-		if have := s.entries[compares[i].at].GetRevision(); !c.Prefix && have != c.Revision {
-			return &pluginv1.CommitResponse{Conflict: &pluginv1.Conflict{Index: int32(i), Key: c.Key, Revision: have}}
-		}
-	}
+// commit applies writes and returns their revision. The caller holds mu.
+func (h *Host) commit(ops []write) uint64 {
+	s := &h.store
 	rev := s.revision() + 1
 	var events []event
 	remove := func(match func(string) bool) {
@@ -106,53 +88,8 @@ func (s *store) commit(compares []write, revisions []*pluginv1.Compare, ops []wr
 		}
 	}
 	s.history = append(s.history, events)
-	close(s.changed)
-	s.changed = make(chan struct{})
-	return &pluginv1.CommitResponse{Revision: rev}
-}
-
-func (s *store) follow(ctx context.Context, at []string, send func(*pluginv1.FollowResponse) error) error {
-	s.mu.Lock()
-	list := &pluginv1.FollowEntries{}
-	for i, p := range at {
-		for _, k := range slices.Sorted(maps.Keys(s.entries)) {
-			if strings.HasPrefix(k, p) {
-				list.Entries = append(list.Entries, &pluginv1.FollowEntry{Prefix: int32(i), Entry: s.entries[k]})
-			}
-		}
-	}
-	after := s.revision()
-	s.mu.Unlock()
-	if err := send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Entries{Entries: list}}); err != nil {
-		return err
-	}
-	if err := send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Synced{Synced: after}}); err != nil {
-		return err
-	}
-	for {
-		s.mu.Lock()
-		changed, news := s.changed, s.history[after:]
-		s.mu.Unlock()
-		for _, events := range news {
-			after++
-			b := &pluginv1.FollowBatch{Revision: after}
-			for _, e := range events {
-				for i, p := range at {
-					if strings.HasPrefix(e.at, p) {
-						b.Events = append(b.Events, &pluginv1.FollowEntry{Prefix: int32(i), Entry: e.entry, Deleted: e.gone})
-					}
-				}
-			}
-			if err := send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Batch{Batch: b}}); err != nil {
-				return err
-			}
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+	h.wake()
+	return rev
 }
 
 type datastoreServer struct {
@@ -200,7 +137,9 @@ func (d *datastoreServer) Get(ctx context.Context, r *pluginv1.GetRequest) (*plu
 	if err != nil {
 		return nil, err
 	}
-	return &pluginv1.GetResponse{Entry: d.h.store.get(at)}, nil
+	d.h.mu.Lock()
+	defer d.h.mu.Unlock()
+	return &pluginv1.GetResponse{Entry: d.h.store.entries[at]}, nil
 }
 
 func (d *datastoreServer) Range(r *pluginv1.RangeRequest, out grpc.ServerStreamingServer[pluginv1.RangeResponse]) error {
@@ -208,19 +147,25 @@ func (d *datastoreServer) Range(r *pluginv1.RangeRequest, out grpc.ServerStreami
 	if err != nil {
 		return err
 	}
-	list, revision := d.h.store.scan(at, r.After, int(r.Limit))
-	return out.Send(&pluginv1.RangeResponse{Entries: list, Revision: revision})
+	d.h.mu.Lock()
+	res := &pluginv1.RangeResponse{Entries: d.h.store.under(at), Revision: d.h.store.revision()}
+	d.h.mu.Unlock()
+	res.Entries = slices.DeleteFunc(res.Entries, func(e *pluginv1.Entry) bool { return e.Key <= r.After })
+	if r.Limit > 0 {
+		res.Entries = res.Entries[:min(len(res.Entries), int(r.Limit))]
+	}
+	return out.Send(res)
 }
 
 func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest) (*pluginv1.CommitResponse, error) {
-	var compares, ops []write
-	for _, c := range r.Compares {
-		at, err := reach(ctx, c.Space, c.Plugin, c.Key, false)
-		if err != nil {
+	places := make([]string, len(r.Compares))
+	for i, c := range r.Compares {
+		var err error
+		if places[i], err = reach(ctx, c.Space, c.Plugin, c.Key, false); err != nil {
 			return nil, err
 		}
-		compares = append(compares, write{at: at})
 	}
+	var ops []write
 	for _, o := range r.Ops {
 		at, err := reach(ctx, o.Space, "", o.Key, true)
 		if err != nil {
@@ -235,10 +180,17 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 		}
 		ops = append(ops, more...)
 	}
-	if r.Role != "" && !d.h.holds(ctx, r.Role) {
+	d.h.mu.Lock()
+	defer d.h.mu.Unlock()
+	if r.Role != "" && d.h.roles[r.Role] != guestOf(ctx) {
 		return nil, fault.New(fault.Denied, "this process does not hold the role %s", r.Role)
 	}
-	return d.h.store.commit(compares, r.Compares, ops), nil
+	for i, c := range r.Compares {
+		if lost := d.h.store.conflict(i, places[i], c); lost != nil {
+			return &pluginv1.CommitResponse{Conflict: lost}, nil
+		}
+	}
+	return &pluginv1.CommitResponse{Revision: d.h.commit(ops)}, nil
 }
 
 // checked asks the owners of trees about a change that the controller makes for a user, and
@@ -252,7 +204,7 @@ func (h *Host) checked(ctx context.Context, ops []*pluginv1.Op) (more []write, e
 				continue
 			}
 			if owners[g] == nil {
-				owners[g] = &pluginv1.CheckRequest{Revision: h.store.now()}
+				owners[g] = &pluginv1.CheckRequest{Revision: h.store.revision()}
 			}
 			owners[g].Changes = append(owners[g].Changes, &pluginv1.DocumentChange{Key: o.Key, Value: o.Value, Deleted: o.Delete})
 		}
@@ -271,17 +223,53 @@ func (h *Host) checked(ctx context.Context, ops []*pluginv1.Op) (more []write, e
 }
 
 func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStreamingServer[pluginv1.FollowResponse]) error {
-	var list []string
+	var at []string
 	for _, p := range r.Prefixes {
-		at, err := reach(out.Context(), p.Space, p.Plugin, p.Prefix, false)
+		place, err := reach(out.Context(), p.Space, p.Plugin, p.Prefix, false)
 		if err != nil {
 			return err
 		}
-		list = append(list, at)
+		at = append(at, place)
 	}
-	return d.h.store.follow(out.Context(), list, out.Send)
+	list := &pluginv1.FollowEntries{}
+	d.h.mu.Lock()
+	for i, p := range at {
+		for _, e := range d.h.store.under(p) {
+			list.Entries = append(list.Entries, &pluginv1.FollowEntry{Prefix: int32(i), Entry: e})
+		}
+	}
+	after := d.h.store.revision()
+	d.h.mu.Unlock()
+	if err := out.Send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Entries{Entries: list}}); err != nil {
+		return err
+	}
+	if err := out.Send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Synced{Synced: after}}); err != nil {
+		return err
+	}
+	for {
+		var news [][]event
+		if err := d.h.until(out.Context(), func() bool { news = d.h.store.history[after:]; return len(news) > 0 }); err != nil {
+			return err
+		}
+		for _, events := range news {
+			after++
+			b := &pluginv1.FollowBatch{Revision: after}
+			for _, e := range events {
+				for i, p := range at {
+					if strings.HasPrefix(e.at, p) {
+						b.Events = append(b.Events, &pluginv1.FollowEntry{Prefix: int32(i), Entry: e.entry, Deleted: e.gone})
+					}
+				}
+			}
+			if err := out.Send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Batch{Batch: b}}); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 func (d *datastoreServer) Barrier(context.Context, *pluginv1.BarrierRequest) (*pluginv1.BarrierResponse, error) {
-	return &pluginv1.BarrierResponse{Revision: d.h.store.now()}, nil
+	d.h.mu.Lock()
+	defer d.h.mu.Unlock()
+	return &pluginv1.BarrierResponse{Revision: d.h.store.revision()}, nil
 }

@@ -38,10 +38,7 @@ func ServeAsProgram(name string, options func() sdk.Options) {
 // conformance kits of the capabilities. WithConfig and WithHost count.
 func StartBinary(t testing.TB, bin string, opts ...Option) *Plugin {
 	t.Helper()
-	var o options
-	for _, f := range opts {
-		f(&o)
-	}
+	o := with(opts)
 	if o.host == nil {
 		o.host = NewHost(t)
 	}

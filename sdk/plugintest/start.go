@@ -10,18 +10,22 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/test/bufconn"
 
 	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk"
+	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/internal/pair"
+	"ctl.internal/sdk/operations"
+	"ctl.internal/sdk/routes"
 )
 
 // Plugin is a plugin that runs inside a test.
@@ -32,8 +36,7 @@ type Plugin struct {
 	Host     *Host
 	Warnings []string // of its settings
 
-	server *sdk.Server
-	stop   func()
+	stop func()
 }
 
 // Option changes how Start runs a plugin.
@@ -42,9 +45,19 @@ type Option func(*options)
 type options struct {
 	config any
 	host   *Host
-	facets []string
 	data   string
 	only   []string
+}
+
+// facets are those of an installation: all.
+var facets = []string{"rest", "cli", "ui"}
+
+func with(opts []Option) options {
+	o := options{}
+	for _, f := range opts {
+		f(&o)
+	}
+	return o
 }
 
 // WithConfig gives the plugin settings: anything that encodes to a JSON object.
@@ -54,9 +67,6 @@ func WithConfig(v any) Option { return func(o *options) { o.config = v } }
 // WithHost runs the plugin at a host that the test has prepared, or that another
 // plugin of the test uses too.
 func WithHost(h *Host) Option { return func(o *options) { o.host = h } }
-
-// WithFacets sets the install facets; "rest", "cli" and "ui" are on by default.
-func WithFacets(f ...string) Option { return func(o *options) { o.facets = f } }
 
 // WithDataDir sets the plugin's directory, a temporary one by default.
 func WithDataDir(dir string) Option { return func(o *options) { o.data = dir } }
@@ -78,10 +88,7 @@ func Start(t testing.TB, o sdk.Options, opts ...Option) *Plugin {
 // StartError is Start for a plugin that may refuse to start.
 func StartError(t testing.TB, o sdk.Options, opts ...Option) (*Plugin, error) {
 	t.Helper()
-	cfg := options{facets: []string{"rest", "cli", "ui"}}
-	for _, f := range opts {
-		f(&cfg)
-	}
+	cfg := with(opts)
 	if cfg.host == nil {
 		cfg.host = NewHost(t)
 	}
@@ -96,46 +103,24 @@ func StartError(t testing.TB, o sdk.Options, opts ...Option) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := connect(s)
+	g := s.NewGRPC(nil)
+	s.Register(g)
+	conn, end, err := pair.Serve(g)
 	if err != nil {
 		return nil, err
 	}
-	p.Host = cfg.host
+	p := &Plugin{Conn: conn, Manifest: s.Manifest(), Host: cfg.host, stop: end}
 	t.Cleanup(p.Stop)
 	token := cfg.host.attach(s.Manifest(), p.Conn)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	res, err := pluginv1.NewBaseClient(p.Conn).Configure(ctx, &pluginv1.ConfigureRequest{ApiVersion: wire.Negotiate(s.Manifest().ApiVersions),
-		Config: config, DataDir: cfg.data, Facets: cfg.facets, HostSocket: cfg.host.Socket(), HostToken: token})
+		Config: config, DataDir: cfg.data, Facets: facets, HostSocket: cfg.host.Socket(), HostToken: token})
 	if err != nil {
 		return nil, fault.FromStatus(err)
 	}
 	p.Warnings = res.Warnings
 	return p, nil
-}
-
-// connect serves s on a connection in memory.
-func connect(s *sdk.Server) (*Plugin, error) {
-	lis := bufconn.Listen(1 << 20)
-	g := s.NewGRPC(nil)
-	s.Register(g)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = g.Serve(lis) // ends with Stop
-	}()
-	conn, err := grpc.NewClient("passthrough:///plugin", wire.DialOptions(
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return lis.DialContext(ctx) }))...)
-	if err != nil {
-		return nil, err
-	}
-	end := func() {
-		_ = conn.Close()
-		g.Stop()
-		<-done
-	}
-	return &Plugin{Conn: conn, Manifest: s.Manifest(), server: s, stop: end}, nil
 }
 
 // Stop stops the plugin in order, as the host does; Start arranges for it.
@@ -162,4 +147,40 @@ func settings(v any, schema []byte) ([]byte, error) {
 		}
 	}
 	return complete(doc, schema)
+}
+
+// Call executes an RPC, "module:rpc". in is encoded into the members of its input,
+// out decoded from those of its output; either may be nil. A json.RawMessage is
+// taken and given as it is. The input is not validated here: the controller does that.
+func (p *Plugin) Call(ctx context.Context, rpc string, in, out any) error {
+	module, name, _ := strings.Cut(rpc, ":")
+	input := []byte("{}")
+	if in != nil {
+		var err error
+		if input, err = json.Marshal(in); err != nil {
+			return err
+		}
+	}
+	res, err := operations.NewClient(p.Conn).Invoke(p.Host.known(ctx), module, name, input)
+	if err != nil || out == nil || len(res) == 0 {
+		return err
+	}
+	return json.Unmarshal(res, out)
+}
+
+// HTTP sends a request to the plugin's routes and returns the answer. The path is
+// that of the controller, with the subtree's prefix.
+func (p *Plugin) HTTP(r *http.Request) (*httptest.ResponseRecorder, error) {
+	w := httptest.NewRecorder()
+	_, err := routes.NewClient(p.Conn).Forward(w, r.WithContext(p.Host.known(r.Context())))
+	return w, err
+}
+
+// Shell runs a command of the plugin with positional arguments and options, and
+// returns what it wrote. Nobody answers its prompts.
+func (p *Plugin) Shell(ctx context.Context, name string, args []string, options map[string]string) (string, error) {
+	var out strings.Builder
+	err := commands.NewClient(p.Conn).Execute(p.Host.known(ctx), &commands.Invocation{Name: name, Positional: args,
+		Options: options, Format: "text", Stdin: commands.NoInput, Stdout: &out, Stderr: &out})
+	return out.String(), err
 }

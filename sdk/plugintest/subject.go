@@ -75,36 +75,23 @@ func (k *checker) launch(env ...string) (*subject, error) {
 
 // exec starts the process and returns its handshake.
 func (s *subject) exec(ctx context.Context) (string, error) {
-	outR, outW, err := os.Pipe()
-	if err != nil {
-		return "", err
-	}
-	errR, errW, err := os.Pipe()
-	if err != nil {
-		return "", err
-	}
+	outR, outW := io.Pipe()
+	errR, errW := io.Pipe()
 	s.cmd.Stdout, s.cmd.Stderr = outW, errW
-	err = s.cmd.Start()
-	outW.Close()
-	errW.Close()
-	if err != nil {
-		outR.Close()
-		errR.Close()
+	s.cmd.WaitDelay = time.Second // a child in a group of its own may hold them open
+	if err := s.cmd.Start(); err != nil {
 		close(s.exited)
 		return "", err
 	}
 	first := make(chan string, 1)
 	var readers sync.WaitGroup
-	readers.Go(func() { s.readStdout(outR, first) })
-	readers.Go(func() { s.read(errR, &s.stderr) })
+	readers.Go(func() { s.read(outR, &s.stdout, first) })
+	readers.Go(func() { s.read(errR, &s.stderr, nil) })
 	go func() {
 		_ = s.cmd.Wait() // how it ended is in ProcessState
-		end := time.Now().Add(time.Second)
-		_ = outR.SetReadDeadline(end)
-		_ = errR.SetReadDeadline(end)
+		outW.Close()
+		errW.Close()
 		readers.Wait()
-		outR.Close()
-		errR.Close()
 		close(s.exited)
 	}()
 	select {
@@ -119,35 +106,24 @@ func (s *subject) exec(ctx context.Context) (string, error) {
 	}
 }
 
-func (s *subject) readStdout(r io.Reader, first chan<- string) {
+// read collects lines. The first that looks like a handshake goes to first, which is closed when there is none.
+func (s *subject) read(r io.Reader, into *[]string, first chan<- string) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
-	shaken := false
 	for lines.Scan() {
-		if parts := strings.Split(lines.Text(), "|"); !shaken && len(parts) >= 5 {
-			shaken = true
+		if first != nil && strings.Count(lines.Text(), "|") >= 4 {
 			first <- lines.Text()
+			first = nil
 			continue
 		}
-		s.mu.Lock()
-		s.stdout = append(s.stdout, lines.Text())
-		s.mu.Unlock()
-	}
-	if !shaken {
-		close(first)
-	}
-	_, _ = io.Copy(io.Discard, r)
-}
-
-func (s *subject) read(r io.Reader, into *[]string) {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
 		s.mu.Lock()
 		if len(*into) < 10_000 {
 			*into = append(*into, lines.Text())
 		}
 		s.mu.Unlock()
+	}
+	if first != nil {
+		close(first)
 	}
 	_, _ = io.Copy(io.Discard, r)
 }

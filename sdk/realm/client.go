@@ -52,14 +52,11 @@ func (c *Client) Find(ctx context.Context, instance, user, domain string) (Resul
 }
 
 func result(r *pluginv1.AuthenticateResponse) Result {
-	res := Result{Principal: r.Principal, Roles: r.Roles, Reason: r.Reason}
-	switch r.Outcome {
-	case pluginv1.AuthenticateResponse_OUTCOME_AUTHENTICATED:
-		res.Outcome = Authenticated
-	case pluginv1.AuthenticateResponse_OUTCOME_UNKNOWN:
-		res.Outcome = Unknown
-	default:
-		res.Outcome = Unavailable
+	res := Result{Outcome: Unavailable, Principal: r.Principal, Roles: r.Roles, Reason: r.Reason}
+	for outcome, sent := range outcomes {
+		if sent == r.Outcome {
+			res.Outcome = outcome
+		}
 	}
 	return res
 }

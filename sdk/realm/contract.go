@@ -70,10 +70,9 @@ type Finder interface {
 // ErrNoFinder is what Find returns when the settings name no account to look users up with.
 var ErrNoFinder = errors.New("the realm has no account to look users up with")
 
-// Factory makes realms; it is the capability a plugin hands to sdk.Serve.
+// Factory makes realms; it is the capability a plugin hands to sdk.Serve. The label realm-kinds of
+// the manifest lists the class names that it serves, last segment only.
 type Factory interface {
-	// Kinds lists the class names served, last segment only.
-	Kinds() []string
 	// New makes an instance; a bad property is a fault.Invalid with its Origin as path.
 	New(ctx context.Context, c Config) (r Realm, warnings []string, err error)
 }

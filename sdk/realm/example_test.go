@@ -11,8 +11,6 @@ import (
 // oneUser makes realms with one user, whose name and password are properties in sec.ini.
 type oneUser struct{}
 
-func (oneUser) Kinds() []string { return []string{"OneUserRealm"} }
-
 func (oneUser) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {
 	r := realm.Read(c)
 	u := user{r.Needed("user", "the name of the user"), r.Needed("password", "his password")}

@@ -14,16 +14,14 @@ import (
 )
 
 // Register serves a factory's realms on a gRPC server; sdk.Serve does this for a
-// plugin. close ends every instance.
-func Register(s grpc.ServiceRegistrar, f Factory) (closeAll func()) {
-	srv := &server{factory: f, realms: map[string]Realm{}}
-	pluginv1.RegisterRealmServer(s, srv)
-	return srv.close
+// plugin. factory returns the factory, or why there is none yet.
+func Register(s grpc.ServiceRegistrar, _ string, factory func() (Factory, error)) {
+	pluginv1.RegisterRealmServer(s, &server{factory: factory, realms: map[string]Realm{}})
 }
 
 type server struct {
 	pluginv1.UnimplementedRealmServer
-	factory Factory
+	factory func() (Factory, error)
 	mu      sync.RWMutex
 	realms  map[string]Realm
 }
@@ -33,7 +31,11 @@ func (s *server) ConfigureRealm(ctx context.Context, r *pluginv1.ConfigureRealmR
 	for name, p := range r.Properties {
 		c.Properties[name] = Property{Value: p.Value, List: p.List, Map: p.Map, Origin: p.Origin}
 	}
-	fresh, warnings, err := s.factory.New(ctx, c)
+	factory, err := s.factory()
+	if err != nil {
+		return nil, fault.ToStatus(err)
+	}
+	fresh, warnings, err := factory.New(ctx, c)
 	if err != nil {
 		return nil, fault.ToStatus(err)
 	}
@@ -50,26 +52,18 @@ func (s *server) ConfigureRealm(ctx context.Context, r *pluginv1.ConfigureRealmR
 }
 
 func (s *server) Authenticate(ctx context.Context, r *pluginv1.AuthenticateRequest) (*pluginv1.AuthenticateResponse, error) {
-	s.mu.RLock()
-	realm := s.realms[r.Name]
-	s.mu.RUnlock()
-	if realm == nil {
-		return nil, fault.ToStatus(fault.New(fault.NotFound, "the realm %q is not configured in this plugin", r.Name))
-	}
-	res, err := realm.Authenticate(ctx, Credentials{User: r.User, Domain: r.Domain, Password: r.Password, Address: r.Address})
+	realm, err := s.instance(r.Name)
 	if err != nil {
-		return &pluginv1.AuthenticateResponse{Outcome: pluginv1.AuthenticateResponse_OUTCOME_UNAVAILABLE, Reason: err.Error()}, nil
+		return nil, err
 	}
-	return answer(res), nil
+	return answer(realm.Authenticate(ctx, Credentials{User: r.User, Domain: r.Domain, Password: r.Password, Address: r.Address}))
 }
 
 // FindUser serves a realm that is a Finder.
 func (s *server) FindUser(ctx context.Context, r *pluginv1.FindUserRequest) (*pluginv1.AuthenticateResponse, error) {
-	s.mu.RLock()
-	realm := s.realms[r.Name]
-	s.mu.RUnlock()
-	if realm == nil {
-		return nil, fault.ToStatus(fault.New(fault.NotFound, "the realm %q is not configured in this plugin", r.Name))
+	realm, err := s.instance(r.Name)
+	if err != nil {
+		return nil, err
 	}
 	finder, ok := realm.(Finder)
 	if !ok {
@@ -79,30 +73,40 @@ func (s *server) FindUser(ctx context.Context, r *pluginv1.FindUserRequest) (*pl
 	if errors.Is(err, ErrNoFinder) {
 		return nil, status.Error(codes.Unimplemented, err.Error())
 	}
+	return answer(res, err)
+}
+
+// instance returns a realm by its name.
+func (s *server) instance(name string) (Realm, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if r := s.realms[name]; r != nil {
+		return r, nil
+	}
+	return nil, fault.ToStatus(fault.New(fault.NotFound, "the realm %q is not configured in this plugin", name))
+}
+
+// outcomes are those of the wire.
+var outcomes = map[Outcome]pluginv1.AuthenticateResponse_Outcome{
+	Unknown:       pluginv1.AuthenticateResponse_OUTCOME_UNKNOWN,
+	Authenticated: pluginv1.AuthenticateResponse_OUTCOME_AUTHENTICATED,
+	Unavailable:   pluginv1.AuthenticateResponse_OUTCOME_UNAVAILABLE,
+}
+
+func answer(res Result, err error) (*pluginv1.AuthenticateResponse, error) {
 	if err != nil {
-		return &pluginv1.AuthenticateResponse{Outcome: pluginv1.AuthenticateResponse_OUTCOME_UNAVAILABLE, Reason: err.Error()}, nil
+		res = Result{Outcome: Unavailable, Reason: err.Error()}
 	}
-	return answer(res), nil
+	return &pluginv1.AuthenticateResponse{Outcome: outcomes[res.Outcome], Principal: res.Principal, Roles: res.Roles, Reason: res.Reason}, nil
 }
 
-func answer(res Result) *pluginv1.AuthenticateResponse {
-	out := &pluginv1.AuthenticateResponse{Principal: res.Principal, Roles: res.Roles, Reason: res.Reason}
-	switch res.Outcome {
-	case Authenticated:
-		out.Outcome = pluginv1.AuthenticateResponse_OUTCOME_AUTHENTICATED
-	case Unavailable:
-		out.Outcome = pluginv1.AuthenticateResponse_OUTCOME_UNAVAILABLE
-	default:
-		out.Outcome = pluginv1.AuthenticateResponse_OUTCOME_UNKNOWN
-	}
-	return out
-}
-
-func (s *server) close() {
+// Close ends every instance; sdk.Serve does this when the plugin stops.
+func (s *server) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for name, r := range s.realms {
+	for _, r := range s.realms {
 		_ = r.Close()
-		delete(s.realms, name)
 	}
+	s.realms = map[string]Realm{}
+	return nil
 }

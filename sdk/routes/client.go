@@ -79,14 +79,12 @@ func bodyless(r *http.Request) bool {
 }
 
 func send(stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeResponse], r *http.Request) error {
-	head := &pluginv1.RequestHead{Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Host: r.Host, ContentLength: r.ContentLength}
+	head := &pluginv1.RequestHead{Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Host: r.Host, ContentLength: r.ContentLength,
+		Caller: caller.ToProto(r.Context())}
 	for name, values := range r.Header {
 		if !hop[name] {
 			head.Headers = append(head.Headers, &pluginv1.Header{Name: name, Values: values})
 		}
-	}
-	if who, ok := caller.From(r.Context()); ok {
-		head.Caller = caller.ToProto(who)
 	}
 	if err := stream.Send(&pluginv1.ServeRequest{Head: head}); err != nil {
 		return err

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // front serves a handler through a real plugin connection, as the host does.
 func front(t *testing.T, h http.Handler) *httptest.Server {
 	t.Helper()
-	c := routes.NewClient(pair.New(t, func(s *grpc.Server) { routes.Register(s, h) }))
+	c := routes.NewClient(pair.New(t, func(s *grpc.Server) { routes.Register(s, "demo", func() (http.Handler, error) { return h, nil }) }))
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r = r.WithContext(caller.With(r.Context(), caller.Caller{User: "eve", Roles: []string{"admin"}, Address: r.RemoteAddr}))
 		if begun, err := c.Forward(w, r); err != nil && !begun {

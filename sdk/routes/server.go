@@ -23,14 +23,15 @@ import (
 // chunk is how many bytes of a body one message carries at most.
 const chunk = 32 << 10
 
-// Register serves h on a gRPC server; sdk.Serve does this for a plugin.
-func Register(s grpc.ServiceRegistrar, h http.Handler) {
-	pluginv1.RegisterRoutesServer(s, &server{handler: h})
+// Register serves routes on a gRPC server; sdk.Serve does this for a plugin.
+// handler returns the handler, or why there is none yet.
+func Register(s grpc.ServiceRegistrar, _ string, handler func() (http.Handler, error)) {
+	pluginv1.RegisterRoutesServer(s, &server{handler: handler})
 }
 
 type server struct {
 	pluginv1.UnimplementedRoutesServer
-	handler http.Handler
+	handler func() (http.Handler, error)
 }
 
 func (s *server) Serve(stream grpc.BidiStreamingServer[pluginv1.ServeRequest, pluginv1.ServeResponse]) error {
@@ -42,13 +43,17 @@ func (s *server) Serve(stream grpc.BidiStreamingServer[pluginv1.ServeRequest, pl
 	if head == nil {
 		return fault.ToStatus(fault.New(fault.Malformed, "the first message of a request carries no head"))
 	}
+	h, err := s.handler()
+	if err != nil {
+		return fault.ToStatus(err)
+	}
 	r, err := request(stream.Context(), head)
 	if err != nil {
 		return fault.ToStatus(err)
 	}
 	r.Body = &requestBody{stream: stream, rest: first.Body}
 	w := &responseWriter{stream: stream, header: http.Header{}}
-	if err := serve(s.handler, w, r); err != nil {
+	if err := serve(h, w, r); err != nil {
 		return fault.ToStatus(err)
 	}
 	return w.finish()
@@ -76,9 +81,7 @@ func request(ctx context.Context, h *pluginv1.RequestHead) (*http.Request, error
 		return nil, fault.New(fault.Malformed, "the path of the request does not parse")
 	}
 	u.RawQuery = h.Query
-	if h.Caller != nil {
-		ctx = caller.With(ctx, caller.FromProto(h.Caller))
-	}
+	ctx = caller.FromProto(ctx, h.Caller)
 	r := &http.Request{Method: h.Method, URL: u, Host: h.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{}, ContentLength: h.ContentLength, RequestURI: u.RequestURI()}
 	for _, f := range h.Headers {

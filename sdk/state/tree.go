@@ -33,10 +33,6 @@ type instances[T any] struct {
 // NewTree returns the instances that a path with * for keys leads to, such as
 // "/bier-channel:bier-network-channel/bier-channel=*/channel=*". T takes the JSON of one.
 func NewTree[T any](pattern string) *Tree[T] {
-	return newTree[T](host.Tree, pattern)
-}
-
-func newTree[T any](space host.Space, pattern string) *Tree[T] {
 	segments := strings.Split(strings.TrimPrefix(pattern, "/"), "/")
 	fixed := "" // the document above the instances is followed, too: see All
 	for i, s := range segments {
@@ -50,7 +46,7 @@ func newTree[T any](space host.Space, pattern string) *Tree[T] {
 			break
 		}
 	}
-	return &Tree[T]{followed: followed{at: host.Prefix{Space: space, Prefix: fixed}}, pattern: segments}
+	return &Tree[T]{followed: followed{at: host.Prefix{Space: host.Tree, Prefix: fixed}}, pattern: segments}
 }
 
 // Bare leaves the lists in the instances out: an instance is its own leaves, and reading it

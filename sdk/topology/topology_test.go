@@ -40,7 +40,7 @@ func TestWatcherEndsWithTheNewestView(t *testing.T) {
 	var p topology.Publisher
 	p.Set(ring("switch:1", 8, 0))
 	p.Set(ring("gone", 3, 0))
-	client := topology.NewClient(pair.New(t, func(s *grpc.Server) { topology.Register(s, &p) }))
+	client := topology.NewClient(pair.New(t, func(s *grpc.Server) { topology.Register(s, "demo", func() (topology.Source, error) { return &p, nil }) }))
 	last := ring("switch:1", 8, 99)
 	last.Links["end"] = topology.Link{ID: "end"}
 	for name, src := range map[string]topology.Source{"local": &p, "remote": client} {

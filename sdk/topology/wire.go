@@ -94,18 +94,23 @@ func instant(t *timestamppb.Timestamp) time.Time {
 }
 
 // Register serves a source on a gRPC server; sdk.Serve does this for a plugin.
-func Register(s grpc.ServiceRegistrar, src Source) {
-	pluginv1.RegisterTopologyServer(s, &server{source: src})
+// source returns the source, or why there is none yet.
+func Register(s grpc.ServiceRegistrar, _ string, source func() (Source, error)) {
+	pluginv1.RegisterTopologyServer(s, &server{source: source})
 }
 
 type server struct {
 	pluginv1.UnimplementedTopologyServer
-	source Source
+	source func() (Source, error)
 }
 
 func (s *server) Watch(r *pluginv1.WatchTopologyRequest, stream grpc.ServerStreamingServer[pluginv1.WatchTopologyResponse]) error {
+	source, err := s.source()
+	if err != nil {
+		return fault.ToStatus(err)
+	}
 	var failed error
-	err := s.source.Watch(stream.Context(), r.TopologyIds, func(c Change) error {
+	err = source.Watch(stream.Context(), r.TopologyIds, func(c Change) error {
 		return stream.Send(toProto(c))
 	}, func() {
 		failed = stream.Send(&pluginv1.WatchTopologyResponse{Synchronized: true})

@@ -82,6 +82,16 @@ func (h Held) Decisions(requests []Request) []Decision {
 	return out
 }
 
+// InForce lists what was granted and not refused by a decision that is more specific.
+func (h Held) InForce() (out []Grant) {
+	for _, e := range h.Granted {
+		if _, granted, _ := h.find(e.Grant); granted {
+			out = append(out, e.Grant)
+		}
+	}
+	return out
+}
+
 // Check returns a *NeededError when a manifest requests something that is not decided.
 func (h Held) Check(m *pluginv1.Manifest, requests []Request) error {
 	e := &NeededError{Plugin: m.GetName(), Version: m.GetVersion()}

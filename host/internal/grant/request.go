@@ -50,36 +50,29 @@ func Requests(m *pluginv1.Manifest) ([]Request, error) {
 			return nil, err
 		}
 	}
-	implied := []struct {
-		kind   string
-		values []string
-	}{{Data, m.GetReads()}, {Plugins, m.GetUses()}}
-	if len(m.GetOwns())+len(m.GetPublishes())+len(m.GetExports())+len(m.GetReads()) > 0 {
-		implied = append(implied, struct {
-			kind   string
-			values []string
-		}{Service, []string{Datastore}})
-	}
-	for service, needed := range map[string]bool{Events: len(m.GetStreams()) > 0, Roles: len(m.GetRoles()) > 0} {
-		if needed {
-			implied = append(implied, struct {
-				kind   string
-				values []string
-			}{Service, []string{service}})
+	for _, v := range m.GetReads() {
+		if !strings.Contains(strings.TrimPrefix(v, "/"), ":") {
+			return nil, fmt.Errorf("the manifest of plugin %s: reads: %q is neither /module:container nor PLUGIN:prefix", m.GetName(), v)
 		}
 	}
-	if m.GetLabels()[listensLabel] != "" {
-		implied = append(implied, struct {
-			kind   string
-			values []string
-		}{Certificate, []string{"identity", "trust"}})
-	}
-	for _, i := range implied {
-		for _, v := range i.values {
-			if i.kind == Data && !strings.Contains(strings.TrimPrefix(v, "/"), ":") {
-				return nil, fmt.Errorf("the manifest of plugin %s: reads: %q is neither /module:container nor PLUGIN:prefix", m.GetName(), v)
+	stores := len(m.GetOwns())+len(m.GetPublishes())+len(m.GetExports())+len(m.GetReads()) > 0
+	for _, implied := range []struct {
+		needed bool
+		kind   string
+		values []string
+	}{
+		{true, Data, m.GetReads()},
+		{true, Plugins, m.GetUses()},
+		{stores, Service, []string{Datastore}},
+		{len(m.GetStreams()) > 0, Service, []string{Events}},
+		{len(m.GetRoles()) > 0, Service, []string{Roles}},
+		{m.GetLabels()[listensLabel] != "", Certificate, []string{"identity", "trust"}},
+	} {
+		for _, v := range implied.values {
+			if !implied.needed {
+				break
 			}
-			if err := add(i.kind, v, ""); err != nil {
+			if err := add(implied.kind, v, ""); err != nil {
 				return nil, err
 			}
 		}

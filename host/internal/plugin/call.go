@@ -114,32 +114,26 @@ func (s *supervisor) acquire(ctx context.Context, safe bool) (*instance, error) 
 
 // await returns when a process serves, or an error that says why there will be none soon.
 func (s *supervisor) await(ctx context.Context, safe bool) error {
-	limit := time.NewTimer(s.m.limits.RestartWait)
-	defer limit.Stop()
-	for {
-		s.mu.Lock()
-		changed, m := s.changed.Wait(), s.machine
-		cur := s.cur.Load()
-		s.mu.Unlock()
-		switch {
-		case cur != nil:
-			return nil
-		case !safe, m.state == Stopped, m.state == Stopping && !m.again, m.state == Failed, m.state == Standby:
-			return s.downError(m)
+	limited, cancel := context.WithTimeout(ctx, s.m.limits.RestartWait)
+	defer cancel()
+	var seen machine
+	down := false
+	err := s.until(limited, func(m machine) bool {
+		if seen = m; s.cur.Load() != nil {
+			return true
 		}
-		if d, ok := ctx.Deadline(); ok && m.state == Backoff && d.Before(m.next) {
-			return s.downError(m)
-		}
-		select {
-		case <-changed:
-		case <-limit.C:
-			return s.downError(m)
-		case <-s.ctx.Done():
-			return s.downError(m)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		deadline, ok := ctx.Deadline()
+		down = !safe || m.state == Stopped || m.state == Stopping && !m.again || m.state == Failed || m.state == Standby ||
+			ok && m.state == Backoff && deadline.Before(m.next)
+		return down
+	})
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return ctx.Err()
+	case down || err != nil:
+		return s.downError(seen)
 	}
+	return nil
 }
 
 // lost reports whether err says that the process is gone rather than that the

@@ -2,14 +2,10 @@ package plugin
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,48 +17,48 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Info is what an operator may know of a plugin.
+// Info is what an operator may know of a plugin. As JSON it is part of what plugin:info answers.
 type Info struct {
-	Name       string
-	Version    string // empty before its first start
-	State      State
-	Reason     string    // why it is not ready
-	Since      time.Time // of the state
-	PID        int       // 0 when there is no process
-	Started    time.Time // of the process
-	Generation uint64    // processes so far
-	Restarts   int       // by the controller, after failures
-	Failures   int       // in a row
-	RestartAt  time.Time // in backoff
-	LastError  string
+	Name       string    `json:"name"`
+	Version    string    `json:"version"` // empty before its first start
+	State      State     `json:"state"`
+	Reason     string    `json:"reason,omitempty"` // why it is not ready
+	Since      time.Time `json:"since"`            // of the state
+	PID        int       `json:"pid"`              // 0 when there is no process
+	Started    time.Time `json:"-"`                // of the process
+	Generation uint64    `json:"-"`                // processes so far
+	Restarts   int       `json:"restarts"`         // by the controller, after failures
+	Failures   int       `json:"-"`                // in a row
+	RestartAt  time.Time `json:"-"`                // in backoff
+	LastError  string    `json:"lastError,omitempty"`
 
-	Path     string
-	Origin   string // who answers for the file
-	SHA256   string // of the file that runs or ran last
-	DataDir  string
-	Facets   []string
-	Health   map[string]string // details the plugin gives with its health
-	Warnings []string          // of its settings
-	Tail     []string          // last lines it logged
-	Manifest *pluginv1.Manifest
+	Path     string             `json:"path"`
+	Origin   string             `json:"origin"` // the catalogue that answers for the file, and who signed it
+	SHA256   string             `json:"sha256"` // of the file that runs or ran last
+	DataDir  string             `json:"dataDir"`
+	Facets   []string           `json:"facets"`
+	Health   map[string]string  `json:"details,omitempty"`  // details the plugin gives with its health
+	Warnings []string           `json:"warnings,omitempty"` // of its settings
+	Tail     []string           `json:"log,omitempty"`      // last lines it logged, newest last
+	Manifest *pluginv1.Manifest `json:"-"`
 
-	Grants []grant.Decision // what became of its requests
-	Denied uint64           // tries of what it was not granted
+	Grants []grant.Decision `json:"-"`      // what became of its requests
+	Denied uint64           `json:"denied"` // tries of what it was not granted
 
-	Isolation  process.Isolation
-	Metrics    string // why its metrics are left out; empty = they are not
-	Waiting    int    // calls that wait for a place
-	StoreBytes int64  // of its data, as counted last
-	StoreKeys  int64
-	OverQuota  map[string]uint64 // refusals by quota
-	LogDropped uint64            // lines that it logged too fast
+	Isolation  process.Isolation `json:"-"`
+	Metrics    string            `json:"metrics,omitempty"` // why its metrics are left out; empty = they are not
+	Waiting    int               `json:"waiting"`           // calls that wait for a place
+	StoreBytes int64             `json:"storeBytes"`        // of its data, as counted last
+	StoreKeys  int64             `json:"storeKeys"`
+	OverQuota  map[string]uint64 `json:"-"` // refusals by quota
+	LogDropped uint64            `json:"-"` // lines that it logged too fast
 
-	Calls    uint64 // to the plugin, ever
-	Errors   uint64
-	Repeated uint64 // safe calls made again after a crash
-	Refused  uint64 // while it was down or busy
-	InFlight int64
-	Debugger bool // attached, not started
+	Calls    uint64 `json:"calls"` // to the plugin, ever
+	Errors   uint64 `json:"errors"`
+	Repeated uint64 `json:"repeated"` // safe calls made again after a crash
+	Refused  uint64 `json:"-"`        // while it was down or busy
+	InFlight int64  `json:"inFlight"`
+	Debugger bool   `json:"debugger,omitempty"` // attached, not started
 }
 
 // Info returns all about a plugin.
@@ -71,20 +67,19 @@ func (m *Manager) Info(name string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return s.info(true), nil
+	return s.info(), nil
 }
 
-// List describes every plugin, in order of their names. The hashes of files that
-// are not in the catalogue may be missing.
+// List describes every plugin, in order of their names.
 func (m *Manager) List() []Info {
 	var out []Info
 	for _, s := range m.index.Load().plugins {
-		out = append(out, s.info(false))
+		out = append(out, s.info())
 	}
 	return out
 }
 
-func (s *supervisor) info(hash bool) Info {
+func (s *supervisor) info() Info {
 	s.mu.Lock()
 	mc, spec, last := s.machine, s.spec, s.last
 	s.mu.Unlock()
@@ -106,14 +101,14 @@ func (s *supervisor) info(hash bool) Info {
 	i.Version = i.Manifest.GetVersion()
 	if last != nil {
 		i.Tail, i.Warnings = last.proc.Tail(), last.warnings
-		if sum := last.proc.SHA256(hash); sum != "" {
+		if sum := last.proc.SHA256(); sum != "" {
 			i.SHA256 = sum
 		}
 		i.Health = last.health.Load().GetDetails()
 	}
 	switch cur := s.cur.Load(); {
 	case cur == nil:
-	case ended(cur.proc.Gone()):
+	case cur.gone():
 		if i.State.Serving() { // the supervisor has not seen it yet
 			i.State, i.Reason, i.Since = Backoff, "its process has ended; a new one is being started", time.Now()
 		}
@@ -121,15 +116,6 @@ func (s *supervisor) info(hash bool) Info {
 		i.PID, i.Started, i.InFlight, i.Debugger = cur.proc.PID, cur.proc.Started, cur.inflight.Load(), cur.proc.Attached()
 	}
 	return i
-}
-
-func ended(gone <-chan struct{}) bool {
-	select {
-	case <-gone:
-		return true
-	default:
-		return false
-	}
 }
 
 // Manifests returns the newest manifest of every plugin that has been described, in
@@ -150,7 +136,7 @@ func (m *Manager) Verify(name string) error {
 	if err != nil {
 		return err
 	}
-	i := s.info(false)
+	i := s.info()
 	if !i.State.Serving() {
 		return fault.New(fault.Unavailable, "plugin %s is %s: %s", name, i.State, i.Reason)
 	}
@@ -177,16 +163,16 @@ func (s *supervisor) verify(cur *instance) error {
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err, "%v", err)
 	}
-	if sum != cur.proc.SHA256(true) {
+	if sum != cur.proc.SHA256() {
 		return fault.New(fault.InUse, "the file %s has changed since plugin %s was started (running %s, on disk %s): reload the plugin",
-			cur.spec.Path, s.name, cur.proc.SHA256(true), sum)
+			cur.spec.Path, s.name, cur.proc.SHA256(), sum)
 	}
 	return s.runs(cur, sum)
 }
 
 // runs checks that the process executes the file with a hash still, not another that it has executed since.
 func (s *supervisor) runs(cur *instance, sum string) error {
-	if isScript(cur.spec.Path) {
+	if cur.proc.Script() {
 		return nil // it is the interpreter that runs
 	}
 	now, err := process.Hash(fmt.Sprintf("/proc/%d/exe", cur.proc.PID), "", &s.m.sums)
@@ -202,33 +188,15 @@ func (s *supervisor) runs(cur *instance, sum string) error {
 	return nil
 }
 
-// isScript reports whether an interpreter runs a file.
-func isScript(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 2)
-	n, _ := f.ReadAt(head, 0)
-	return n == 2 && string(head) == "#!"
-}
-
 // checkFiles compares the files that a program reads beside itself with what the catalogue says.
 func checkFiles(spec Spec) error {
 	for _, name := range slices.Sorted(maps.Keys(spec.Files)) {
 		path := filepath.Join(filepath.Dir(spec.Path), name)
-		f, err := os.Open(path)
+		sum, err := process.FileSum(path)
 		if err != nil {
 			return fmt.Errorf("plugin %s: a file that the catalogue names cannot be read: %w", spec.Name, err)
 		}
-		h := sha256.New()
-		_, err = io.Copy(h, f)
-		_ = f.Close()
-		if err != nil {
-			return fmt.Errorf("plugin %s: %s: %w", spec.Name, path, err)
-		}
-		if sum := hex.EncodeToString(h.Sum(nil)); !strings.EqualFold(sum, spec.Files[name]) {
+		if !strings.EqualFold(sum, spec.Files[name]) {
 			return fmt.Errorf("plugin %s: the file %s is not the one in the catalogue: its sha256 is %s, expected %s", spec.Name, path, sum, spec.Files[name])
 		}
 	}

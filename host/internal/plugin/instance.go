@@ -61,14 +61,7 @@ func (i *instance) end() {
 }
 
 // gone reports whether the process has ended.
-func (i *instance) gone() bool {
-	select {
-	case <-i.proc.Gone():
-		return true
-	default:
-		return false
-	}
-}
+func (i *instance) gone() bool { return i.proc.Ended() }
 
 // acquire counts a call in; false when the process takes no more.
 func (i *instance) acquire() bool {

@@ -2,12 +2,16 @@ package plugin
 
 import (
 	"context"
+	"errors"
+	"net/http"
+	"time"
 
 	"ctl.internal/host/internal/datastore"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/operations"
+	"ctl.internal/sdk/routes"
 )
 
 // Invoke executes an RPC of an installed module for the caller in ctx. input and
@@ -37,30 +41,56 @@ func (m *Manager) Invoke(ctx context.Context, module, rpc string, input []byte) 
 	return operations.NewClient(conn{s: op.s}).Invoke(ctx, module, rpc, input)
 }
 
-// Document is a document of a YANG tree that a change writes or deletes.
-type Document struct {
-	Key     string
-	Value   []byte
-	Deleted bool
-}
-
 // Check asks the plugin that owns a tree about a change that was worked out at a revision.
 // The transaction is what belongs to the change.
-func (m *Manager) Check(ctx context.Context, name string, at datastore.Revision, changes []Document) (t datastore.Txn, err error) {
+func (m *Manager) Check(ctx context.Context, name string, at datastore.Revision, changes []*pluginv1.DocumentChange) (t datastore.Txn, err error) {
 	s, err := m.get(name)
 	if err != nil {
 		return t, err
 	}
-	req := &pluginv1.CheckRequest{Revision: uint64(at)}
-	if who, ok := caller.From(ctx); ok {
-		req.Caller = caller.ToProto(who)
-	}
-	for _, c := range changes {
-		req.Changes = append(req.Changes, &pluginv1.DocumentChange{Key: c.Key, Value: c.Value, Deleted: c.Deleted})
-	}
+	req := &pluginv1.CheckRequest{Revision: uint64(at), Changes: changes, Caller: caller.ToProto(ctx)}
 	res, err := pluginv1.NewTreesClient(conn{s: s}).Check(Safe(ctx), req)
 	if err != nil {
 		return t, fault.FromStatus(err)
 	}
 	return s.services.Decided(res.Compares, res.Ops)
+}
+
+// ServeRoute forwards a request to the plugin that serves its path. The caller is in
+// the request's context. GET and HEAD survive a crash of the plugin as long as
+// nothing was answered; begun reports whether something was, so that the caller can
+// still answer the error.
+func (m *Manager) ServeRoute(w http.ResponseWriter, r *http.Request, plugin string) (begun bool, err error) {
+	s, err := m.get(plugin)
+	if err != nil {
+		return false, err
+	}
+	bodyless := r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0
+	if bodyless && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		r = r.WithContext(Safe(r.Context()))
+	}
+	c := routes.NewClient(conn{s: s, fresh: true})
+	begun, err = c.Forward(w, r)
+	var down interface{ RetryAfter() time.Duration }
+	if !begun && IsSafe(r.Context()) && errors.As(err, &down) && s.again(r.Context(), down.RetryAfter()) {
+		s.stats.repeated.Add(1)
+		begun, err = c.Forward(w, r)
+	}
+	return begun, err
+}
+
+// again waits until a call may be repeated: for a process of the plugin, or a little while
+// for the node that runs it.
+func (s *supervisor) again(ctx context.Context, pause time.Duration) bool {
+	if !s.standby.Load() {
+		return s.await(ctx, true) == nil
+	}
+	t := time.NewTimer(min(pause, time.Second))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

@@ -31,11 +31,11 @@ func (s *supervisor) isolate(held grant.Held) (*process.Isolate, error) {
 		return nil, fmt.Errorf("supervisor.isolation is required, and this machine lacks parts of it: %s", strings.Join(have.Missing, "; "))
 	}
 	low, network := false, false
-	for _, d := range decisions(held) {
-		_, port, _ := strings.Cut(d.Request.Value, "/")
+	for _, g := range held.InForce() {
+		_, port, _ := strings.Cut(g.Value, "/")
 		n, err := strconv.Atoi(port)
-		low = low || d.Request.Kind == grant.Listen && d.Granted && (err != nil || n < 1024)
-		network = network || (d.Request.Kind == grant.Listen || d.Request.Kind == grant.Connect) && d.Granted
+		low = low || g.Kind == grant.Listen && (err != nil || n < 1024)
+		network = network || g.Kind == grant.Listen || g.Kind == grant.Connect
 	}
 	i := &process.Isolate{LowPorts: low, Connect: ports(held, grant.Connect), Listen: ports(held, grant.Listen), UDP: network, // names are asked for by UDP
 		Files: s.files(held, s.described.Load()), Home: s.m.home(), Memory: s.m.options.Quota.Memory, Processes: s.m.options.Quota.Processes, Required: required}
@@ -50,9 +50,9 @@ func (s *supervisor) isolate(held grant.Held) (*process.Isolate, error) {
 
 // actsAsHost says why a plugin acts as the user of the host; empty = it does not.
 func actsAsHost(held grant.Held) string {
-	for _, d := range decisions(held) {
-		if d.Granted && strings.HasPrefix(d.Request.Value, "~/") {
-			return "it was granted " + d.Request.Value + ", which programs look for under the name of the user of ctld"
+	for _, g := range held.InForce() {
+		if strings.HasPrefix(g.Value, "~/") {
+			return "it was granted " + g.Value + ", which programs look for under the name of the user of ctld"
 		}
 	}
 	return ""
@@ -94,9 +94,9 @@ func (s *supervisor) memory() string {
 // ports are the TCP ports that were granted; nil = any.
 func ports(held grant.Held, kind string) []uint16 {
 	out := []uint16{}
-	for _, d := range decisions(held) {
-		port, tcp := strings.CutPrefix(d.Request.Value, "tcp/")
-		if d.Request.Kind != kind || !tcp || !d.Granted {
+	for _, g := range held.InForce() {
+		port, tcp := strings.CutPrefix(g.Value, "tcp/")
+		if g.Kind != kind || !tcp {
 			continue
 		}
 		if port == "*" {
@@ -107,15 +107,6 @@ func ports(held grant.Held, kind string) []uint16 {
 		}
 	}
 	return out
-}
-
-// decisions are those about all grants that were given.
-func decisions(held grant.Held) []grant.Decision {
-	var requests []grant.Request
-	for _, e := range held.Granted {
-		requests = append(requests, grant.Request{Grant: e.Grant})
-	}
-	return held.Decisions(requests)
 }
 
 // isolation says what keeps a plugin from others, and what is missing here.
@@ -149,7 +140,7 @@ func (s *supervisor) files(held grant.Held, m *pluginv1.Manifest) []process.File
 		Properties map[string]struct{ Default any }
 	}
 	if slices.ContainsFunc(requests, func(r grant.Request) bool { return r.FromSettings() }) {
-		text, err := s.m.settings(s.name, m.GetConfigSchema())
+		text, err := s.m.options.Settings(s.name, m.GetConfigSchema())
 		if err != nil || json.Unmarshal(text, &config.values) != nil || json.Unmarshal(m.GetConfigSchema(), &schema) != nil {
 			config.values = nil // the plugin will not be configured either
 		}

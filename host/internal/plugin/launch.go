@@ -51,7 +51,7 @@ func (s *supervisor) startProcess(ctx context.Context, spec Spec, beside bool) (
 	ps := process.Spec{
 		Name: s.name, Path: spec.Path, Args: spec.Args, SHA256: spec.SHA256, Sums: &s.m.sums, Env: spec.Env,
 		Dir: s.dir, DataDir: s.dataDir(), HostSocket: s.services.Socket(),
-		StartTimeout: s.m.limits.StartTimeout, Logger: slog.New(countDropped{s.log.Handler(), &s.logDropped}), LogRate: s.m.limits.LogRate, Keeper: s.m.keeper,
+		StartTimeout: s.m.limits.StartTimeout, Logger: s.log, LogRate: s.m.limits.LogRate, LogLost: &s.logDropped, Keeper: s.m.keeper,
 	}
 	if ps.Isolate, err = s.isolate(s.services.Held()); err != nil {
 		return nil, permanentError{err}
@@ -135,7 +135,7 @@ func (s *supervisor) prepare(ctx context.Context, inst *instance, beside bool) e
 	if inst.manifest.SingleNode && s.m.options.Roles != nil && !s.awaitRole(ctx) {
 		return standbyError{inst.manifest}
 	}
-	config, err := s.m.settings(s.name, inst.manifest.ConfigSchema)
+	config, err := s.m.options.Settings(s.name, inst.manifest.ConfigSchema)
 	if err != nil {
 		return permanentError{err}
 	}
@@ -237,7 +237,7 @@ func (s *supervisor) dataDir() string { return filepath.Join(s.m.options.DataDir
 
 // attachment returns where a plugin under a debugger listens, nil when the
 // environment names none.
-func attachment(name string) (*process.Attach, error) {
+func attachment(name string) (*wire.Reattach, error) {
 	text, ok := os.LookupEnv(wire.ReattachVariable(name))
 	if !ok || text == "" {
 		return nil, nil

@@ -84,14 +84,6 @@ func TestOrdersAreToldFromCrashes(t *testing.T) {
 
 // A process that has ended is never shown as one that serves, however late the supervisor notices.
 func TestADeadProcessIsNotShown(t *testing.T) {
-	gone := make(chan struct{})
-	if ended(gone) {
-		t.Error("a process that runs has ended")
-	}
-	close(gone)
-	if !ended(gone) {
-		t.Error("a process that has ended runs")
-	}
 	r := newRig(t, nil)
 	r.ensure(faulty())
 	r.untilState("faulty", Ready)

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"ctl.internal/host/internal/grant"
+	"ctl.internal/host/internal/plugin/events"
 )
 
 // faultyBinary is the misbehaving plugin, built once for all tests.
@@ -81,6 +82,13 @@ var quick = func() Limits {
 
 var quickPolicy = Policy{FirstDelay: 20 * time.Millisecond, MaxDelay: 100 * time.Millisecond, StableAfter: time.Minute, UnhealthyAfter: time.Minute}
 
+// testOptions are those without a log, services and settings.
+func testOptions(run, data string) Options {
+	return Options{RunDir: run, DataDir: data, Limits: quick, Policy: quickPolicy, Bus: events.New(), Refused: func(string, grant.Grant) {},
+		Logger:   func(string) *slog.Logger { return slog.New(slog.DiscardHandler) },
+		Settings: func(string, []byte) ([]byte, error) { return nil, nil }}
+}
+
 type rig struct {
 	*Manager
 	log *logBuffer
@@ -92,10 +100,10 @@ func newRig(t testing.TB, change func(*Options)) *rig {
 	t.Helper()
 	r := &rig{log: &logBuffer{}, t: t}
 	home := t.TempDir()
-	o := Options{RunDir: filepath.Join(home, "run"), DataDir: filepath.Join(home, "data"), Limits: quick, Policy: quickPolicy, Isolation: "required",
-		Logger: func(name string) *slog.Logger {
-			return slog.New(slog.NewJSONHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug - 4})).With("logger", name)
-		}}
+	o := testOptions(filepath.Join(home, "run"), filepath.Join(home, "data"))
+	o.Isolation, o.Logger = "required", func(name string) *slog.Logger {
+		return slog.New(slog.NewJSONHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug - 4})).With("logger", name)
+	}
 	if change != nil {
 		change(&o)
 	}

@@ -68,9 +68,6 @@ func New(o Options) (*Manager, error) {
 	}
 	m := &Manager{options: o, limits: o.Limits, policy: o.Policy, runDir: dir, bus: o.Bus, plugins: map[string]*supervisor{}}
 	m.bulkheads = newBulkheads(m.limits.AllInFlight)
-	if m.bus == nil {
-		m.bus = events.New()
-	}
 	m.log = m.logger("")
 	if want, err := filepath.Abs(o.RunDir); err == nil && dir != want {
 		m.elsewhere = true
@@ -93,21 +90,10 @@ func New(o Options) (*Manager, error) {
 }
 
 func (m *Manager) logger(name string) *slog.Logger {
-	full := "plugin"
-	if name != "" {
-		full += "." + name
+	if name == "" {
+		return m.options.Logger("plugin")
 	}
-	if m.options.Logger != nil {
-		return m.options.Logger(full)
-	}
-	return slog.Default().With("logger", full)
-}
-
-func (m *Manager) settings(name string, schema []byte) ([]byte, error) {
-	if m.options.Settings == nil {
-		return nil, nil
-	}
-	return m.options.Settings(name, schema)
+	return m.options.Logger("plugin." + name)
 }
 
 // Ensure makes a plugin run as its spec says and waits until it serves. A plugin

@@ -50,7 +50,7 @@ func (m *Manager) gather(ctx context.Context) []*dto.MetricFamily {
 	}
 	g.Wait()
 	for i, s := range plugins {
-		all.own(s.info(false), scraped[i] != nil)
+		all.own(s.info(), scraped[i] != nil)
 		for _, name := range slices.Sorted(maps.Keys(scraped[i])) {
 			all.merge(s.name, scraped[i][name])
 		}

@@ -28,11 +28,11 @@ type Options struct {
 	Directories []string
 
 	// Logger returns the log of a plugin; its level is the operator's to set under
-	// the name "plugin.NAME". Nil = the default log with that name as attribute.
+	// the name "plugin.NAME".
 	Logger func(name string) *slog.Logger
 	// Settings returns a plugin's settings as JSON, checked against the schema of
 	// its manifest (empty: it has no settings), defaults filled in. It is asked at
-	// each start. Nil = no plugin has settings.
+	// each start.
 	Settings func(name string, schema []byte) ([]byte, error)
 
 	// What plugins reach through the host; a nil one answers Unavailable.
@@ -42,7 +42,7 @@ type Options struct {
 	Secrets      hostsvc.Sealer
 	Certificates hostsvc.Certificates
 	Operations   hostsvc.Operations
-	Bus          *events.Bus   // nil = one of its own
+	Bus          *events.Bus   // always there
 	Spans        hostsvc.Spans // nil = plugins make none
 	// Forward returns a connection to a plugin on a node; an empty node is the one that
 	// holds its role. Nil = no other node is reached.
@@ -53,7 +53,7 @@ type Options struct {
 	Quota     process.Quota // of each plugin, zero fields = none
 	// Reserved are paths of the host: a plugin that claims one, or one above or below it, is refused.
 	Reserved []string
-	// Refused gets what a plugin tried without a grant; nil = none wants to know.
+	// Refused gets what a plugin tried without a grant.
 	Refused func(plugin string, g grant.Grant)
 
 	Policy Policy // DefaultPolicy, or a change of it

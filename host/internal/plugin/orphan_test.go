@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,8 +19,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // tinyHost is what the test binary does when it is started as a host: it runs the
 // faulty plugin until it is killed.
 func tinyHost(dir string) {
-	m, err := New(Options{RunDir: filepath.Join(dir, "run"), DataDir: filepath.Join(dir, "data"), Limits: quick, Policy: quickPolicy,
-		Logger: func(string) *slog.Logger { return slog.New(slog.DiscardHandler) }})
+	m, err := New(testOptions(filepath.Join(dir, "run"), filepath.Join(dir, "data")))
 	if err != nil {
 		fmt.Println("error", err)
 		os.Exit(1)
@@ -60,7 +58,7 @@ func TestFault05And07NothingOutlivesAKilledHost(t *testing.T) {
 		t.Fatalf("the run directory holds %v", left)
 	}
 	// A second host must not take the directory over while the first one lives.
-	if _, err := New(Options{RunDir: run, DataDir: dir, Limits: quick, Policy: quickPolicy}); err == nil || !strings.Contains(err.Error(), "in use by another controller") {
+	if _, err := New(testOptions(run, dir)); err == nil || !strings.Contains(err.Error(), "in use by another controller") {
 		t.Errorf("a second host: %v", err)
 	}
 	_ = cmd.Process.Kill()
@@ -73,7 +71,7 @@ func TestFault05And07NothingOutlivesAKilledHost(t *testing.T) {
 		}
 		_ = exec.CommandContext(ctx, "true").Run() // lets the kernel deliver the signal
 	}
-	m, err := New(Options{RunDir: run, DataDir: dir, Limits: quick, Policy: quickPolicy})
+	m, err := New(testOptions(run, dir))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,9 +42,7 @@ func (s *supervisor) mayCall() []string {
 // refused notes that the plugin tried what it was not granted.
 func (s *supervisor) refused(g grant.Grant) {
 	s.stats.denied.Add(1)
-	if s.m.options.Refused != nil {
-		s.m.options.Refused(s.name, g)
-	}
+	s.m.options.Refused(s.name, g)
 }
 
 // Permitted returns an error when a plugin was not granted something.

@@ -38,27 +38,15 @@ func (standbyError) Error() string { return elsewhere }
 // awaitRole reports whether this node has the role of the plugin. From now on it tries
 // to get it, until the plugin is stopped.
 func (s *supervisor) awaitRole(ctx context.Context) bool {
-	limit := time.NewTimer(grantWait)
-	defer limit.Stop()
-	for {
-		s.mu.Lock()
-		changed := s.changed.Wait()
+	ctx, cancel := context.WithTimeout(ctx, grantWait)
+	defer cancel()
+	return s.until(ctx, func(machine) bool {
 		if !s.single.seeking && !s.removed {
 			s.single.seeking = true
 			s.work.Go(s.seek)
 		}
-		s.mu.Unlock()
-		if s.single.term.Load() != nil {
-			return true
-		}
-		select {
-		case <-changed:
-		case <-limit.C:
-			return false
-		case <-ctx.Done():
-			return false
-		}
-	}
+		return s.single.term.Load() != nil
+	}) == nil
 }
 
 // seek holds the role as long as the plugin is to run here, and waits for it again after
@@ -66,7 +54,11 @@ func (s *supervisor) awaitRole(ctx context.Context) bool {
 func (s *supervisor) seek() {
 	for {
 		ctx, cancel := context.WithCancel(s.ctx)
-		s.work.Go(func() { s.untilStopped(ctx, cancel) })
+		s.work.Go(func() { // when it is stopped or has failed for good, another node may run it
+			if s.until(ctx, func(machine) bool { return !s.wanted() }) == nil {
+				cancel()
+			}
+		})
 		term, err := s.m.options.Roles.Hold(ctx, RolePrefix+s.name, "plugin "+s.name)
 		if err == nil {
 			s.serve(ctx, term)
@@ -91,25 +83,6 @@ func (s *supervisor) seek() {
 func (s *supervisor) wanted() bool {
 	st := s.machine.state
 	return !s.removed && st != Stopped && st != Failed && (st != Stopping || s.machine.again)
-}
-
-// untilStopped calls cancel when the plugin is stopped or has failed for good: another
-// node may run it then.
-func (s *supervisor) untilStopped(ctx context.Context, cancel func()) {
-	for {
-		s.mu.Lock()
-		changed, wanted := s.changed.Wait(), s.wanted()
-		s.mu.Unlock()
-		if !wanted {
-			cancel()
-			return
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 // serve lets the plugin run here for a term. The role is released when its process is gone.

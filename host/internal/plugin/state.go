@@ -27,6 +27,9 @@ var stateNames = [...]string{"stopped", "starting", "ready", "degraded", "backof
 // String returns the state's name in lower case.
 func (s State) String() string { return stateNames[s] }
 
+// MarshalText implements encoding.TextMarshaler.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // Serving reports whether calls reach the plugin.
 func (s State) Serving() bool { return s == Ready || s == Degraded }
 

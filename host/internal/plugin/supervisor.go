@@ -182,13 +182,14 @@ func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside b
 		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: permanent(err)})
 		return
 	}
+	discard := func() { s.stopInstance(inst, s.m.limits.StopGrace); s.ended(inst) }
 	if attempt != s.machine.attempt || s.removed {
 		s.last = inst
-		s.work.Go(func() { s.stopInstance(inst, s.m.limits.StopGrace); s.ended(inst) })
+		s.work.Go(discard)
 		return
 	}
 	if err := s.m.claim(s, inst.manifest); err != nil {
-		s.work.Go(func() { s.stopInstance(inst, s.m.limits.StopGrace); s.ended(inst) })
+		s.work.Go(discard)
 		s.finish(attempt, err)
 		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: true})
 		return
@@ -266,20 +267,39 @@ func (s *supervisor) order(ctx context.Context, ev any) error {
 	if s.machine.state == Stopping && s.machine.again {
 		target++
 	}
-	if _, start := ev.(evStart); start && s.machine.state.Serving() {
-		s.mu.Unlock()
+	_, start := ev.(evStart)
+	serves := start && s.machine.state.Serving()
+	s.mu.Unlock()
+	if serves {
 		return nil
 	}
-	for {
-		changed, m, out := s.changed.Wait(), s.machine, s.outcome
-		s.mu.Unlock()
+	var result error
+	if err := s.until(ctx, func(m machine) bool {
 		switch {
-		case out.attempt >= target:
-			return out.err
+		case s.outcome.attempt >= target:
+			result = s.outcome.err
 		case m.state == Standby:
-			return nil
 		case m.state == Stopped && m.attempt >= target, m.state == Stopping && !m.again:
-			return fault.New(fault.InUse, "plugin %s was stopped meanwhile", s.name)
+			result = fault.New(fault.InUse, "plugin %s was stopped meanwhile", s.name)
+		default:
+			return false
+		}
+		return true
+	}); err != nil {
+		return err
+	}
+	return result
+}
+
+// until waits until done, which is called under mu, accepts the machine.
+func (s *supervisor) until(ctx context.Context, done func(machine) bool) error {
+	for {
+		s.mu.Lock()
+		changed, m := s.changed.Wait(), s.machine
+		ok := done(m)
+		s.mu.Unlock()
+		if ok {
+			return nil
 		}
 		select {
 		case <-changed:
@@ -288,27 +308,13 @@ func (s *supervisor) order(ctx context.Context, ev any) error {
 		case <-s.ctx.Done():
 			return fault.New(fault.NotFound, "plugin %s was removed meanwhile", s.name)
 		}
-		s.mu.Lock()
 	}
 }
 
 // stopAndWait stops the plugin and waits until its process is gone.
 func (s *supervisor) stopAndWait(ctx context.Context) error {
-	s.mu.Lock()
-	s.postLocked(evStop{})
-	for {
-		changed, state := s.changed.Wait(), s.machine.state
-		s.mu.Unlock()
-		if state == Stopped {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return fmt.Errorf("plugin %s is still %s: %w", s.name, state, ctx.Err())
-		}
-		s.mu.Lock()
-	}
+	s.post(evStop{})
+	return s.until(ctx, func(m machine) bool { return m.state == Stopped })
 }
 
 // remove ends the plugin for good. When ctx ends first, force is used.

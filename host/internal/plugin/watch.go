@@ -39,11 +39,7 @@ func (s *supervisor) followHealth(inst *instance, base pluginv1.BaseClient) erro
 		inst.health.Store(h)
 		s.mu.Lock()
 		if s.active == inst {
-			s.postLocked(evHealth{
-				failed:   h.State == pluginv1.HealthResponse_STATE_FAILED,
-				degraded: degraded(h),
-				reason:   reasonOf(h),
-			})
+			s.postLocked(eventOf(h))
 		}
 		s.mu.Unlock()
 	}
@@ -63,8 +59,7 @@ func (s *supervisor) watchCalls(inst *instance) {
 	if s.stuck.Swap(stuck) == stuck {
 		return
 	}
-	h := inst.health.Load()
-	ev := evHealth{failed: h.GetState() == pluginv1.HealthResponse_STATE_FAILED, degraded: degraded(h), reason: reasonOf(h)}
+	ev := eventOf(inst.health.Load())
 	if stuck {
 		ev.degraded, ev.reason = true, fmt.Sprintf("it does not answer: %d calls wait for longer than %s", calls, slowAfter)
 	}
@@ -78,9 +73,17 @@ func (s *supervisor) watchCalls(inst *instance) {
 // maxReason bounds the reason that a plugin gives for its state, in bytes.
 const maxReason = 512
 
-// degraded reports whether a plugin serves but not all it should; so does one that says something unknown.
-func degraded(h *pluginv1.HealthResponse) bool {
-	return h != nil && h.State != pluginv1.HealthResponse_STATE_HEALTHY && h.State != pluginv1.HealthResponse_STATE_FAILED && h.State != pluginv1.HealthResponse_STATE_UNSPECIFIED
+// eventOf is what a plugin says of itself. One that says something unknown serves, but not all it should.
+func eventOf(h *pluginv1.HealthResponse) evHealth {
+	ev := evHealth{reason: reasonOf(h)}
+	switch h.GetState() {
+	case pluginv1.HealthResponse_STATE_HEALTHY, pluginv1.HealthResponse_STATE_UNSPECIFIED:
+	case pluginv1.HealthResponse_STATE_FAILED:
+		ev.failed = true
+	default:
+		ev.degraded = true
+	}
+	return ev
 }
 
 func reasonOf(h *pluginv1.HealthResponse) string {

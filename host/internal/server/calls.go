@@ -8,10 +8,10 @@ import (
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/grant"
-	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/internal/yang"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/operations"
@@ -143,9 +143,9 @@ func (s *Server) owner(qname string) tree.Owner {
 		for _, own := range m.Owns {
 			if strings.TrimPrefix(own, "/") == qname {
 				return func(ctx context.Context, at datastore.Revision, changes []tree.Change) (datastore.Txn, error) {
-					docs := make([]plugin.Document, len(changes))
+					docs := make([]*pluginv1.DocumentChange, len(changes))
 					for i, c := range changes {
-						docs[i] = plugin.Document(c)
+						docs[i] = &pluginv1.DocumentChange{Key: c.Key, Value: c.Value, Deleted: c.Deleted}
 					}
 					return s.plugins.Check(ctx, m.Name, at, docs)
 				}

@@ -38,7 +38,7 @@ func Pump(ctx context.Context, cancel context.CancelCauseFunc, in grpc.ServerStr
 // requests ends with the stream it reads from, which gRPC ends with the handler.
 func requests(in grpc.ServerStream, out grpc.ClientStream, cancel context.CancelCauseFunc) {
 	for {
-		f := &frame{}
+		f := &Message{}
 		if err := in.RecvMsg(f); errors.Is(err, io.EOF) {
 			_ = out.CloseSend()
 			return
@@ -59,7 +59,7 @@ func answers(in grpc.ServerStream, out grpc.ClientStream) error {
 		}
 	}
 	for {
-		f := &frame{}
+		f := &Message{}
 		if err := out.RecvMsg(f); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
@@ -86,37 +86,25 @@ func Passing(md metadata.MD) metadata.MD {
 	return out
 }
 
-// frame is a message nobody decodes.
-type frame struct{ data mem.BufferSlice }
-
-// Message is a whole message that nobody decodes: the request or the answer of a
-// unary call that is carried on.
+// Message is a whole message that is not decoded: of a stream, or the request or the
+// answer of a unary call that is carried on.
 type Message struct{ Body []byte }
 
 type codec struct{ encoding.CodecV2 }
 
-// Codec passes frames through as they are and everything else to protobuf. A server
+// Codec passes a Message through as it is and everything else to protobuf. A server
 // that relays must be made with it.
 func Codec() encoding.CodecV2 { return codec{encoding.GetCodecV2("proto")} }
 
-// Marshal gives the frame's buffers away: a frame is sent once.
 func (c codec) Marshal(v any) (mem.BufferSlice, error) {
-	switch m := v.(type) {
-	case *frame:
-		return m.data, nil
-	case *Message:
+	if m, ok := v.(*Message); ok {
 		return mem.BufferSlice{mem.SliceBuffer(m.Body)}, nil
 	}
 	return c.CodecV2.Marshal(v)
 }
 
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
-	switch m := v.(type) {
-	case *frame:
-		data.Ref()
-		m.data = data
-		return nil
-	case *Message:
+	if m, ok := v.(*Message); ok {
 		m.Body = data.Materialize()
 		return nil
 	}

@@ -6,8 +6,12 @@ package main
 import (
 	"bytes"
 	"embed"
+	"fmt"
+	"io"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 
 	"ctl.internal/internal/wire"
 	"ctl.internal/sdk"
@@ -28,4 +32,77 @@ func main() {
 		manifest = bytes.Replace(manifest, []byte("requests:\n"), []byte("requests:\n  - {read: \""+v+"\"}\n"), 1)
 	}
 	sdk.Serve(sdk.Options{Manifest: manifest, YANG: modules, New: newPlugin, Commands: table()})
+}
+
+// beforeServing does what the variable FAULTY says, a list of words, or the last line of the program's own file.
+func beforeServing() {
+	for _, word := range strings.Fields(os.Getenv("FAULTY") + " " + lastLine()) {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "print":
+			fmt.Println("Welcome to the faulty plugin!")
+		case "bad-handshake":
+			fmt.Println("9|9|unix|/nowhere|grpc|")
+			select {}
+		case "panic":
+			panic("faulty from the start")
+		case "exit":
+			code, _ := strconv.Atoi(value)
+			fmt.Fprintln(os.Stderr, "giving up early")
+			os.Exit(code)
+		case "exit-unless": // a file that must exist
+			if _, err := os.Stat(value); err != nil {
+				fmt.Fprintln(os.Stderr, "no file", value)
+				os.Exit(4)
+			}
+		case "silent":
+			select {}
+		case "slow":
+			d, _ := time.ParseDuration(value)
+			time.Sleep(d)
+		case "bad-log":
+			fmt.Fprintln(os.Stderr, `{"@level":7,"@message":["not","text"],"@timestamp":{}}`)
+			fmt.Fprintln(os.Stderr, `{"level":null,"msg":12}`)
+		case "lie":
+			manifest = []byte(strings.Replace(string(manifest), "name: faulty", "name: honest", 1))
+		case "name":
+			manifest = []byte(strings.Replace(string(manifest), "name: faulty", "name: "+value, 1))
+		case "no-claims":
+			manifest = []byte(strings.NewReplacer("capabilities: [operations, commands, routes, topology, switchdriver]", "capabilities: [topology, switchdriver]",
+				"implements: [faulty]", "implements: []", "routes:\n  - path: /faulty\n    summary: Echoes what is sent\n", "").Replace(string(manifest)))
+			before, rest, _ := strings.Cut(string(manifest), "operations:\n")
+			_, after, _ := strings.Cut(rest, "\n")
+			manifest = []byte(before + after)
+			claimless = true
+		case "single":
+			manifest = []byte(strings.Replace(string(manifest), "labels:", "nodes: one\nlabels:", 1))
+		case "more": // requests than the release before had
+			manifest = []byte(strings.Replace(string(manifest), "requests:\n", "requests:\n  - {certificate: trust, why: an upgrade that wants more}\n", 1))
+		case "claims":
+			manifest = []byte(strings.Replace(string(manifest), "path: /faulty", "path: /restconf/data", 1))
+		case "exclusive":
+			manifest = []byte(strings.Replace(string(manifest), "purpose: test", "reload: restart", 1))
+		}
+	}
+}
+
+// claimless serves only what two plugins may both serve.
+var claimless bool
+
+// lastLine is what stands after the word FAULTY at the end of the program's file: so a test makes another release of it.
+func lastLine() string {
+	f, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	end := make([]byte, 64)
+	if _, err := f.Seek(-int64(len(end)), io.SeekEnd); err != nil {
+		return ""
+	}
+	if _, err := io.ReadFull(f, end); err != nil {
+		return ""
+	}
+	_, words, _ := strings.Cut(string(end), "\nFAULTY ")
+	return words
 }

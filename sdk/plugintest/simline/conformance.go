@@ -1,6 +1,8 @@
 package simline
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +11,98 @@ import (
 	"ctl.internal/sdk/switchdriver"
 	"ctl.internal/sdk/switchdriver/conformance"
 )
+
+var _ conformance.Fake = (*Switch)(nil)
+
+// planted is the fault of one command to come.
+type planted struct {
+	fault conformance.Fault
+	reads bool
+	n     int // 0: none
+	hit   chan struct{}
+}
+
+// next is the fault of the command that comes now.
+func (p *planted) next(reads bool) conformance.Fault {
+	if p.n == 0 || p.reads != reads {
+		return 0
+	}
+	if p.n--; p.n > 0 {
+		return 0
+	}
+	close(p.hit)
+	return p.fault
+}
+
+// Plant implements conformance.Fake.
+func (s *Switch) Plant(f conformance.Fault, reads bool, n int) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = planted{f, reads, n, make(chan struct{})}
+	return s.fault.hit
+}
+
+// Idle implements conformance.Fake.
+func (s *Switch) Idle() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.idle
+}
+
+// hangUp ends an answer with the session.
+const hangUp = "\x00"
+
+// with carries out a command with a fault, or without.
+func (s *Switch) with(f conformance.Fault, line string) string {
+	switch f {
+	case conformance.Refuses:
+		return "error refused today\n"
+	case conformance.Lies:
+		return "ok\n"
+	case conformance.AnswersLate:
+		select {
+		case <-time.After(time.Second): // that is the fault
+		case <-s.closed:
+		}
+	case conformance.HangsUp:
+		if !strings.HasPrefix(line, "show ") {
+			return hangUp
+		}
+		first, _, _ := strings.Cut(s.carryOut(line), "\n")
+		return first + "\n" + hangUp
+	case conformance.Hangs:
+		return ""
+	}
+	return s.carryOut(line)
+}
+
+// state is how the switch writes a status.
+var state = [...]string{1: "up", 2: "down"}
+
+// Ports implements conformance.Fake.
+func (s *Switch) Ports() []*switchdriver.Port {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ports()
+}
+
+func (s *Switch) ports() (out []*switchdriver.Port) {
+	for i := range s.o.Ports {
+		p := &switchdriver.Port{Number: uint32(i + 1), Name: fmt.Sprint("lan", i+1), AdminStatus: 1, OperStatus: 1}
+		if s.cut[p.Number] {
+			p.OperStatus = 2
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// SetLink implements conformance.Fake.
+func (s *Switch) SetLink(port uint32, up bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cut[port] = !up
+}
 
 // RunBinary checks the driver in an executable, which may be in any language, with the
 // simulated switch of this package and package conformance, under settings of the driver.

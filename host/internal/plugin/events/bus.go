@@ -76,7 +76,7 @@ func (b *Bus) Subscribe(size int, streams ...string) *Subscription {
 func (b *Bus) Carried(size int) *Subscription { return b.subscribe(size, true, nil) }
 
 func (b *Bus) subscribe(size int, carried bool, streams []string) *Subscription {
-	s := &Subscription{bus: b, carried: carried, ring: make([]Event, max(size, 1)), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	s := &Subscription{bus: b, carried: carried, queue: make(chan Event, max(size, 1)), done: make(chan struct{})}
 	if len(streams) > 0 {
 		s.streams = map[string]bool{}
 		for _, n := range streams {
@@ -109,14 +109,11 @@ type Subscription struct {
 	bus     *Bus
 	carried bool            // only what is carried to other nodes
 	streams map[string]bool // nil = all
-	wake    chan struct{}
+	queue   chan Event
 	done    chan struct{}
 
-	mu    sync.Mutex
-	ring  []Event
-	first int
-	count int
-	lost  uint64
+	mu   sync.Mutex // held by who puts
+	lost uint64
 }
 
 func (s *Subscription) wants(stream string) bool {
@@ -125,50 +122,46 @@ func (s *Subscription) wants(stream string) bool {
 
 func (s *Subscription) put(e Event) {
 	s.mu.Lock()
-	if s.count == len(s.ring) {
-		s.lost++
-		s.first = (s.first + 1) % len(s.ring)
-		s.count--
-	}
-	s.ring[(s.first+s.count)%len(s.ring)] = e
-	s.count++
-	s.mu.Unlock()
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (s *Subscription) take() (Event, bool) {
-	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.count == 0 {
-		return Event{}, false
+	for {
+		select {
+		case s.queue <- e:
+			return
+		default:
+		}
+		select {
+		case <-s.queue:
+			s.lost++
+		default:
+		}
 	}
-	e := s.ring[s.first]
-	s.ring[s.first] = Event{}
-	s.first = (s.first + 1) % len(s.ring)
-	s.count--
-	e.Lost, s.lost = s.lost, 0
-	return e, true
 }
 
 // Next returns the next event, waiting for it if need be. It fails with ErrClosed
 // at the end of the subscription, or with the error of ctx. One goroutine at a time
 // may call it.
 func (s *Subscription) Next(ctx context.Context) (Event, error) {
-	for {
-		if e, ok := s.take(); ok {
-			return e, nil
-		}
-		select {
-		case <-s.wake:
-		case <-s.done:
-			return Event{}, ErrClosed
-		case <-ctx.Done():
-			return Event{}, ctx.Err()
-		}
+	select {
+	case e := <-s.queue:
+		return s.counted(e), nil
+	case <-ctx.Done():
+		return Event{}, ctx.Err()
+	case <-s.done:
 	}
+	select {
+	case e := <-s.queue: // that came before the end
+		return s.counted(e), nil
+	default:
+		return Event{}, ErrClosed
+	}
+}
+
+// counted adds how many events were lost since the one before.
+func (s *Subscription) counted(e Event) Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.Lost, s.lost = s.lost, 0
+	return e
 }
 
 // Close ends the subscription. It may be called twice.

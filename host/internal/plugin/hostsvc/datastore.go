@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -24,7 +25,7 @@ type datastoreServer struct {
 
 func (d *datastoreServer) Get(ctx context.Context, r *pluginv1.GetRequest) (*pluginv1.GetResponse, error) {
 	store := d.s.services.Store
-	at, err := d.reach(r.Space, r.Plugin, r.Key, read)
+	at, err := d.reach(r.Space, r.Plugin, r.Key, false)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func (d *datastoreServer) Get(ctx context.Context, r *pluginv1.GetRequest) (*plu
 
 func (d *datastoreServer) Range(r *pluginv1.RangeRequest, out grpc.ServerStreamingServer[pluginv1.RangeResponse]) error {
 	store := d.s.services.Store
-	at, err := d.reach(r.Space, r.Plugin, r.Prefix, read)
+	at, err := d.reach(r.Space, r.Plugin, r.Prefix, false)
 	if err != nil {
 		return err
 	}
@@ -64,8 +65,7 @@ func (d *datastoreServer) Range(r *pluginv1.RangeRequest, out grpc.ServerStreami
 }
 
 func (d *datastoreServer) Barrier(ctx context.Context, _ *pluginv1.BarrierRequest) (*pluginv1.BarrierResponse, error) {
-	store := d.s.services.Store
-	rev, err := store.Barrier(ctx)
+	rev, err := d.s.services.Store.Barrier(ctx)
 	return &pluginv1.BarrierResponse{Revision: uint64(rev)}, storeFault(err)
 }
 
@@ -87,7 +87,7 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 	own := len(t.Compares)
 	var edits []TreeEdit
 	for _, o := range r.Ops {
-		at, err := d.reach(o.Space, "", o.Key, write)
+		at, err := d.reach(o.Space, "", o.Key, true)
 		if err != nil {
 			return nil, err
 		}
@@ -108,14 +108,12 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 			return nil, err
 		}
 	}
-	if d.s.services.Fence != nil {
-		c, needed, err := d.s.services.Fence()
-		if err != nil {
-			return nil, err
-		}
-		if needed {
-			t.Compares = append(t.Compares, c)
-		}
+	c, needed, err := d.s.services.Fence()
+	if err != nil {
+		return nil, err
+	}
+	if needed {
+		t.Compares = append(t.Compares, c)
 	}
 	if r.Role != "" {
 		c, err := d.s.fence(ctx, r.Role)
@@ -144,7 +142,7 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 func (d *datastoreServer) compares(list []*pluginv1.Compare) ([]datastore.Compare, error) {
 	var out []datastore.Compare
 	for _, c := range list {
-		at, err := d.reach(c.Space, c.Plugin, c.Key, read)
+		at, err := d.reach(c.Space, c.Plugin, c.Key, false)
 		if err != nil {
 			return nil, err
 		}
@@ -194,16 +192,9 @@ func entry(space pluginv1.Space, e datastore.Entry) *pluginv1.Entry {
 	return &pluginv1.Entry{Key: e.Key, Value: value, Revision: uint64(e.Revision)}
 }
 
-type access int
-
-const (
-	read access = iota
-	write
-)
-
 // reach translates a space and a key into a namespace and the key there, and checks
-// that the key is one the plugin may touch.
-func (d *datastoreServer) reach(space pluginv1.Space, owner, key string, how access) (datastore.Prefix, error) {
+// that the key is one the plugin may read, or write.
+func (d *datastoreServer) reach(space pluginv1.Space, owner, key string, write bool) (datastore.Prefix, error) {
 	m := d.s.Manifest()
 	none := datastore.Prefix{}
 	switch space {
@@ -215,20 +206,20 @@ func (d *datastoreServer) reach(space pluginv1.Space, owner, key string, how acc
 		}
 		return datastore.Prefix{Namespace: NamespaceOperational, Key: TreeKey(key)}, nil
 	case pluginv1.Space_SPACE_TREE:
-		if how == write && !below(key, m.GetOwns()) {
+		if write && !below(key, m.GetOwns()) {
 			return none, fault.At(fault.Denied, key, "the manifest does not list this tree under `owns`, so the plugin cannot write it")
 		}
-		if how == read && !below(key, m.GetOwns()) && !below(key, m.GetReads()) && !d.ownModule(key) {
-			return none, fault.At(fault.Denied, key, "the tree is not the plugin's, and its manifest does not list it under `reads`")
-		}
-		if how == read && !below(key, m.GetOwns()) && !d.ownModule(key) {
+		if !write && !below(key, m.GetOwns()) && !d.ownModule(key) {
+			if !below(key, m.GetReads()) {
+				return none, fault.At(fault.Denied, key, "the tree is not the plugin's, and its manifest does not list it under `reads`")
+			}
 			if err := d.s.Allowed(grant.Data, TreeKey(key)); err != nil {
 				return none, err
 			}
 		}
 		return datastore.Prefix{Namespace: NamespaceConfig, Key: TreeKey(key)}, nil
 	case pluginv1.Space_SPACE_SHARED:
-		if how == write {
+		if write {
 			return none, fault.At(fault.Denied, key, "the data of plugin %s is written by itself only", owner)
 		}
 		if !shared(m.GetReads(), owner, key) || !d.exported(owner, key) {
@@ -245,55 +236,33 @@ func (d *datastoreServer) reach(space pluginv1.Space, owner, key string, how acc
 
 // shared reports whether one of the manifest's reads, "PLUGIN:prefix", covers a key.
 func shared(reads []string, owner, key string) bool {
-	for _, r := range reads {
-		if plugin, prefix, ok := strings.Cut(r, ":"); ok && plugin == owner && strings.HasPrefix(key, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(reads, func(r string) bool {
+		plugin, prefix, ok := strings.Cut(r, ":")
+		return ok && plugin == owner && strings.HasPrefix(key, prefix)
+	})
 }
 
 // exported reports whether a plugin lets others read a key. Data of one that is not
 // installed may be followed: it may come later.
 func (d *datastoreServer) exported(owner, key string) bool {
-	if d.s.services.Exports == nil {
-		return false
-	}
 	prefixes, installed := d.s.services.Exports(owner)
-	return !installed || hasPrefix(prefixes, key)
-}
-
-func hasPrefix(prefixes []string, key string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(key, p) {
-			return true
-		}
-	}
-	return false
+	return !installed || slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(key, p) })
 }
 
 // below reports whether key is one of the trees or inside one.
 func below(key string, trees []string) bool {
-	for _, t := range trees {
-		if rest, ok := strings.CutPrefix(TreeKey(key), TreeKey(t)); ok && t != "" && (rest == "" || rest[0] == '/' || rest[0] == '=') {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(trees, func(t string) bool {
+		rest, ok := strings.CutPrefix(TreeKey(key), TreeKey(t))
+		return ok && t != "" && (rest == "" || rest[0] == '/' || rest[0] == '=')
+	})
 }
 
 func (d *datastoreServer) ownModule(key string) bool {
 	module, _, ok := strings.Cut(strings.TrimPrefix(key, "/"), ":")
-	if !ok {
-		return false
-	}
-	for _, m := range d.s.Manifest().GetYangModules() {
+	return ok && slices.ContainsFunc(d.s.Manifest().GetYangModules(), func(m *pluginv1.YangModule) bool {
 		name, _, _ := strings.Cut(m.Name, "@")
-		if m.Implemented && name == module {
-			return true
-		}
-	}
-	return false
+		return m.Implemented && name == module
+	})
 }
 
 // storeFault gives the errors of the datastore a kind.

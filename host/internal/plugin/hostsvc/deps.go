@@ -80,7 +80,8 @@ type TreeEdit struct {
 	Delete    bool
 }
 
-// Services are what a plugin's socket leads to; a nil one answers Unavailable.
+// Services are what a plugin's socket leads to. Of Store to Operations, and Directory and Spans, a nil one answers
+// Unavailable; the others are always there.
 type Services struct {
 	Store datastore.Store
 	Trees Trees
@@ -88,7 +89,7 @@ type Services struct {
 	// Exports lists the prefixes of private keys that a plugin exports; false when it is not
 	// installed.
 	Exports func(plugin string) ([]string, bool)
-	// Fence returns a condition of every commit of the plugin, if it needs one; nil = none.
+	// Fence returns a condition of every commit of the plugin, if it needs one.
 	Fence        func() (c datastore.Compare, needed bool, err error)
 	Bus          *events.Bus
 	Secrets      Sealer
@@ -100,7 +101,7 @@ type Services struct {
 	RelayUnary   func(ctx context.Context, method string, request []byte) ([]byte, error) // of the link; goes with Relay
 	Spans        Spans
 	Quotas       Quotas
-	// Refused gets what a plugin was refused because it was not granted; nil = none wants to know.
+	// Refused gets what a plugin was refused because it was not granted.
 	Refused     func(grant.Grant)
 	CallTimeout time.Duration // of unary calls without a deadline
 	Log         *slog.Logger

@@ -21,7 +21,7 @@ func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStrea
 	}
 	f := &following{out: out, request: r.Prefixes}
 	for _, p := range r.Prefixes {
-		at, err := d.reach(p.Space, p.Plugin, p.Prefix, read)
+		at, err := d.reach(p.Space, p.Plugin, p.Prefix, false)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/internal/wire"
 	"ctl.internal/internal/wire/onward"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -112,43 +113,37 @@ func (s *Server) recovered(method string, err *error) {
 	}
 }
 
+// requirements are what all methods of a service need; the methods of some check what else is asked of them.
+var requirements = map[string]struct {
+	grant string // of the kind Service; empty = none
+	what  string // of the controller
+	has   func(Services) bool
+}{
+	"HostDatastore":    {grant.Datastore, "datastore", func(s Services) bool { return s.Store != nil }},
+	"HostRoles":        {grant.Roles, "roles", func(s Services) bool { return s.Roles != nil }},
+	"HostSecrets":      {grant.Secrets, "key for secrets", func(s Services) bool { return s.Secrets != nil }},
+	"HostOperations":   {"", "operations of other modules", func(s Services) bool { return s.Operations != nil }},
+	"HostEvents":       {"", "event bus", func(s Services) bool { return s.Bus != nil }},
+	"HostCertificates": {"", "keystore", func(s Services) bool { return s.Certificates != nil }},
+	"HostSwitchboard":  {"", "switchboard", func(s Services) bool { return s.Directory != nil }},
+}
+
 // check refuses a call of a service that the plugin was not granted, or that this controller does not have.
 func (s *Server) check(fullMethod string) error {
-	service, ok := strings.CutPrefix(fullMethod, "/ctl.plugin.v1.")
+	service, _, _ := strings.Cut(strings.TrimPrefix(fullMethod, "/ctl.plugin.v1."), "/")
+	r, ok := requirements[service]
 	if !ok {
 		return nil
 	}
-	service, _, _ = strings.Cut(service, "/")
-	if g, ok := needs[service]; ok {
-		if err := s.Allowed(g.Kind, g.Value); err != nil {
+	if r.grant != "" {
+		if err := s.Allowed(grant.Service, r.grant); err != nil {
 			return err
 		}
 	}
-	if what := s.services.missing(service); what != "" {
-		return absent(what)
+	if !r.has(s.services) {
+		return absent(r.what)
 	}
 	return nil
-}
-
-// missing says what a service needs that this controller does not have; empty = nothing.
-func (s Services) missing(service string) string {
-	switch {
-	case service == "HostDatastore" && s.Store == nil:
-		return "datastore"
-	case service == "HostRoles" && s.Roles == nil:
-		return "roles"
-	case service == "HostOperations" && s.Operations == nil:
-		return "operations of other modules"
-	case service == "HostEvents" && s.Bus == nil:
-		return "event bus"
-	case service == "HostSecrets" && s.Secrets == nil:
-		return "key for secrets"
-	case service == "HostCertificates" && s.Certificates == nil:
-		return "keystore"
-	case service == "HostSwitchboard" && s.Directory == nil:
-		return "switchboard"
-	}
-	return ""
 }
 
 // absent is the answer of a service that this controller does not have.

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/grpc"
 
 	"ctl.internal/host/internal/grant"
+	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
@@ -68,32 +69,14 @@ func (s *Server) Allowed(kind, value string) error {
 		return nil
 	}
 	g := grant.Grant{Kind: kind, Value: value}
-	if s.services.Refused != nil {
-		s.services.Refused(g)
-	}
+	s.services.Refused(g)
 	return fault.New(fault.Denied, "plugin %s was not granted `%s`: its manifest must list it under `requests`, and an administrator grant it (plugin:grant %s \"%s\")",
 		s.plugin, g, s.plugin, g)
 }
-
-// needs are the grants that all methods of a service need; the methods of other services check what is asked of them.
-var needs = map[string]grant.Grant{
-	"HostDatastore": {Kind: grant.Service, Value: grant.Datastore},
-	"HostRoles":     {Kind: grant.Service, Value: grant.Roles},
-	"HostSecrets":   {Kind: grant.Service, Value: grant.Secrets},
-}
-
-// revocable is a stream that ends when a grant is revoked.
-type revocable struct {
-	grpc.ServerStream
-	ctx context.Context
-}
-
-// Context implements grpc.ServerStream.
-func (r *revocable) Context() context.Context { return r.ctx }
 
 // standing ties a stream to the permit of the moment. The returned function ends that.
 func (s *Server) standing(ss grpc.ServerStream) (grpc.ServerStream, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ss.Context())
 	stop := context.AfterFunc(s.permit.Load().ctx, cancel)
-	return &revocable{ss, ctx}, func() { stop(); cancel() }
+	return wire.StreamWith(ctx, ss), func() { stop(); cancel() }
 }

@@ -1,6 +1,6 @@
 // Package hostsvc serves what plugins may ask of the host: one unix socket for each
 // plugin, so that who calls is known without asking, and a token, so that only the
-// processes started for it get through. One service a file. What the host itself
+// processes started for it get through. What the host itself
 // offers to people is in restconf, console and web; calls to another plugin are
 // carried on by package relay.
 package hostsvc
@@ -8,7 +8,6 @@ package hostsvc
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -59,9 +58,6 @@ const connections = 32
 
 // Listen opens the socket of a plugin in its private directory.
 func Listen(dir, plugin string, services Services) (*Server, error) {
-	if services.Log == nil {
-		services.Log = slog.Default()
-	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the private directory of plugin %s cannot be made: %w", plugin, err)
 	}
@@ -89,21 +85,15 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 	lis = netutil.LimitListener(process.Closed(lis, s.started, func(pid int) {
 		services.Log.Warn("a plugin tried to use the socket of another and was refused", "plugin", plugin, "pid", pid)
 	}), connections)
-	options := wire.ServerOptions(
+	s.grpc = grpc.NewServer(wire.ServerOptions(
 		grpc.ForceServerCodecV2(frames.Codec()),
 		grpc.MaxConcurrentStreams(1024),
 		grpc.ChainUnaryInterceptor(s.unary),
 		grpc.ChainStreamInterceptor(s.stream),
-	)
-	if services.Relay != nil {
-		options = append(options, grpc.UnknownServiceHandler(services.Relay))
-	}
-	s.grpc = grpc.NewServer(options...)
+		grpc.UnknownServiceHandler(services.Relay),
+	)...)
 	l := link.NewServer(s.grpc, s.admitted)
-	l.Admit = s.linked
-	if services.RelayUnary != nil {
-		l.Unknown = s.relayed
-	}
+	l.Admit, l.Unknown = s.linked, s.relayed
 	pluginv1.RegisterHostDatastoreServer(l, &datastoreServer{s: s})
 	pluginv1.RegisterHostRolesServer(l, &rolesServer{s: s})
 	pluginv1.RegisterHostOperationsServer(l, &operationsServer{s: s})

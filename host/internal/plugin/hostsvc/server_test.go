@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/memory"
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/events"
@@ -62,12 +64,24 @@ func (d *directory) set(list ...host.Provider) {
 	d.changed = make(chan struct{})
 }
 
+// nobody is served.
+type nobody struct{}
+
+func (nobody) Served(string) (context.Context, bool) { return nil, false }
+
 // serve opens a socket with the services and returns a client of it.
 func serve(t *testing.T, s hostsvc.Services) *host.Client {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "svc")
 	if err != nil {
 		t.Fatal(err)
+	}
+	s.Log, s.Callers, s.Refused = slog.New(slog.DiscardHandler), nobody{}, func(grant.Grant) {}
+	s.Fence = func() (datastore.Compare, bool, error) { return datastore.Compare{}, false, nil }
+	s.Exports = func(string) ([]string, bool) { return nil, true }
+	s.Relay = func(any, grpc.ServerStream) error { return fault.New(fault.Unsupported, "no relay") }
+	s.RelayUnary = func(context.Context, string, []byte) ([]byte, error) {
+		return nil, fault.New(fault.Unsupported, "no relay")
 	}
 	srv, err := hostsvc.Listen(filepath.Join(dir, "p"), "p", s)
 	if err != nil {

@@ -13,15 +13,8 @@ import (
 	"ctl.internal/internal/wire"
 )
 
-// Attach is where a plugin that was started with --debug listens.
-type Attach struct {
-	Network string
-	Address string
-	PID     int
-}
-
-// ParseAttach reads what a plugin started with --debug prints.
-func ParseAttach(name, text string) (*Attach, error) {
+// ParseAttach reads what a plugin started with --debug prints: where it listens.
+func ParseAttach(name, text string) (*wire.Reattach, error) {
 	var v wire.Reattach
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
 		return nil, fmt.Errorf("%s does not hold the JSON that a plugin prints with --debug: %w", wire.ReattachVariable(name), err)
@@ -29,14 +22,14 @@ func ParseAttach(name, text string) (*Attach, error) {
 	if v.Network == "" || v.Address == "" {
 		return nil, fmt.Errorf("%s names no address: copy the whole line that the plugin printed", wire.ReattachVariable(name))
 	}
-	return &Attach{Network: v.Network, Address: v.Address, PID: v.Pid}, nil
+	return &v, nil
 }
 
 // attach connects to a process that somebody else started and will end. There is
 // no mutual TLS: the keys belong to a start by us.
 func attach(ctx context.Context, s Spec) (*Process, error) {
 	s.Logger.Warn("the plugin is a process under a debugger: it is neither verified, nor started, nor restarted, nor encrypted",
-		"address", s.Attach.Address, "pid", s.Attach.PID, "variable", wire.ReattachVariable(s.Name))
+		"address", s.Attach.Address, "pid", s.Attach.Pid, "variable", wire.ReattachVariable(s.Name))
 	conn, err := grpc.NewClient("passthrough:///"+s.Attach.Address, append(dialOptions(),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) {
@@ -45,7 +38,7 @@ func attach(ctx context.Context, s Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{PID: s.Attach.PID, spec: s, conn: conn, Started: time.Now(), done: make(chan struct{}), log: newLogSink(s.Logger, s.LogRate)}
+	p := &Process{PID: s.Attach.Pid, spec: s, conn: conn, Started: time.Now(), done: make(chan struct{}), log: newLogSink(s)}
 	ctx, cancel := context.WithTimeout(ctx, s.StartTimeout)
 	defer cancel()
 	if err := p.Ping(ctx); err != nil {

@@ -1,5 +1,7 @@
 package process
 
+import "slices"
+
 // Isolation says what keeps a plugin's process from the host and from other plugins.
 type Isolation struct {
 	By      []string
@@ -33,10 +35,5 @@ type File struct {
 
 // writes reports whether files other than its own may be written.
 func (i Isolate) writes() bool {
-	for _, f := range i.Files {
-		if f.Write {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(i.Files, func(f File) bool { return f.Write })
 }

@@ -25,14 +25,14 @@ type Keeper struct {
 	closing sync.Once
 
 	mu      sync.Mutex
-	plugins map[int]bool // processes that were started and not reaped
-	number  int          // of control groups, so far
+	plugins map[int]uint64 // when processes that were started and not reaped got their mark, in clock ticks since boot
+	number  int            // of control groups, so far
 }
 
 // NewKeeper makes the host the parent of all orphans of its plugins, and prepares control groups as far as it may.
 func NewKeeper(q Quota) *Keeper {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // since Linux 3.4
-	k := &Keeper{groups: findGroups(q), noUsers: noUsers(), signals: make(chan os.Signal, 1), over: make(chan struct{}), plugins: map[int]bool{}}
+	k := &Keeper{groups: findGroups(q), noUsers: noUsers(), signals: make(chan os.Signal, 1), over: make(chan struct{}), plugins: map[int]uint64{}}
 	signal.Notify(k.signals, syscall.SIGCHLD)
 	go func() {
 		defer close(k.over)
@@ -70,9 +70,9 @@ func (k *Keeper) start(user int, f func() (int, error)) (pid int, g *group, err 
 	if pid, err = f(); err != nil {
 		return 0, nil, err
 	}
-	k.plugins[pid] = true
 	k.number++
 	limit(pid, user, map[int]uint64{unix.RLIMIT_RTTIME: mark(pid)})
+	k.plugins[pid] = ticks()
 	return pid, k.groups.add(pid, k.number), nil
 }
 
@@ -99,8 +99,8 @@ func (k *Keeper) end(pid int, g *group) {
 		k.mu.Lock()
 		left := 0
 		for _, o := range k.orphans() {
-			if have := markOf(o); have != mark(pid) && k.plugins[int(have&(1<<32-1))] && have>>50 == 1 {
-				continue // of a plugin that runs
+			if k.ofAnother(o, pid) {
+				continue
 			}
 			_ = unix.Kill(o, unix.SIGKILL)
 			left++
@@ -112,6 +112,29 @@ func (k *Keeper) end(pid int, g *group) {
 		k.mu.Unlock()
 	}
 	g.remove()
+}
+
+// ofAnother reports whether an orphan is of another plugin than that of pid, which runs. One without a mark was started
+// before its plugin had it. The caller holds mu.
+func (k *Keeper) ofAnother(orphan, pid int) bool {
+	if have := markOf(orphan); have>>50 == 1 {
+		_, runs := k.plugins[int(have&(1<<32-1))]
+		return runs && have != mark(pid)
+	}
+	began := startTime(orphan)
+	for p, marked := range k.plugins {
+		if p != pid && startTime(p) <= began && began <= marked {
+			return true
+		}
+	}
+	return false
+}
+
+// ticks is the time since boot as startTime has it: Linux shows 100 ticks a second on every machine.
+func ticks() uint64 {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) // since Linux 2.6.39
+	return uint64(t.Nano() / 10_000_000)
 }
 
 // reaped forgets a process, which wait reaps.
@@ -135,7 +158,8 @@ func (k *Keeper) orphans() (out []int) {
 		text, _ := os.ReadFile(list)
 		for _, word := range strings.Fields(string(text)) {
 			pid, err := strconv.Atoi(word)
-			if err != nil || k.plugins[pid] || filters(word) <= self || markOf(pid) == mark(pid) { // the last is another Keeper's
+			_, started := k.plugins[pid]
+			if err != nil || started || filters(word) <= self || markOf(pid) == mark(pid) { // the last is another Keeper's
 				continue
 			}
 			if got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil); got == 0 && err == nil {

@@ -181,3 +181,27 @@ func TestAPluginCannotUseASocketOfTheHost(t *testing.T) {
 		}
 	}
 }
+
+// A plugin may start children before it has its mark: they do not end with another plugin.
+func TestAChildIsAsOldAsItsPlugin(t *testing.T) {
+	cmd := exec.Command("sleep", "300")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	self, child := os.Getpid(), cmd.Process.Pid
+	for name, c := range map[string]struct {
+		ends   int // the plugin
+		marked uint64
+		want   bool
+	}{
+		"begun before the mark":    {0, ticks(), true},
+		"begun after the mark":     {0, startTime(child) - 1, false},
+		"of the plugin that ended": {self, ticks(), false},
+	} {
+		k := &Keeper{plugins: map[int]uint64{self: c.marked}}
+		if got := k.ofAnother(child, c.ends); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -10,11 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/go-plugin/runner"
+	"google.golang.org/grpc"
 
 	"ctl.internal/internal/wire"
 )
@@ -25,7 +27,6 @@ func (p *Process) launch(ctx context.Context) error {
 	key, certificate, err := wire.ClientCertificate()
 	if err != nil {
 		_ = os.RemoveAll(p.dir)
-		p.prog.file.Close()
 		return fmt.Errorf("the certificate for plugin %s cannot be made: %w", p.spec.Name, err)
 	}
 	var execErr, recordErr error
@@ -60,7 +61,6 @@ func (p *Process) launch(ctx context.Context) error {
 	proto, err := p.client.Client()
 	if execErr != nil || p.run.child == nil {
 		_ = os.RemoveAll(p.dir)
-		p.prog.file.Close()
 		return err
 	}
 	if err == nil && recordErr != nil {
@@ -83,9 +83,6 @@ func (p *Process) cleanUp() {
 	<-p.run.over
 	p.client.Kill()
 	_ = os.RemoveAll(p.dir)
-	p.hashing.Lock()
-	p.prog.file.Close()
-	p.hashing.Unlock()
 	close(p.done)
 }
 
@@ -106,4 +103,52 @@ func (p *Process) startError(ctx context.Context, err error, ended bool) error {
 	msg := strings.Join(strings.Fields(err.Error()), " ")
 	exit.Reason = fmt.Sprintf("plugin %s was stopped at its start: %s", p.spec.Name, msg)
 	return errors.New(exit.String())
+}
+
+// inherited is all that a plugin gets of the host's environment, which may hold
+// passwords and tokens.
+var inherited = [...]string{"PATH", "TZ", "LANG", "HOME", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+
+// environ builds a plugin's environment from go-plugin's own variables.
+func environ(handshake []string, s Spec, socketDir string) []string {
+	var env []string
+	for _, k := range inherited {
+		if v, ok := os.LookupEnv(k); ok && (k != "HOME" || s.Isolate == nil) {
+			env = append(env, k+"="+v)
+		}
+	}
+	if s.Isolate != nil { // what the user of the host has there is closed to it
+		env = append(env, "HOME="+s.DataDir, "TMPDIR="+socketDir)
+	}
+	env = append(env, s.Env...)
+	for _, kv := range handshake {
+		if !strings.HasPrefix(kv, goplugin.EnvUnixSocketDir+"=") {
+			env = append(env, kv)
+		}
+	}
+	return append(env,
+		goplugin.EnvUnixSocketDir+"="+socketDir,
+		wire.EnvSocket+"="+s.HostSocket,
+		wire.EnvParent+"="+strconv.Itoa(os.Getpid()),
+		wire.EnvData+"="+s.DataDir,
+	)
+}
+
+// Buffers and windows as measured for this hop; a fixed window also turns the
+// bandwidth probes off, which cost more than they bring on a unix socket.
+const (
+	bufferSize = 128 << 10
+	windowSize = 8 << 20
+)
+
+func dialOptions() []grpc.DialOption {
+	return wire.DialOptions(
+		grpc.WithReadBufferSize(bufferSize),
+		grpc.WithWriteBufferSize(bufferSize),
+		grpc.WithInitialWindowSize(windowSize),
+		grpc.WithInitialConnWindowSize(windowSize),
+		grpc.WithDisableRetry(),
+		grpc.WithDisableServiceConfig(),
+		grpc.WithDisableHealthCheck(),
+	)
 }

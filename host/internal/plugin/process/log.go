@@ -1,11 +1,15 @@
 package process
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -18,8 +22,9 @@ type logSink struct {
 	handler slog.Handler
 	limit   *rate.Limiter // lines
 	bytes   *rate.Limiter
-	dropped int
-	dying   bool // a Go trace has begun: what follows are errors
+	dropped int            // lines that were not reported yet
+	lost    *atomic.Uint64 // all of them
+	dying   bool           // a Go trace has begun: what follows are errors
 	tail    [tailLines]string
 	next    int
 }
@@ -33,11 +38,10 @@ const (
 	maxTailLine = 512
 )
 
-func newLogSink(l *slog.Logger, perSecond int) *logSink {
-	if perSecond <= 0 {
-		perSecond = defaultLogRate
-	}
-	return &logSink{handler: l.Handler(), limit: rate.NewLimiter(rate.Limit(perSecond), 2*perSecond), bytes: rate.NewLimiter(bytesPerSecond, bytesAtOnce)}
+func newLogSink(s Spec) *logSink {
+	lines, lost := s.LogRate, cmp.Or(s.LogLost, &atomic.Uint64{})
+	return &logSink{handler: s.Logger.Handler(), limit: rate.NewLimiter(rate.Limit(lines), 2*lines),
+		bytes: rate.NewLimiter(bytesPerSecond, bytesAtOnce), lost: lost}
 }
 
 // with adds attributes to all that comes from now on.
@@ -85,6 +89,7 @@ func (s *logSink) put(l logLine, size, cut int) {
 	now := time.Now()
 	if !s.limit.AllowN(now, 1) || !s.bytes.AllowN(now, size) {
 		s.dropped++
+		s.lost.Add(1)
 		return
 	}
 	s.reportDropped(now)
@@ -138,4 +143,44 @@ func (s *logSink) lines() []string {
 		out = append(out, s.tail[i%tailLines])
 	}
 	return out
+}
+
+// maxLine is what is kept of a line, in bytes; the rest of a longer one is counted only.
+const maxLine = 8 << 10
+
+// lineWriter calls f for each line that is written to it, without its end. cut is how many bytes of the line are
+// missing. The slice is valid during the call only.
+type lineWriter struct {
+	f   func(line []byte, cut int)
+	buf []byte
+	cut int
+}
+
+func (w *lineWriter) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		part, rest, ended := bytes.Cut(p, []byte{'\n'})
+		room := min(len(part), maxLine-len(w.buf))
+		w.buf = append(w.buf, part[:room]...)
+		w.cut += len(part) - room
+		if ended {
+			w.end()
+		}
+		p = rest
+	}
+	return n, nil
+}
+
+func (w *lineWriter) end() {
+	w.f(bytes.TrimRight(w.buf, "\r"), w.cut)
+	w.buf, w.cut = w.buf[:0], 0
+}
+
+// readLines calls f for each line of r, as lineWriter does, until r ends.
+func readLines(r io.Reader, f func(line []byte, cut int)) {
+	w := &lineWriter{f: f}
+	_, _ = io.Copy(w, r) // why it ended does not matter
+	if len(w.buf) > 0 {
+		w.end()
+	}
 }

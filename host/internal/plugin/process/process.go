@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,22 +40,14 @@ type Process struct {
 	run    *run
 	client *goplugin.Client
 	dir    string
-	prog   *program // kept open, for its hash
+	prog   *program // its file is closed
 
 	detached sync.Once
-	hashing  sync.Mutex
-	sum      string
 }
 
 // Start executes the plugin and waits for its handshake. Whatever goes wrong,
 // nothing is left behind. The error names the plugin and quotes its last words.
 func Start(ctx context.Context, s Spec) (*Process, error) {
-	if s.Logger == nil {
-		s.Logger = slog.Default()
-	}
-	if s.StartTimeout <= 0 {
-		s.StartTimeout = defaultStartTimeout
-	}
 	if s.Attach != nil {
 		return attach(ctx, s)
 	}
@@ -62,10 +55,10 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer prog.file.Close()
 	p := &Process{spec: s, Started: time.Now(), done: make(chan struct{}), prog: prog}
-	p.log = newLogSink(s.Logger, s.LogRate)
+	p.log = newLogSink(s)
 	if err := p.prepare(); err != nil {
-		prog.file.Close()
 		return nil, fmt.Errorf("the private directory of plugin %s cannot be made: %w", s.Name, err)
 	}
 	if err := p.launch(ctx); err != nil {
@@ -118,18 +111,22 @@ func (p *Process) Gone() <-chan struct{} {
 	return p.run.child.done
 }
 
-// SHA256 is the hash of the file that runs, in hex; empty when attached. A file that
-// was not checked at its start is read now if compute is set, which takes a moment.
-func (p *Process) SHA256(compute bool) string {
+// Ended reports whether Gone is closed.
+func (p *Process) Ended() bool {
+	select {
+	case <-p.Gone():
+		return true
+	default:
+		return false
+	}
+}
+
+// SHA256 is the hash of the file that runs, in hex; empty when attached.
+func (p *Process) SHA256() string {
 	if p.run == nil {
 		return ""
 	}
-	p.hashing.Lock()
-	defer p.hashing.Unlock()
-	if p.sum == "" && (compute || p.spec.SHA256 != "") {
-		p.sum, _ = p.prog.sha256() // fails once the process is gone and was never asked
-	}
-	return p.sum
+	return p.prog.sum
 }
 
 // Tail returns the last lines the plugin logged, oldest first.
@@ -159,5 +156,52 @@ func (p *Process) Ping(ctx context.Context) error {
 	return err
 }
 
+// Script reports whether an interpreter runs the file.
+func (p *Process) Script() bool { return p.prog.script }
+
 // Attached reports whether the process runs under a debugger and is not ours.
 func (p *Process) Attached() bool { return p.run == nil }
+
+// Exit is how a process ended.
+type Exit struct {
+	Code   int    // -1 when a signal ended it
+	Signal string // "killed"
+	Reason string // why the host ended it; empty when it ended by itself
+	Tail   []string
+}
+
+// Clean reports an orderly end.
+func (e Exit) Clean() bool { return e.Code == 0 }
+
+// String says how, and with what last words.
+func (e Exit) String() string {
+	var b strings.Builder
+	switch {
+	case e.Reason != "":
+		b.WriteString(e.Reason)
+	case e.Signal != "":
+		fmt.Fprintf(&b, "killed by signal (%s)", e.Signal)
+	default:
+		fmt.Fprintf(&b, "exit status %d", e.Code)
+	}
+	if w := e.lastWords(); w != "" {
+		b.WriteString("; last words: " + w)
+	}
+	return b.String()
+}
+
+// lastWords picks the line of a dying program that says most.
+func (e Exit) lastWords() string {
+	if e.Clean() || len(e.Tail) == 0 {
+		return ""
+	}
+	for _, l := range e.Tail {
+		if strings.HasPrefix(l, "panic: ") || strings.HasPrefix(l, "fatal error: ") {
+			return l
+		}
+	}
+	if e.Signal != "" {
+		return "" // it did not know that it would end
+	}
+	return e.Tail[len(e.Tail)-1]
+}

@@ -2,7 +2,10 @@ package process
 
 import (
 	"log/slog"
+	"sync/atomic"
 	"time"
+
+	"ctl.internal/internal/wire"
 )
 
 // Spec says what to run.
@@ -19,9 +22,10 @@ type Spec struct {
 
 	HostSocket string // unix socket of the host's services
 
-	StartTimeout time.Duration // from exec to handshake; 0 = 30 s
+	StartTimeout time.Duration // from exec to handshake
 	Logger       *slog.Logger
-	LogRate      int // lines a second that are carried on; 0 = 200
+	LogRate      int            // lines a second that are carried on
+	LogLost      *atomic.Uint64 // counts the lines that were not; nil = they are not counted
 
 	// Isolate restricts the process; nil = not.
 	Isolate *Isolate
@@ -30,12 +34,10 @@ type Spec struct {
 	Keeper *Keeper
 
 	// Attach connects to a process that runs already, under a debugger.
-	Attach *Attach
+	Attach *wire.Reattach
 }
 
 const (
-	defaultStartTimeout = 30 * time.Second
-	defaultLogRate      = 200
 	// A plugin that was asked to stop and has answered must be gone after this.
 	exitGrace = 2 * time.Second
 	// What remains in the pipes of a dead process is read for so long: one of its

@@ -24,7 +24,7 @@ func (p *Process) Stop(grace time.Duration) Exit {
 		return p.Exit()
 	}
 	late := status.Code(err) == codes.DeadlineExceeded
-	if !late && !p.gone() {
+	if !late && !p.Ended() {
 		p.shutdown()
 	}
 	if late {
@@ -47,9 +47,7 @@ func (p *Process) shutdown() {
 
 // Kill ends the process and its group at once, whatever state they are in.
 func (p *Process) Kill(reason string) Exit {
-	select {
-	case <-p.Gone(): // it was faster
-	default:
+	if !p.Ended() { // else it was faster
 		p.reason.CompareAndSwap(nil, &reason)
 	}
 	if p.run == nil {
@@ -59,13 +57,4 @@ func (p *Process) Kill(reason string) Exit {
 	p.run.kill()
 	<-p.done
 	return p.Exit()
-}
-
-func (p *Process) gone() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
 }

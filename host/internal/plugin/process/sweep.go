@@ -2,10 +2,14 @@ package process
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -58,4 +62,66 @@ func sweepOne(file string, log *slog.Logger) error {
 		}
 	}
 	return nil
+}
+
+const recordFile = "process.json"
+
+// record identifies a process beyond its pid, which the system gives away again.
+type record struct {
+	ident
+	Executable string `json:"executable"`
+	Host       ident  `json:"host"`
+}
+
+type ident struct {
+	PID       int    `json:"pid"`
+	StartTime uint64 `json:"start_time"` // clock ticks since boot
+}
+
+func writeRecord(dir string, pid int) error {
+	r := record{ident: identOf(pid), Host: identOf(os.Getpid())}
+	r.Executable, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, recordFile), b, 0o600)
+}
+
+func identOf(pid int) ident { return ident{PID: pid, StartTime: startTime(pid)} }
+
+// startTime returns field 22 of /proc/PID/stat, 0 when there is no such process.
+// The second field may hold blanks and parentheses, so counting begins after it.
+func startTime(pid int) uint64 {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	s := string(b)
+	f := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
+	const field = 22 - 3 // the third is the first after the name
+	if len(f) <= field {
+		return 0
+	}
+	if f[0] == "Z" || f[0] == "X" {
+		return 0 // ended, only not yet waited for: it may stay so under an init that does not reap
+	}
+	n, _ := strconv.ParseUint(f[field], 10, 64)
+	return n
+}
+
+// alive reports whether the very process of the record runs still.
+func (r record) alive() bool {
+	if !r.ident.alive() {
+		return false
+	}
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", r.PID))
+	if errors.Is(err, fs.ErrPermission) {
+		return true // a plugin closes that to the same user; the start time says enough
+	}
+	return err == nil && exe == r.Executable
+}
+
+func (i ident) alive() bool {
+	return i.PID > 1 && i.StartTime != 0 && startTime(i.PID) == i.StartTime
 }

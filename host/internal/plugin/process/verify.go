@@ -2,12 +2,17 @@ package process
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 )
 
 // program is an opened executable. What was hashed is what is executed: the file is
@@ -16,7 +21,7 @@ type program struct {
 	file   *os.File
 	path   string
 	script bool
-	sums   *Sums
+	sum    string // sha256, in hex
 }
 
 func openProgram(path, want string, sums *Sums) (_ *program, err error) {
@@ -44,31 +49,19 @@ func openProgram(path, want string, sums *Sums) (_ *program, err error) {
 	case m.Perm()&0o002 != 0:
 		return nil, fmt.Errorf("the plugin file %s may be written by everybody: chmod o-w it", path)
 	}
-	p := &program{file: f, path: path, sums: sums}
+	p := &program{file: f, path: path}
 	head := make([]byte, 2)
 	if n, _ := f.ReadAt(head, 0); n == 2 {
 		p.script = bytes.Equal(head, []byte("#!"))
 	}
-	if want == "" {
-		return p, nil
+	if p.sum, err = sums.of(f); err != nil {
+		return nil, fmt.Errorf("the plugin file %s cannot be read: %w", path, err)
 	}
-	sum, err := p.sha256()
-	if err != nil {
-		return nil, err
-	}
-	if !strings.EqualFold(want, sum) {
+	if want != "" && !strings.EqualFold(want, p.sum) {
 		return nil, fmt.Errorf("the plugin file %s is not the one in the catalogue: its sha256 is %s, expected %s; "+
-			"if the change is yours, write the new value into features.yaml, or into SHA256SUMS beside the file, where it stands", path, sum, want)
+			"if the change is yours, write the new value into features.yaml, or into SHA256SUMS beside the file, where it stands", path, p.sum, want)
 	}
 	return p, nil
-}
-
-func (p *program) sha256() (string, error) {
-	sum, err := p.sums.of(p.file)
-	if err != nil {
-		return "", fmt.Errorf("the plugin file %s cannot be read: %w", p.path, err)
-	}
-	return sum, nil
 }
 
 // execPath is what to hand to exec: a link to the descriptor, made in dir, because
@@ -93,6 +86,66 @@ func Hash(path, want string, sums *Sums) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer p.file.Close()
-	return p.sha256()
+	return p.sum, p.file.Close()
+}
+
+// FileSum returns the sha256 of any file, in hex.
+func FileSum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return sumOf(f)
+}
+
+// Sums remembers the hashes of files, so that a restart need not read 20 MB again.
+// The kernel sets the change time of a file at each write and at each attempt to
+// disguise one, so a file with the same identity, size and times is the same file.
+// The zero Sums is ready to use; a nil one remembers nothing.
+type Sums struct {
+	mu sync.Mutex
+	m  map[fileState]string
+}
+
+type fileState struct {
+	dev, ino     uint64
+	size         int64
+	mtime, ctime syscall.Timespec
+}
+
+func (s *Sums) of(f *os.File) (string, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	if s == nil || !ok {
+		return sumOf(f)
+	}
+	key := fileState{sys.Dev, sys.Ino, sys.Size, sys.Mtim, sys.Ctim}
+	s.mu.Lock()
+	sum, known := s.m[key]
+	s.mu.Unlock()
+	if known {
+		return sum, nil
+	}
+	if sum, err = sumOf(f); err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.m == nil || len(s.m) > 1000 {
+		s.m = map[fileState]string{}
+	}
+	s.m[key] = sum
+	return sum, nil
+}
+
+func sumOf(f *os.File) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(f, 0, 1<<40)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }

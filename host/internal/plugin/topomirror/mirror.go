@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/topology"
 )
@@ -50,7 +51,7 @@ type Mirror struct {
 	watched map[string]*watched
 	listed  bool // the sources are known
 	waiting int  // sources that are not ready yet
-	changed chan struct{}
+	changed together.Signal
 }
 
 // watched is a provider whose process of one generation is being watched.
@@ -64,7 +65,7 @@ type watched struct {
 func Start(sources Sources, log *slog.Logger) *Mirror {
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &Mirror{sources: sources, log: log, cancel: cancel, known: map[string]map[string]topology.Topology{},
-		watched: map[string]*watched{}, changed: make(chan struct{})}
+		watched: map[string]*watched{}}
 	m.view.Store(&View{})
 	m.work.Go(func() { m.follow(ctx) })
 	return m
@@ -81,11 +82,7 @@ func (m *Mirror) View() *View { return m.view.Load() }
 
 // Changed returns a channel that is closed at the next change of the view. Take it
 // before the view.
-func (m *Mirror) Changed() <-chan struct{} {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.changed
-}
+func (m *Mirror) Changed() <-chan struct{} { return m.changed.Wait() }
 
 // follow keeps a watch on each provider that is there.
 func (m *Mirror) follow(ctx context.Context) {
@@ -213,6 +210,5 @@ func (m *Mirror) publish() {
 		}
 	}
 	m.view.Store(v)
-	close(m.changed)
-	m.changed = make(chan struct{})
+	m.changed.Fire()
 }

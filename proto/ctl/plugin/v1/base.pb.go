@@ -163,8 +163,7 @@ type Manifest struct {
 	// Versions of this contract that the plugin speaks, "1.0" and so on.
 	ApiVersions []string `protobuf:"bytes,3,rep,name=api_versions,json=apiVersions,proto3" json:"api_versions,omitempty"`
 	Summary     string   `protobuf:"bytes,4,opt,name=summary,proto3" json:"summary,omitempty"`
-	// Names of the capabilities served: operations, routes, commands, realm,
-	// switchdriver, bierdriver, topology.
+	// Names of the capabilities served: those of their services, in lower case.
 	Capabilities []string      `protobuf:"bytes,5,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
 	YangModules  []*YangModule `protobuf:"bytes,6,rep,name=yang_modules,json=yangModules,proto3" json:"yang_modules,omitempty"`
 	Rpcs         []*Rpc        `protobuf:"bytes,7,rep,name=rpcs,proto3" json:"rpcs,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/keys/encrypt"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
@@ -48,4 +49,25 @@ func (x *secretsServer) OpenText(_ context.Context, r *pluginv1.OpenTextRequest)
 		return nil, fault.Wrap(fault.Invalid, err, "%v", err)
 	}
 	return &pluginv1.OpenTextResponse{Text: plain}, nil
+}
+
+type certificatesServer struct {
+	pluginv1.UnimplementedHostCertificatesServer
+	s *Server
+}
+
+func (c *certificatesServer) Trust(ctx context.Context, _ *pluginv1.TrustRequest) (*pluginv1.TrustResponse, error) {
+	if err := c.s.Allowed(grant.Certificate, "trust"); err != nil {
+		return nil, err
+	}
+	pem, err := c.s.services.Certificates.Trust(ctx)
+	return &pluginv1.TrustResponse{Pem: pem}, err
+}
+
+func (c *certificatesServer) Identity(ctx context.Context, _ *pluginv1.IdentityRequest) (*pluginv1.IdentityResponse, error) {
+	if err := c.s.Allowed(grant.Certificate, "identity"); err != nil {
+		return nil, err
+	}
+	cert, key, err := c.s.services.Certificates.Identity(ctx)
+	return &pluginv1.IdentityResponse{CertificatePem: cert, KeyPem: key}, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -20,53 +19,32 @@ type Event struct {
 	Data      json.RawMessage // one member, "module:notification"
 }
 
-// eventLog keeps every event of a test.
-type eventLog struct {
-	mu      sync.Mutex
-	all     []Event
-	changed chan struct{}
-}
-
-func newEventLog() *eventLog { return &eventLog{changed: make(chan struct{})} }
-
-func (l *eventLog) put(e Event) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all = append(l.all, e)
-	close(l.changed)
-	l.changed = make(chan struct{})
-}
-
-// after returns the events from an index on, waiting for the first.
-func (l *eventLog) after(ctx context.Context, n int) ([]Event, error) {
-	for {
-		l.mu.Lock()
-		changed, news := l.changed, slices.Clone(l.all[min(n, len(l.all)):])
-		l.mu.Unlock()
-		if len(news) > 0 {
-			return news, nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
 // Publish sends an event as if another plugin had. data is encoded as JSON.
 func (h *Host) Publish(stream, notification string, data any) error {
 	raw, err := json.Marshal(map[string]any{notification: data})
 	if err != nil {
 		return err
 	}
-	h.events.put(Event{Stream: stream, Publisher: "host", Data: raw})
+	h.put(Event{Stream: stream, Publisher: "host", Data: raw})
 	return nil
 }
 
 // Events returns what was published from the n-th event on, counted from 0, waiting
 // for the first of them until ctx ends.
-func (h *Host) Events(ctx context.Context, n int) ([]Event, error) { return h.events.after(ctx, n) }
+func (h *Host) Events(ctx context.Context, n int) (news []Event, err error) {
+	err = h.until(ctx, func() bool {
+		news = slices.Clone(h.events[min(n, len(h.events)):])
+		return len(news) > 0
+	})
+	return news, err
+}
+
+func (h *Host) put(e Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = append(h.events, e)
+	h.wake()
+}
 
 type eventsServer struct {
 	pluginv1.UnimplementedHostEventsServer
@@ -82,19 +60,19 @@ func (e *eventsServer) Publish(ctx context.Context, r *pluginv1.PublishRequest) 
 	if err := json.Unmarshal(r.Data, &one); err != nil || len(one) != 1 {
 		return nil, fault.At(fault.Malformed, r.Stream, "an event is a JSON object with one member, \"module:notification\"")
 	}
-	e.h.events.put(Event{Stream: r.Stream, Publisher: m.GetName(), Data: r.Data})
+	e.h.put(Event{Stream: r.Stream, Publisher: m.GetName(), Data: r.Data})
 	return &pluginv1.PublishResponse{}, nil
 }
 
 func (e *eventsServer) Subscribe(r *pluginv1.SubscribeRequest, out grpc.ServerStreamingServer[pluginv1.SubscribeResponse]) error {
-	e.h.events.mu.Lock()
-	n := len(e.h.events.all)
-	e.h.events.mu.Unlock()
+	e.h.mu.Lock()
+	n := len(e.h.events)
+	e.h.mu.Unlock()
 	if err := out.SendHeader(nil); err != nil { // from here on nothing is missed
 		return err
 	}
 	for {
-		news, err := e.h.events.after(out.Context(), n)
+		news, err := e.h.Events(out.Context(), n)
 		if err != nil {
 			return err
 		}
@@ -109,4 +87,39 @@ func (e *eventsServer) Subscribe(r *pluginv1.SubscribeRequest, out grpc.ServerSt
 			}
 		}
 	}
+}
+
+type rolesServer struct {
+	pluginv1.UnimplementedHostRolesServer
+	h *Host
+}
+
+// Hold gives the role to whoever comes when it is free.
+func (r *rolesServer) Hold(in *pluginv1.HoldRequest, out grpc.ServerStreamingServer[pluginv1.HoldResponse]) error {
+	g := guestOf(out.Context())
+	if !slices.Contains(g.manifest.GetRoles(), in.Role) {
+		return fault.At(fault.Denied, in.Role, "the manifest does not list this role under `roles`")
+	}
+	epoch := uint64(0)
+	if err := r.h.until(out.Context(), func() bool {
+		if r.h.roles[in.Role] != nil {
+			return false
+		}
+		r.h.roles[in.Role] = g
+		epoch = r.h.commit(nil)
+		return true
+	}); err != nil {
+		return err
+	}
+	defer func() {
+		r.h.mu.Lock()
+		defer r.h.mu.Unlock()
+		delete(r.h.roles, in.Role)
+		r.h.wake()
+	}()
+	if err := out.Send(&pluginv1.HoldResponse{Epoch: epoch}); err != nil {
+		return err
+	}
+	<-out.Context().Done()
+	return out.Context().Err()
 }
