@@ -141,7 +141,7 @@ func (s *session) change(before, want []*switchdriver.VLAN) ([]*switchdriver.VLA
 		return got, nil
 	}
 	if failed := s.takeBack(before); failed != nil {
-		err = fmt.Errorf("%w; what it did of the change could not be taken back: %w", err, failed)
+		err = fmt.Errorf("%w; what it did of the change could not be undone: %w", err, failed)
 	}
 	return nil, err
 }

@@ -9,8 +9,8 @@ import (
 type State int
 
 // The states. A Ready or Degraded plugin serves. A plugin in Backoff is started
-// again by itself, however often; a Failed one, which cannot heal, or a Stopped one waits for a person. A Standby one runs on
-// another node, and calls to it go there.
+// again by itself, however often; a Failed one, which cannot heal, or a Stopped one waits for a person. A Standby one
+// runs on another node, and calls to it go there.
 const (
 	Stopped State = iota
 	Starting

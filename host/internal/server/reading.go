@@ -90,10 +90,10 @@ func (s *Server) waitFor(ctx context.Context, text string) (status int, err erro
 	cluster, number, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || cluster == "" {
-		return http.StatusBadRequest, fmt.Errorf("the header %s is %.60q; send back what an answer of this controller had", revisionHeader, text)
+		return http.StatusBadRequest, fmt.Errorf("the header %s is %.60q; send back the value from an answer of this controller", revisionHeader, text)
 	}
 	if cluster != s.clusterID {
-		return http.StatusPreconditionFailed, fmt.Errorf("the revision %.60s is of another datastore: the data was restored or replaced since; read it again without the header %s", text, revisionHeader)
+		return http.StatusPreconditionFailed, fmt.Errorf("the revision %.60s belongs to another datastore: the data was restored or replaced since; read it again without the header %s", text, revisionHeader)
 	}
 	if s.store.Revision() >= datastore.Revision(n) {
 		return 0, nil

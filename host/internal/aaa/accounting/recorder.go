@@ -66,7 +66,7 @@ func (r *Recorder) Listen(wanted func() bool, hear func(Event)) {
 	r.listener.Store(&listener{hear, wanted})
 }
 
-// hearing returns who hears events now, nil when nobody does.
+// hearing returns the current receiver of events, nil if there is no receiver.
 func (r *Recorder) hearing() func(Event) {
 	if l := r.listener.Load(); l != nil && l.wanted() {
 		return l.hear

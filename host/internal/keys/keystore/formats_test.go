@@ -49,11 +49,11 @@ func TestAliasesOfPKCS12AreRead(t *testing.T) {
 	if _, err := decode(b, "changeme", "x"); !errors.Is(err, ErrPassword) {
 		t.Errorf("a wrong password: %v", err)
 	}
-	for i := 0; i < len(b)-200; i += 271 { // behind that are the parameters of the MAC
+	for i := 0; i < len(b)-200; i += 271 { // after that are the parameters of the MAC
 		forged := bytes.Clone(b)
 		forged[i] ^= 0x40
 		if _, err := decode(forged, "changeit", "x"); err == nil {
-			t.Fatalf("byte %d changed, and nobody noticed", i)
+			t.Fatalf("byte %d changed, and it was not detected", i)
 		}
 	}
 }
