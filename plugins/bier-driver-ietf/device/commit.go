@@ -93,12 +93,12 @@ func (t *try) restore(ctx context.Context) error {
 	}
 	now, err := t.tree(ctx)
 	if err != nil {
-		return fmt.Errorf("and what the router holds now is not known: %w", err)
+		return fmt.Errorf("and the state of the router is now unknown: %w", err)
 	}
 	if edits := t.dialect.Diff(now, t.have).Edits; len(edits) > 0 {
 		op := t.editRunning(edits)
 		if err := t.one(ctx, op).OK(op); err != nil {
-			return fmt.Errorf("and the change could not be taken back: %w", err)
+			return fmt.Errorf("and the change could not be undone: %w", err)
 		}
 	}
 	return nil
@@ -123,7 +123,7 @@ func (t *try) check(ctx context.Context, back netconf.Answer) error {
 		return err
 	}
 	if left := t.dialect.Diff(have, want); len(left.Edits) > 0 {
-		return fmt.Errorf("%wthe router said ok but does not hold what was sent: %s", errRefusedHere, few(left.Lines))
+		return fmt.Errorf("%wthe router answered ok but does not have what was sent: %s", errRefusedHere, few(left.Lines))
 	}
 	return nil
 }

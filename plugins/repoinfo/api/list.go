@@ -36,7 +36,7 @@ func (a *API) read(p *params, accept string) (l commits) {
 	case "only":
 		q.Merges = history.OnlyMerges
 	default:
-		p.check(bad("merges", "Parameter merges is none of true, false, only."))
+		p.check(bad("merges", "Parameter merges must be true, false or only."))
 	}
 	q.Stats, q.Limit, l.cursor = p.flag("stats", true), p.number("limit", a.MaxPage), p.one("cursor")
 	l.lines = wantsLines(p, accept)

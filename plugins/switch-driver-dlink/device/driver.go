@@ -88,7 +88,7 @@ func (s *session) change(line string) error {
 		return err
 	}
 	if !s.d.parser.Success(text) {
-		return fault.Device(fault.Downstream, "switch %s refuses %q: it says %s", s.name, line, Reason(text))
+		return fault.Device(fault.Downstream, "switch %s refuses %q: its answer is %s", s.name, line, Reason(text))
 	}
 	s.d.log.Info("typed at a switch", "switch", s.name, "line", line)
 	return nil
@@ -104,12 +104,12 @@ func (s *session) save() error {
 		return err
 	}
 	if !s.d.parser.Saved(text) {
-		return fault.Device(fault.Downstream, "switch %s made the change but does not save it: it says %s", s.name, Reason(text))
+		return fault.Device(fault.Downstream, "switch %s made the change but does not save it: its answer is %s", s.name, Reason(text))
 	}
 	return nil
 }
 
 // unread is an answer that is not understood, or a change that does not show.
 func (s *session) unread(line, text string) error {
-	return fault.Device(fault.Downstream, "switch %s: the answer to %q is not understood: %s", s.name, line, Reason(text))
+	return fault.Device(fault.Downstream, "switch %s: the answer to %q cannot be read: %s", s.name, line, Reason(text))
 }

@@ -75,7 +75,7 @@ func (g *checked) fault(ctx context.Context, sw *switchdriver.Switch, err error)
 
 // impossible is an answer that cannot be true.
 func (g *checked) impossible(sw *switchdriver.Switch, format string, args ...any) error {
-	return fault.New(fault.Downstream, "the driver %s answered for switch %s with what cannot be: %s", g.name, switchdriver.Label(sw), fmt.Sprintf(format, args...))
+	return fault.New(fault.Downstream, "the driver %s returned impossible data for switch %s: %s", g.name, switchdriver.Label(sw), fmt.Sprintf(format, args...))
 }
 
 // leaf reports whether a path is the name of a leaf, which is all a driver may give.

@@ -11,7 +11,7 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// maxNeighbors bounds what a driver may tell of one switch.
+// maxNeighbors is the maximum number of neighbours that a driver may report for one switch.
 const maxNeighbors = 4096
 
 // ReadPorts implements the operation.

@@ -61,7 +61,8 @@ func (d *Driver) ARPPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 	for i := range rows {
 		r := &rows[i]
 		ifIndex, ip, ok := mib.InterfaceAddress(r.index())
-		if !ok || r.values[0] == 0 || r.values[1] == mib.ARPTypeInvalid || q.MAC != 0 && r.values[0] != q.MAC { // incomplete, and dead ones
+		// incomplete, and dead ones
+		if !ok || r.values[0] == 0 || r.values[1] == mib.ARPTypeInvalid || q.MAC != 0 && r.values[0] != q.MAC {
 			continue
 		}
 		p.Entries = append(p.Entries, &switchdriver.ARPEntry{IpAddress: ip.String(), IfIndex: ifIndex, Mac: r.values[0], Type: int32(r.values[1])})
@@ -132,7 +133,7 @@ func interfaceOf(sw *switchdriver.Switch, nets []subnet, a netip.Addr, bits uint
 	case len(lengths) > 0:
 		return 0, fault.At(fault.Invalid, pathAddress, "on switch %s the address %s is in the subnet %s, not in one of length %d", switchdriver.Label(sw), a, strings.Join(lengths, ", "), bits)
 	case len(have) == 0:
-		return 0, fault.Device(fault.Unsupported, "switch %s does not tell which subnets it has (ipAddrTable), so the interface of %s is not known", switchdriver.Label(sw), a)
+		return 0, fault.Device(fault.Unsupported, "switch %s does not report its subnets (ipAddrTable), so the interface of %s is not known", switchdriver.Label(sw), a)
 	}
 	return 0, fault.At(fault.Invalid, pathAddress, "switch %s has no subnet with the address %s; it has %s", switchdriver.Label(sw), a, strings.Join(have, ", "))
 }
@@ -150,7 +151,7 @@ func (d *Driver) CheckPrefix(ctx context.Context, sw *switchdriver.Switch, addre
 	}
 	a, err := netip.ParseAddr(address)
 	if err != nil {
-		return fault.At(fault.Invalid, pathAddress, "%.60q is no IPv4 address", address)
+		return fault.At(fault.Invalid, pathAddress, "%.60q is not an IPv4 address", address)
 	}
 	if _, err = interfaceOf(sw, nets, a, bits); fault.KindOf(err) == fault.Unsupported {
 		return nil
@@ -163,7 +164,7 @@ func (d *Driver) CheckPrefix(ctx context.Context, sw *switchdriver.Switch, addre
 func (d *Driver) WriteARPEntry(ctx context.Context, sw *switchdriver.Switch, e *switchdriver.ARPEntry, prefixLength uint32) error {
 	a, err := netip.ParseAddr(e.IpAddress)
 	if err != nil || !a.Is4() {
-		return fault.At(fault.Invalid, pathAddress, "%.60q is no IPv4 address", e.IpAddress)
+		return fault.At(fault.Invalid, pathAddress, "%.60q is not an IPv4 address", e.IpAddress)
 	}
 	return d.changeARP(ctx, sw, a.String(), func(r snmp.Target, old []*switchdriver.ARPEntry) ([]step, error) {
 		ifIndex := e.IfIndex
@@ -204,7 +205,7 @@ func (d *Driver) WriteARPEntry(ctx context.Context, sw *switchdriver.Switch, e *
 func (d *Driver) DeleteARPEntry(ctx context.Context, sw *switchdriver.Switch, address string) error {
 	a, err := netip.ParseAddr(address)
 	if err != nil || !a.Is4() {
-		return fault.At(fault.Invalid, pathAddress, "%.60q is no IPv4 address", address)
+		return fault.At(fault.Invalid, pathAddress, "%.60q is not an IPv4 address", address)
 	}
 	return d.changeARP(ctx, sw, a.String(), func(_ snmp.Target, old []*switchdriver.ARPEntry) ([]step, error) {
 		if len(old) == 0 {

@@ -206,7 +206,8 @@ func (d *Driver) fdbFind(ctx context.Context, t snmp.Target, ids *fdbIDs, q driv
 	for part := range slices.Chunk(all, 14) {
 		var oids []string
 		for _, fdb := range part {
-			for _, ix := range [][]uint32{append([]uint32{fdb}, arcs...), append([]uint32{fdb, 6}, arcs...)} { // with the length some agents put first
+			// with the length some agents put first
+			for _, ix := range [][]uint32{append([]uint32{fdb}, arcs...), append([]uint32{fdb, 6}, arcs...)} {
 				oids = append(oids, mib.Sub(mib.QTpFdbPort, ix...), mib.Sub(mib.QTpFdbStatus, ix...))
 			}
 		}
@@ -250,7 +251,7 @@ func take(p *driver.FDBPage, q driver.Query, vlan mib.VID, port, status snmp.Val
 	p.Entries = append(p.Entries, e)
 }
 
-// maxFDBs bounds the filtering databases of a switch that does not tell which there are: one a VLAN.
+// maxFDBs is the maximum number of filtering databases of a switch that does not list them: one for each VLAN.
 const maxFDBs = 4096
 
 // pastOctets comes after every octet of an address. Greater ones will not do: agents of net-snmp's AgentX take an arc
@@ -275,7 +276,7 @@ func (d *Driver) fdbsInUse(ctx context.Context, t snmp.Target) (ids []uint32, er
 	return ids, nil
 }
 
-// fdbEntry reads one entry; nil when there is none.
+// fdbEntry reads one entry; nil if it does not exist.
 func (d *Driver) fdbEntry(ctx context.Context, t snmp.Target, ids *fdbIDs, vlan mib.VID, mac mib.MAC) (*switchdriver.FDBEntry, error) {
 	q := driver.Query{VLAN: vlan, MAC: uint64(mac)}
 	p, err := d.fdbFind(ctx, t, ids, q)

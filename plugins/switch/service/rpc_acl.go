@@ -71,7 +71,7 @@ func (in *aclIn) compare(l *fault.List, vlanLeaf string, vlan *uint32, srcLeaf s
 			continue
 		}
 		if a, err := netip.ParseAddr(*v); err != nil || !a.Is4() {
-			*l = append(*l, fault.At(fault.Invalid, leaf, "%.40q is no IPv4 address", *v))
+			*l = append(*l, fault.At(fault.Invalid, leaf, "%.40q is not an IPv4 address", *v))
 		} else if *v = a.String(); in.Layer == switchdriver.LayerEthernet {
 			*l = append(*l, fault.At(fault.Invalid, leaf, "a profile of layer %s compares the VLAN only", in.Layer))
 		}

@@ -125,7 +125,7 @@ func (f Info) Entry(path string) (e Entry, l fault.List) {
 		if len(cell) > maxCell {
 			l = append(l, fault.At(fault.Invalid, path+leaves[col], "more than %d octets", maxCell))
 		} else if sealed(cell) {
-			l = append(l, fault.At(fault.Invalid, path+leaves[col], "a text of aaa:seal-secret stands for a secret in files only; give the secret itself, it is sealed when it is stored"))
+			l = append(l, fault.At(fault.Invalid, path+leaves[col], "a text of aaa:seal-secret can be used only in files; give the secret itself, it is sealed when it is stored"))
 		}
 	}
 	if len(l) > 0 {

@@ -72,7 +72,7 @@ func (d *Driver) simple(ctx context.Context, sw *switchdriver.Switch, m *Model, 
 	undo, cancel := writes.TakingBack(ctx, undoTime)
 	defer cancel()
 	if left := d.talk(undo, sw, m, f, j.rollback); left != nil {
-		return fault.Device(fault.KindOf(err), "%v; what was done could not be taken back: %v", err, left)
+		return fault.Device(fault.KindOf(err), "%v; what was done could not be undone: %v", err, left)
 	}
 	return err
 }

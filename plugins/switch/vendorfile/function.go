@@ -56,7 +56,7 @@ func (d *decoder) function(e *element) *Function {
 		Permit: d.text(e, "permit_tag"), Deny: d.text(e, "deny_tag")}
 	tags := lineTags()
 	if _, ok := tags[f.Name]; !ok && f.Name != "" {
-		d.bad(e, "unknown function %.40q; known are %s", f.Name, strings.Join(slices.Sorted(maps.Keys(tags)), ", "))
+		d.bad(e, "unknown function %.40q; known are: %s", f.Name, strings.Join(slices.Sorted(maps.Keys(tags)), ", "))
 		return f
 	}
 	if f.Channel = d.oneOf(e, "channel", SNMP, switchcli.Telnet, switchcli.SSH); f.Channel == "" {
@@ -81,7 +81,7 @@ func (d *decoder) function(e *element) *Function {
 	if f.Channel == SNMP {
 		d.sets(list, f)
 		if r := d.leaf(e, "rollback_commands_in_order"); r != nil {
-			d.bad(r, "what SNMP has set is taken back without commands")
+			d.bad(r, "SNMP changes are undone without commands")
 		}
 		return f
 	}
@@ -98,7 +98,7 @@ func (d *decoder) function(e *element) *Function {
 // sets reads commands that are SETs: each names the variable bindings of one.
 func (d *decoder) sets(list *element, f *Function) {
 	if f.Name != AddVLANAndSetPort {
-		d.bad(list, "by SNMP only %s can be described", AddVLANAndSetPort)
+		d.bad(list, "with SNMP only %s can be described", AddVLANAndSetPort)
 	}
 	d.only(list, "command")
 	count := map[string]int{}
@@ -110,13 +110,13 @@ func (d *decoder) sets(list *element, f *Function) {
 		}
 		tags, ok := tagsOf(t)
 		if !ok {
-			d.bad(c, "a command by SNMP is tags and nothing else")
+			d.bad(c, "an SNMP command has only tags")
 		}
 		for _, tag := range tags {
 			count[tag]++
 		}
 		if len(f.Commands) == 0 && !slices.Contains(tags, TagCreate) {
-			d.bad(c, "the first command does not make the VLAN: ${%s}$ is missing in it", TagCreate)
+			d.bad(c, "the first command does not create the VLAN: ${%s}$ is missing in it", TagCreate)
 		}
 		f.Commands = append(f.Commands, Command{Line: c.line, Template: t, Tags: tags})
 	}
@@ -150,7 +150,7 @@ func (d *decoder) lines(list *element, tags []string, depth int) (out []Command)
 		switch c.name {
 		case "command":
 			if len(c.children) > 0 {
-				d.bad(c, "<command> has elements where a text should be")
+				d.bad(c, "<command> has elements where text is expected")
 			}
 			line(c, c.text)
 		case "level":

@@ -115,7 +115,7 @@ func (d *Driver) writeVLAN(ctx context.Context, sw *switchdriver.Switch, m *Mode
 	}
 	if left := d.takeBack(ctx, sw, m, f, undo, v, before, readable, o.Create); left != nil {
 		writes.Keep(ctx)
-		err = fault.Device(fault.KindOf(err), "%v; what was done could not be taken back: %v", err, left)
+		err = fault.Device(fault.KindOf(err), "%v; what was done could not be undone: %v", err, left)
 	}
 	return err
 }
@@ -127,7 +127,7 @@ func confirm(ctx context.Context, sw *switchdriver.Switch, look func() (differs 
 	case errors.Is(err, &fault.Error{Kind: fault.Unsupported}):
 		return nil
 	case err == nil && differs != "":
-		return fault.Device(fault.Downstream, "switch %s took the commands but shows %s", switchdriver.Label(sw), differs)
+		return fault.Device(fault.Downstream, "switch %s accepted the commands but shows %s", switchdriver.Label(sw), differs)
 	}
 	return err
 }
