@@ -55,15 +55,15 @@ func CheckSwitch(sw *Switch) error {
 		return fault.At(fault.Missing, "switch/address", "switch %s has no address", Label(sw))
 	}
 	if _, err := netip.ParseAddr(sw.Address); err != nil {
-		return fault.At(fault.Invalid, "switch/address", "%.60q is no IP address", sw.Address)
+		return fault.At(fault.Invalid, "switch/address", "%.60q is not an IP address", sw.Address)
 	}
 	return nil
 }
 
-// CheckVLANID refuses, with fault.Invalid, what is no VLAN id, 1 to MaxVLANID.
+// CheckVLANID refuses, with fault.Invalid, what is not a VLAN id, 1 to MaxVLANID.
 func CheckVLANID(id uint32) error {
 	if id < 1 || id > MaxVLANID {
-		return fault.At(fault.Invalid, "vlan-id", "%d is no VLAN id, 1 to %d", id, MaxVLANID)
+		return fault.At(fault.Invalid, "vlan-id", "%d is not a VLAN id, 1 to %d", id, MaxVLANID)
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func CheckVLAN(v *VLAN, has func(port uint32) bool) error {
 		l = append(l, fault.All(err)...)
 	}
 	if len(v.Name) > MaxVLANName || !Printable(v.Name) {
-		l = append(l, fault.At(fault.Invalid, "vlan-name", "%.40q is no name of a VLAN, up to %d printable ASCII characters", v.Name, MaxVLANName))
+		l = append(l, fault.At(fault.Invalid, "vlan-name", "%.40q is not a VLAN name of up to %d printable ASCII characters", v.Name, MaxVLANName))
 	}
 	for _, p := range v.EgressPorts {
 		if has != nil && !has(p) {
@@ -119,7 +119,7 @@ func CheckFDBEntry(e *FDBEntry) error {
 		}
 	}
 	if e.Port == 0 {
-		l = append(l, fault.At(fault.Invalid, "port", "0 is no port"))
+		l = append(l, fault.At(fault.Invalid, "port", "0 is not a port"))
 	}
 	return l.Err()
 }
@@ -146,7 +146,7 @@ func CheckARPEntry(e *ARPEntry, prefixLength uint32) error {
 // CheckIPv4 refuses, with fault.Invalid at path, what is not an IPv4 address.
 func CheckIPv4(path, s string) error {
 	if a, err := netip.ParseAddr(s); err != nil || !a.Is4() {
-		return fault.At(fault.Invalid, path, "%.40q is no IPv4 address", s)
+		return fault.At(fault.Invalid, path, "%.40q is not an IPv4 address", s)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Register serves a driver on a gRPC server; sdk.Serve does this for a plugin.
-// name is the plugin's; driver returns the driver, or why there is none yet.
+// name is the plugin's; driver returns the driver, or why it is not ready yet.
 func Register(s grpc.ServiceRegistrar, name string, driver func() (Driver, error)) {
 	pluginv1.RegisterSwitchDriverServer(s, &server{name: name, driver: driver})
 }

@@ -2,7 +2,7 @@
 // candidate, edit-config on a tree with a schema, locks, confirmed commit,
 // notifications, and faults on demand. Hundreds fit in one process.
 //
-// Schema and Edit are the decision core, without I/O; Router puts them behind a
+// Schema and Edit are the decision core, without I/O; Router serves them with a
 // socket. Routers with a command line are package simcli, switches simswitch.
 package simrouter
 
@@ -167,7 +167,7 @@ type Faults struct {
 	RefuseTag string        // error-tag of Refuse; empty: operation-failed
 	Ignore    string        // ok, and nothing is done
 	Garbage   bool          // replies are not XML
-	WrongID   bool          // replies carry a message-id that nobody sent
+	WrongID   bool          // replies carry a message-id that no request had
 	NoID      bool          // replies carry none
 	Swap      bool          // a reply is overtaken by the next
 	Events    bool          // a notification before each reply, without subscription

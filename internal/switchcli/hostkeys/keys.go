@@ -109,7 +109,7 @@ func (k *Keys) keep(ctx context.Context, t switchcli.Target, key string) error {
 		return k.changed(t, &netconf.HostKeyError{Pinned: string(first.Value), Shown: key})
 	}
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "the SSH host key of switch %s cannot be kept: %v", t, err)
+		return fault.Wrap(fault.Unavailable, err, "the SSH host key of switch %s cannot be stored: %v", t, err)
 	}
 	k.Log.Warn("the SSH host key of a switch is trusted because it is the first it showed; compare it with the switch's", "switch", t.String(), "key", key)
 	return nil
@@ -135,7 +135,7 @@ func (k *Keys) changed(t switchcli.Target, err error) error {
 	return f
 }
 
-// split reads ADDRESS, ADDRESS/PORT or ADDRESS:PORT; port 0 is none.
+// split reads ADDRESS, ADDRESS/PORT or ADDRESS:PORT; port 0 means no port.
 func split(at string) (address string, port string) {
 	if a, p, ok := strings.Cut(at, "/"); ok {
 		return a, p
@@ -159,11 +159,11 @@ func (s Settings) Check(path string) (known map[string]string, bad fault.List) {
 	for address, key := range s.KnownHosts {
 		a, err := netip.ParseAddr(address)
 		if err != nil {
-			bad = append(bad, fault.At(fault.Invalid, path+"known_hosts", "%.60q is no IP address", address))
+			bad = append(bad, fault.At(fault.Invalid, path+"known_hosts", "%.60q is not an IP address", address))
 			continue
 		}
 		if _, _, _, _, err := ssh.ParseAuthorizedKey([]byte(key)); err != nil {
-			bad = append(bad, fault.At(fault.Invalid, path+"known_hosts/"+address, "that is no line such as \"ssh-ed25519 AAAA…\""))
+			bad = append(bad, fault.At(fault.Invalid, path+"known_hosts/"+address, "this is not a line such as \"ssh-ed25519 AAAA…\""))
 		}
 		known[a.String()] = key
 	}
