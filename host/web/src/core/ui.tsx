@@ -74,7 +74,7 @@ const many_ = 500, rowHeight = 33, window_ = 60;
 const few_ = 5, line_ = 40;
 /** sought is what a filter searches: a time as it is sent and as it is shown. */
 const sought = (v: string | number): string => (/^\d{4}-\d\d-\d\dT/.test(String(v)) ? `${v} ${stamp(String(v))}` : String(v)).toLowerCase();
-/** edge tells the style that columns are cut off at the right. */
+/** edge lets the style mark that columns are cut off at the right. */
 const edge = (e: HTMLElement) => e.toggleAttribute('data-cut', e.scrollLeft + e.clientWidth + 1 < e.scrollWidth);
 
 /** Table is a list that is filtered and sorted, with the rows that are visible in the document, and all of them as CSV. */

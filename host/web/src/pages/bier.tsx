@@ -40,7 +40,7 @@ async function load(topology: string): Promise<Known> {
 
 export function BierPage() {
   const topologies = useData(() => rpc<{ topology?: { 'topology-id': string }[] }>('bier-topology-api:load-topology').then(t => (t.topology ?? []).map(x => x['topology-id'])), []);
-  // One that has domains is shown first: the others are networks that nobody has made routers of yet.
+  // A topology with domains is shown first: the others have no BIER routers yet.
   const used = useData(() => each(topologies.value ?? [], async t => ((await rpc<{ domain?: object[] }>('bier-topology-api:query-domain', { 'topology-id': t })).domain ?? []).length).then(r => topologies.value?.find(t => r.done.some(([id, n]) => id === t && n > 0)) ?? topologies.value?.[0] ?? ''), [topologies.value]);
   useEffect(topologies.reload, [graphs.value?.size]); // not another key: what is open below stays while the list is read again
   const chosen = route.value.path[1] ?? used.value ?? '';

@@ -61,7 +61,7 @@ const causes: Record<string, string> = { command: 'discovery, asked for', period
 export function HistoryPart({ n }: { n: Node }) {
   interface Change { time: string; change: string; 'node-id'?: string; switch?: string; port?: string; peer?: string; 'peer-port'?: string; 'mac-address'?: string; source?: string; cause?: string }
   const list = useData(s => rpc<{ entry?: Change[] }>('switch:history', { switch: n.id, limit: 1000 }, { signal: s }).then(r => (r.entry ?? []).map((e, i) => ({ ...e, i }))), [n.id]);
-  const here = (e: Change) => !e['node-id'] || e['node-id'] === n.id; // a link is told by one of its ends, maybe the other one
+  const here = (e: Change) => !e['node-id'] || e['node-id'] === n.id; // one end of a link reports it, maybe the other one
   return <Loaded data={list}>{v => <Table name="History" newest rows={v} id={e => String(e.i)} empty={<Empty>Nothing has changed on this switch since it was added to the list.</Empty>} columns={[{ name: 'Time', text: e => e.time, cell: e => <time title={e.time}>{stamp(e.time)}</time> }, { name: 'Change', text: e => e.change.replace('edge', 'link').replace('node', 'switch') }, { name: 'Port', text: e => shortPort((here(e) ? e.port : e['peer-port']) ?? '') }, { name: 'Other end', text: e => { const [other, port] = here(e) ? [e.peer, e['peer-port']] : [e.switch, e.port]; return [other, port && `port ${shortPort(port)}`, e['mac-address']].filter(Boolean).join(' '); } }, { name: 'Known from', text: e => e.source ?? '' }, { name: 'Cause', text: e => causes[e.cause ?? ''] ?? e.cause ?? '' }]} />}</Loaded>;
 }
 

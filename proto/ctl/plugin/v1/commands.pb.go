@@ -150,7 +150,7 @@ type ExecuteStart struct {
 	Arguments []string               `protobuf:"bytes,3,rep,name=arguments,proto3" json:"arguments,omitempty"`
 	// "text" or "json".
 	Format string `protobuf:"bytes,4,opt,name=format,proto3" json:"format,omitempty"`
-	// Columns of the terminal, 0 when there is none.
+	// Columns of the terminal, 0 without a terminal.
 	Width         int32   `protobuf:"varint,5,opt,name=width,proto3" json:"width,omitempty"`
 	Caller        *Caller `protobuf:"bytes,6,opt,name=caller,proto3" json:"caller,omitempty"`
 	unknownFields protoimpl.UnknownFields
