@@ -1,6 +1,5 @@
-// Package hostkeys keeps the SSH host keys of switches: the key a switch shows first is
-// kept in the plugin's private data and asked for from then on, and a command lists and
-// forgets them. The session itself is package switchcli.
+// Package hostkeys keeps the SSH host keys of switches: the first key of a switch is stored in the plugin's private
+// data and required from then on; a command lists and deletes them. The session itself is package switchcli.
 package hostkeys
 
 import (
@@ -22,9 +21,9 @@ import (
 
 // The policies for a switch whose key is not in the settings.
 const (
-	First = "first" // the key seen first is kept, and asked for from then on
-	Known = "known" // only keys of the settings are taken
-	Any   = "any"   // keys are not looked at
+	First = "first" // the first key is stored and required from then on
+	Known = "known" // only keys of the settings are accepted
+	Any   = "any"   // keys are not checked
 )
 
 // Keys are the SSH host keys of switches. It is safe for concurrent use.
@@ -37,7 +36,7 @@ type Keys struct {
 	Log     *slog.Logger
 }
 
-// prefix is where the keys lie in the plugin's private data, by address and port.
+// prefix is that of the keys in the plugin's private data, by address and port.
 const prefix = "host-keys/"
 
 // defaultPort is that of SSH (RFC 4253).
@@ -93,7 +92,7 @@ func (k *Keys) expected(ctx context.Context, t switchcli.Target) (string, error)
 	return string(e.Value), nil
 }
 
-// keep keeps the key seen first, if none was kept meanwhile: two nodes cannot trust two
+// keep stores the first key if none was stored in the meantime: two nodes cannot trust two
 // keys of one switch.
 func (k *Keys) keep(ctx context.Context, t switchcli.Target, key string) error {
 	_, err := k.Store.Commit(ctx, host.Txn{Compares: []host.Compare{{Key: place(t)}}, Ops: []host.Op{{Key: place(t), Value: []byte(key)}}})
