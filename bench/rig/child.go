@@ -156,7 +156,7 @@ func Write(dir string, files map[string]string) error {
 	return nil
 }
 
-// FreeAddress is one at the loopback interface where nobody listens.
+// FreeAddress is an address at the loopback interface where no program listens.
 func FreeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -55,7 +55,7 @@ func ReadSettings(r *realm.Reader, n Names) (s Settings, warnings []string) {
 		r.Fault(n.Prefix+"systemUsername", "an account without a password would be anonymous; write %ssystemPassword too", n.Prefix)
 	}
 	if s.SystemUser == "" && s.SystemPassword != "" {
-		r.Fault(n.Prefix+"systemPassword", "nobody logs in with it; write %ssystemUsername too, or remove it", n.Prefix)
+		r.Fault(n.Prefix+"systemPassword", "it is not used without a system account; add %ssystemUsername, or remove it", n.Prefix)
 	}
 	s.Connections = r.Int("connections", 32, 1, 1000)
 	s.Dial = r.Duration("connectTimeout", 3*time.Second)

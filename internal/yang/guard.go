@@ -61,7 +61,7 @@ func count(s *gy.Statement, keyword string) (n int) {
 	return n
 }
 
-// guardEntry refuses what an entry of an instantiated tree carries and nobody
+// guardEntry refuses statements of an entry of an instantiated tree that no code
 // would check: must, when, and uses that refine or augment their grouping.
 func guardEntry(e *gy.Entry) fault.List {
 	var l fault.List

@@ -42,9 +42,8 @@ func FromFS(name string, fsys fs.FS, dir string) (Source, error) {
 	return s, nil
 }
 
-// Load compiles the modules of all sources into one Set. Imports that nobody
-// ships are taken from the modules this package carries (ietf-inet-types,
-// ietf-yang-types, network-topology and others).
+// Load compiles the modules of all sources into one Set. Imports that no source contains are taken from the modules
+// this package carries (ietf-inet-types, ietf-yang-types, network-topology and others).
 //
 // The error is a fault.List of Kind Invalid; each fault's Path is file:line.
 // Statements whose meaning would be lost are refused (see doc.go).
@@ -84,7 +83,7 @@ func Load(sources ...Source) (*Set, error) {
 func process(lib *library) (ms *gy.Modules, l fault.List) {
 	defer func() {
 		if r := recover(); r != nil {
-			l = fault.List{fault.New(fault.Invalid, "the YANG compiler gave up on these modules: %v", r)}
+			l = fault.List{fault.New(fault.Invalid, "the YANG compiler cannot read these modules: %v", r)}
 		}
 	}()
 	ms = gy.NewModules()

@@ -22,7 +22,7 @@ func newLibrary() *library {
 }
 
 // add takes a file in. The same revision shipped twice is shared when both texts
-// mean the same, and refused when they differ: nobody could say which one counts.
+// mean the same, and refused when they differ, because it is not clear which one applies.
 func (lib *library) add(f *file) error {
 	if o := lib.byFull[f.full()]; o != nil {
 		if sameMeaning(o.stmt, f.stmt) {
@@ -68,7 +68,7 @@ func meaning(s *gy.Statement) []*gy.Statement {
 }
 
 // resolve picks a revision for every import, loading embedded modules for those
-// that nobody ships.
+// that no source contains.
 func (lib *library) resolve() fault.List {
 	var l fault.List
 	for i := 0; i < len(lib.order); i++ { // grows while embedded modules are taken in

@@ -43,7 +43,7 @@ func (f *file) full() string { return fullName(f.name, f.revision) }
 func at(s *gy.Statement, format string, args ...any) *fault.Error {
 	loc := s.Location()
 	if i := strings.LastIndexByte(loc, ':'); i > 0 && strings.Count(loc, ":") > 1 {
-		loc = loc[:i] // the column helps nobody
+		loc = loc[:i] // the column is not useful
 	}
 	return fault.At(fault.Invalid, loc, format, args...)
 }
@@ -101,7 +101,7 @@ func (f *file) header() error {
 func parseStatements(text, path string) (s []*gy.Statement, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fault.At(fault.Invalid, path, "the YANG parser gave up: %v", r)
+			err = fault.At(fault.Invalid, path, "the YANG parser failed: %v", r)
 		}
 	}()
 	s, err = gy.Parse(text, path)

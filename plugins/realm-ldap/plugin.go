@@ -56,8 +56,8 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 	return l, warnings, nil
 }
 
-// readRoles reads how roles are found. The properties may stand at a realm that
-// gives none, so that its kind can be changed alone.
+// readRoles reads how roles are found. A realm without roles may have these properties, so that only its kind must be
+// changed.
 func readRoles(r *realm.Reader, l *ldapRealm, template string, roles bool) {
 	naming, suffix := ldap.Naming(template)
 	if naming == "" {

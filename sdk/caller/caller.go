@@ -54,7 +54,7 @@ func From(ctx context.Context) (Caller, bool) {
 	return c.who, true
 }
 
-// ToProto returns the wire form of the context's caller, nil when there is none.
+// ToProto returns the wire form of the context's caller, nil without a caller.
 func ToProto(c Caller) *pluginv1.Caller {
 	return &pluginv1.Caller{User: c.User, Domain: c.Domain, Roles: c.Roles, RequestId: c.RequestID, Address: c.Address}
 }

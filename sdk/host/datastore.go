@@ -49,7 +49,7 @@ func newDatastore(c grpc.ClientConnInterface) *Datastore {
 	return &Datastore{pluginv1.NewHostDatastoreClient(c)}
 }
 
-// Get returns the entry of a key; a fault.NotFound when there is none. It sees every
+// Get returns the entry of a key; a fault.NotFound if it does not exist. It sees every
 // change that was acknowledged, on any node, before the call.
 func (d *Datastore) Get(ctx context.Context, s Space, key string) (Entry, error) {
 	r, err := d.rpc.Get(ctx, &pluginv1.GetRequest{Space: s, Key: key})

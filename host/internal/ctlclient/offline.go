@@ -19,7 +19,7 @@ import (
 // offline has ctld carry out a command on the files of the home: only ctld links the datastore's engines.
 func (o *options) offline(cmd *cobra.Command, in console.Offline) error {
 	if in.Format != "text" && in.Format != "json" {
-		return coded{console.Usage, errors.New("--format is text or json, not " + strconv.Quote(in.Format))}
+		return coded{console.Usage, errors.New("--format must be text or json, not " + strconv.Quote(in.Format))}
 	}
 	dir, err := o.homeDir()
 	if err != nil {
@@ -39,7 +39,7 @@ func (o *options) offline(cmd *cobra.Command, in console.Offline) error {
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(c)
 	if err := run.Start(); err != nil {
-		return coded{console.Failed, fmt.Errorf("%s, which carries this out, does not start: %w", daemon, err)}
+		return coded{console.Failed, fmt.Errorf("%s, which is needed for this, does not start: %w", daemon, err)}
 	}
 	done := make(chan error, 1)
 	go func() { done <- run.Wait() }()
@@ -55,7 +55,7 @@ func (o *options) offline(cmd *cobra.Command, in console.Offline) error {
 			case errors.As(err, &e) && e.Exited():
 				return ended(console.Code(e.ExitCode()))
 			}
-			return coded{console.Failed, fmt.Errorf("%s, which carries this out, was ended: %w", daemon, err)}
+			return coded{console.Failed, fmt.Errorf("%s, which is needed for this, was killed: %w", daemon, err)}
 		}
 	}
 }
@@ -69,7 +69,7 @@ func findDaemon() (string, error) {
 	}
 	path, err := exec.LookPath("ctld")
 	if err != nil {
-		return "", errors.New("the program ctld carries this out, and it is neither beside ctl nor in PATH: install both in one directory")
+		return "", errors.New("the program ctld is needed for this, but it is neither in the directory of ctl nor in PATH: install both in one directory")
 	}
 	return path, nil
 }

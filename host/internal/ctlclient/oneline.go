@@ -36,7 +36,7 @@ func (o *options) oneLine(ctx context.Context, line string) error {
 	}
 	l.session.Stdout, l.session.Stderr = above{l.status, o.std.Out}, l.status
 	if err := l.session.Start(line); err != nil {
-		return coded{console.Unavailable, fmt.Errorf("the controller does not take the line: %w", err)}
+		return coded{console.Unavailable, fmt.Errorf("the controller does not accept the line: %w", err)}
 	}
 	defer l.forwardSignals()()
 	return l.wait()
@@ -56,7 +56,7 @@ func (o *options) lines(ctx context.Context, in io.Reader, name string) error {
 	}
 	l.session.Stdout, l.session.Stderr = above{l.status, o.std.Out}, l.status
 	if err := l.session.Shell(); err != nil {
-		return coded{console.Unavailable, fmt.Errorf("the controller opens no shell: %w", err)}
+		return coded{console.Unavailable, fmt.Errorf("the controller does not open a shell: %w", err)}
 	}
 	defer l.forwardSignals()()
 	return l.wait()

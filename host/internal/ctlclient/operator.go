@@ -54,7 +54,7 @@ func (o *options) configCommand() *cobra.Command {
 				Options: map[string]string{"effective": strconv.FormatBool(effective)}, Args: map[string][]string{"key": args}})
 		},
 	}
-	show.Flags().BoolVarP(&effective, "effective", "e", false, "all settings, also those that nobody changed")
+	show.Flags().BoolVarP(&effective, "effective", "e", false, "all settings, also those with their default value")
 	c.AddCommand(validate, show)
 	return c
 }
@@ -91,7 +91,7 @@ func versionCommand() *cobra.Command {
 				_, err := fmt.Fprintf(cmd.OutOrStdout(), "ctl %s\n", versionText())
 				return err
 			}
-			return coded{console.Usage, fmt.Errorf("--format is text or json, not %q", format)}
+			return coded{console.Usage, fmt.Errorf("--format must be text or json, not %q", format)}
 		},
 	}
 	c.Flags().StringVar(&format, "format", "text", "text or json")

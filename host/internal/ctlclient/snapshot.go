@@ -78,7 +78,7 @@ func (o *options) snapshotTo(ctx context.Context, cmd *cobra.Command, f *os.File
 	defer l.close()
 	l.session.Stdout, l.session.Stderr = f, l.status
 	if err := l.session.Start("snapshot:save"); err != nil {
-		return coded{console.Unavailable, fmt.Errorf("the controller does not take the line: %w", err)}
+		return coded{console.Unavailable, fmt.Errorf("the controller does not accept the line: %w", err)}
 	}
 	defer l.forwardSignals()()
 	return l.wait()

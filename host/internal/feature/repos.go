@@ -57,7 +57,7 @@ func (m *Manager) AddRepository(ctx context.Context, url string, o AddOptions) (
 	c, err := m.changing(ctx, func() (Change, error) {
 		before, again := m.added.repos[r.Name]
 		if !again && slices.ContainsFunc(m.repo.Repositories(), func(o *Repository) bool { return o.Name == r.Name }) {
-			return Change{}, fault.New(fault.Exists, "a repository %q is in the catalogue already", r.Name)
+			return Change{}, fault.New(fault.Exists, "the repository %q is already in the catalogue", r.Name)
 		}
 		if err := r.follows(before, sig); err != nil {
 			return Change{}, err
@@ -110,9 +110,9 @@ func (r *Repository) expired(now time.Time) bool {
 func (r *Repository) addable(sig *signature, o AddOptions, now time.Time) error {
 	switch {
 	case sig == nil && o.Key != "":
-		return fault.New(fault.Denied, "%s is not signed: there is no %s%s beside it, so --key cannot be checked", r.URL, r.URL, signatureSuffix)
+		return fault.New(fault.Denied, "%s is not signed: there is no %s%s in the same directory, so --key cannot be checked", r.URL, r.URL, signatureSuffix)
 	case sig == nil && !o.Unsigned:
-		return fault.New(fault.Denied, "%s is not signed: there is no %s%s beside it. Its author makes that with minisign -Sm %s; "+
+		return fault.New(fault.Denied, "%s is not signed: there is no %s%s in the same directory. Its author creates it with minisign -Sm %s; "+
 			"--unsigned adds it without, which feature:repo-list and plugin:info then show", r.URL, r.URL, signatureSuffix, filepath.Base(r.URL))
 	case sig == nil:
 		return nil
@@ -122,7 +122,7 @@ func (r *Repository) addable(sig *signature, o AddOptions, now time.Time) error 
 	for _, f := range r.Features {
 		for _, p := range f.Plugins {
 			if p.SHA256 == "" {
-				return fault.New(fault.Invalid, "%s: feature %s names plugin %s without its sha256; what is signed must name the checksum of each program", r.URL, f.Name, p.Name)
+				return fault.New(fault.Invalid, "%s: feature %s names plugin %s without its sha256; a signed catalogue must have the checksum of each program", r.URL, f.Name, p.Name)
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func (r *Repository) follows(before repoRecord, sig *signature) error {
 		return fault.New(fault.Denied, "the catalogue %s is signed, and %s is not: fetch its signature, or remove the catalogue with feature:repo-remove first", r.Name, r.URL)
 	}
 	if old, _ := ParseRepository(before.URL, before.Text); old != nil && r.Serial < old.Serial {
-		return fault.New(fault.Denied, "%s is older (serial %d) than the catalogue %s that is there (serial %d)", r.URL, r.Serial, r.Name, old.Serial)
+		return fault.New(fault.Denied, "%s is older (serial %d) than the installed catalogue %s (serial %d)", r.URL, r.Serial, r.Name, old.Serial)
 	}
 	return nil
 }
@@ -174,10 +174,10 @@ func (m *Manager) removeRepository(ctx context.Context, name string, uninstall b
 	if _, ok := m.added.repos[name]; !ok {
 		for _, r := range m.repo.Repositories() {
 			if r.Name == name {
-				return Change{}, fault.New(fault.Denied, "repository %s is the file %s; remove that and run feature:repo-refresh", name, r.URL)
+				return Change{}, fault.New(fault.Denied, "repository %s is the file %s; remove this file and run feature:repo-refresh", name, r.URL)
 			}
 		}
-		return Change{}, fault.New(fault.NotFound, "no repository %q was added%s", name, nearest.Hint(name, slices.Collect(maps.Keys(m.added.repos))))
+		return Change{}, fault.New(fault.NotFound, "no added repository %q%s", name, nearest.Hint(name, slices.Collect(maps.Keys(m.added.repos))))
 	}
 	var used []string
 	for _, f := range m.plan.Features {
@@ -222,7 +222,7 @@ func (m *Manager) recatalogue(ctx context.Context, next added, lose bool, edit f
 	for name, why := range broken {
 		if oldBroken[name] == nil && !lose && !errors.As(why, new(revokedError)) {
 			restore()
-			return Change{}, fault.Wrap(fault.KindOf(why), why, "the catalogue is left as it was, because %s could not be had any more: %v", name, why)
+			return Change{}, fault.Wrap(fault.KindOf(why), why, "the catalogue is unchanged, because %s is no longer available: %v", name, why)
 		}
 	}
 	c, err := m.change(ctx, wanted, false, Agreement{}, ops...)

@@ -94,7 +94,7 @@ func loadState(ctx context.Context, s datastore.Store) (out stored, more added, 
 		switch {
 		case err == nil:
 			if err := json.Unmarshal(e.Value, &out.state); err != nil {
-				return fmt.Errorf("the stored set of features is not readable: %w", err)
+				return fmt.Errorf("the stored set of features cannot be read: %w", err)
 			}
 			out.revision = e.Revision
 		case !errors.Is(err, datastore.ErrNotFound):
@@ -106,7 +106,7 @@ func loadState(ctx context.Context, s datastore.Store) (out stored, more added, 
 			}
 			var r repoRecord
 			if err := json.Unmarshal(e.Value, &r); err != nil {
-				return fmt.Errorf("the stored repository %s is not readable: %w", e.Key, err)
+				return fmt.Errorf("the stored repository %s cannot be read: %w", e.Key, err)
 			}
 			more.repos[strings.TrimPrefix(e.Key, repoPrefix)] = r
 		}
@@ -116,7 +116,7 @@ func loadState(ctx context.Context, s datastore.Store) (out stored, more added, 
 			}
 			var k keyRecord
 			if err := json.Unmarshal(e.Value, &k); err != nil {
-				return fmt.Errorf("the stored public key %s is not readable: %w", e.Key, err)
+				return fmt.Errorf("the stored public key %s cannot be read: %w", e.Key, err)
 			}
 			more.keys[strings.TrimPrefix(e.Key, keyPrefix)] = k
 		}
@@ -126,7 +126,7 @@ func loadState(ctx context.Context, s datastore.Store) (out stored, more added, 
 			}
 			r := grantRecord{revision: e.Revision}
 			if err := json.Unmarshal(e.Value, &r.Held); err != nil {
-				return fmt.Errorf("the stored grants %s are not readable: %w", e.Key, err)
+				return fmt.Errorf("the stored grants %s cannot be read: %w", e.Key, err)
 			}
 			grants[strings.TrimPrefix(e.Key, grantPrefix)] = r
 		}

@@ -237,7 +237,7 @@ func readBounded(path string) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > maxConfig {
-		return nil, fmt.Errorf("the file has %d bytes, at most %d are read", info.Size(), maxConfig)
+		return nil, fmt.Errorf("the file has %d bytes, at most %d are allowed", info.Size(), maxConfig)
 	}
 	return os.ReadFile(path)
 }

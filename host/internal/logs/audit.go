@@ -167,7 +167,7 @@ func lastRecord(path string) (last *readRecord, torn bool, err error) {
 	line := b[bytes.LastIndexByte(b[:end-1], '\n')+1 : end-1]
 	last = &readRecord{line: line, file: path}
 	if err := json.Unmarshal(line, &last.AuditRecord); err != nil {
-		return nil, torn, fmt.Errorf("%s: the last line is no record of the audit; move the file away: %w", path, err)
+		return nil, torn, fmt.Errorf("%s: the last line is not an audit record; move the file away: %w", path, err)
 	}
 	return last, torn, nil
 }
@@ -325,12 +325,12 @@ func VerifyAudit(dir string, f func(AuditRecord) bool) (records int, err error) 
 			var r AuditRecord
 			switch err := json.Unmarshal(lines.Bytes(), &r); {
 			case err != nil:
-				err = fmt.Errorf("%s:%d: this is no record of the audit", path, n)
+				err = fmt.Errorf("%s:%d: this line is not an audit record", path, n)
 				_ = file.Close()
 				return records, err
 			case records > 0 && (r.Prev != prev || r.Seq != seq+1):
 				_ = file.Close()
-				return records, fmt.Errorf("%s:%d: record %d does not follow record %d: what is before it was changed or removed", path, n, r.Seq, seq)
+				return records, fmt.Errorf("%s:%d: record %d does not follow record %d: records before it were changed or removed", path, n, r.Seq, seq)
 			}
 			prev, seq = hashOf(lines.Bytes()), r.Seq
 			records++

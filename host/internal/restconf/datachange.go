@@ -101,7 +101,7 @@ func (x *exchange) instance(path string) (tree.Path, error) {
 	}
 	p, err := tree.ParseText(set, path)
 	if err == nil && (len(p) == 0 || !x.installed().served(p[0].Node.Module)) {
-		err = fault.New(fault.Invalid, "path: it must lead to data that is served")
+		err = fault.New(fault.Invalid, "path: it must be the path of data that is served")
 	}
 	return p, err
 }
@@ -120,7 +120,7 @@ func (x *exchange) followData(form int) {
 	switch {
 	case err != nil:
 	case len(p) == 0:
-		err = fault.New(fault.Invalid, "the changes of one tree can be followed, not those of the whole datastore: name it, …/%s/%s/module:node", dataChange, s.store)
+		err = fault.New(fault.Invalid, "only the changes of one tree can be followed, not those of the whole datastore: name the tree, …/%s/%s/module:node", dataChange, s.store)
 	case s.scope != "base" && s.scope != "one" && s.scope != "subtree":
 		err = fault.New(fault.Invalid, "scope is base, one or subtree, not %.40q", s.scope)
 	}
@@ -146,7 +146,7 @@ type changes struct {
 	stream dataStream
 	path   tree.Path
 	after  datastore.Revision
-	known  map[string]bool // documents that are there, to tell created from updated
+	known  map[string]bool // existing documents, to distinguish created from updated
 	last   string          // the text of what is inside of one document
 }
 
@@ -213,7 +213,7 @@ func (c *changes) run(ctx context.Context, prefixes []datastore.Prefix, emit fun
 		return nil
 	})
 	if errors.Is(err, datastore.ErrCompacted) {
-		return errors.New("the changes since then are not kept any more: read the data and follow from now on")
+		return errors.New("the changes since then are no longer stored: read the data and follow from now on")
 	}
 	return err
 }

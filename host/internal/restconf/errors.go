@@ -104,7 +104,7 @@ func (x *exchange) entries(err error) (status int, list []entry) {
 	return status, list
 }
 
-// write sends a body; a client that went away is nobody's fault.
+// write sends a body. An error because the client has disconnected is ignored.
 func (x *exchange) write(body []byte) {
 	if _, err := x.w.Write(body); err != nil {
 		x.o.Log.DebugContext(x.r.Context(), "restconf: the client went away", "path", x.r.URL.Path, "error", err)

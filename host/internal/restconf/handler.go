@@ -74,10 +74,10 @@ type envelope struct {
 	root  string // "/restconf"
 	style yang.Style
 	media string   // what is answered to a client that takes anything
-	types []string // the same, as a header that nobody changes
+	types []string // the same, as a header that must not be changed
 }
 
-// noCache is shared by all answers; nobody appends to a header that is set here.
+// noCache is shared by all answers; do not append to a header that is set here.
 var noCache = []string{"no-cache"}
 
 var (
@@ -227,7 +227,7 @@ func (x *exchange) methods(allow string, have ...string) bool {
 		x.w.WriteHeader(http.StatusOK)
 		return false
 	}
-	x.fail(&statusError{fault.New(fault.Unsupported, "this resource takes %s", allow), http.StatusMethodNotAllowed, "operation-not-supported"})
+	x.fail(&statusError{fault.New(fault.Unsupported, "this resource accepts %s", allow), http.StatusMethodNotAllowed, "operation-not-supported"})
 	return false
 }
 

@@ -62,7 +62,7 @@ func (r *record) number() uint64 {
 // error of run says why no more come.
 type source func(ctx context.Context) (run func(emit func(Event)) error, err error)
 
-// hold returns the history of a stream, beginning to record it if nobody else holds it, and the
+// hold returns the history of a stream, beginning to record it if no other reader holds it, and the
 // function that gives it back.
 func (h *histories) hold(name string, now time.Time, from source) (*history, func(), error) {
 	h.mu.Lock()

@@ -53,7 +53,7 @@ func (x *exchange) accepts() bool {
 	}
 	media, ok := x.negotiate(parseAccept(values))
 	if !ok {
-		x.fail(&statusError{fault.New(fault.Invalid, "the answer would be %s or %s, which the Accept header does not allow", mediaYANGData, mediaYANGDataXML),
+		x.fail(&statusError{fault.New(fault.Invalid, "the answer is available as %s or %s, which the Accept header does not allow", mediaYANGData, mediaYANGDataXML),
 			http.StatusNotAcceptable, "invalid-value"})
 		return false
 	}

@@ -70,13 +70,13 @@ type Options struct {
 	Store   datastore.Store
 	Events  Events                // nil: no streams
 	Guards  map[string]tree.Guard // by top-level node, "aaa:http-authorization"
-	// Owners check changes of the trees of plugins, by top-level node; nil: nobody does.
+	// Owners check changes of the trees of plugins, by top-level node; nil: no checks.
 	Owners  func(qname string) tree.Owner
 	Log     *slog.Logger
 	MaxBody int64            // bytes of a request body; 0 = 4 MiB
 	Now     func() time.Time // nil: time.Now
 	// Waiting is called when a request begins to follow events, until the function it returns is
-	// called; nil = nobody wants to know.
+	// called; nil = not used.
 	Waiting func(context.Context) func()
 	// Readable returns for a request that may not read all below its resource what reports of a path,
 	// /rests/data/…, whether it may be read and whether all below it may; nil for any other request.

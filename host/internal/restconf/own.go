@@ -20,7 +20,7 @@ var ownModules embed.FS
 // whenReplay is a condition of ietf-restconf-monitoring, which the server holds to by itself.
 var whenReplay = regexp.MustCompile(`when "../replay-support" \{[^}]*\}`)
 
-// ownSchema is the schema of what the server tells of itself: the library of modules
+// ownSchema is the schema of the server's own data: the library of modules
 // and the monitoring of RESTCONF.
 var ownSchema = sync.OnceValues(func() (*yang.Set, error) {
 	src, err := yang.FromFS("restconf", ownModules, "yang")
@@ -44,7 +44,7 @@ var ownSchema = sync.OnceValues(func() (*yang.Set, error) {
 	return set, nil
 })
 
-// own answers what the server tells of itself, and reports whether the path leads there.
+// own returns the server's own data, and reports whether the path is in it.
 func (x *exchange) own() bool {
 	if len(x.path) == 0 || x.ds == "running" || x.ds == "intended" {
 		return false
@@ -109,7 +109,7 @@ func (x *exchange) ownAt(top string, value any) (at *yang.Data, p tree.Path, q q
 	}
 	list, err := set.Root.DecodeMembers(text, yang.Options{})
 	if err != nil {
-		return nil, nil, q, fault.Wrap(fault.Internal, err, "the server's own state does not fit its schema")
+		return nil, nil, q, fault.Wrap(fault.Internal, err, "the server's own state does not match its schema")
 	}
 	all := yang.NewData(set.Root, false)
 	all.Add(list[0])

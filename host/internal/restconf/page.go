@@ -32,7 +32,7 @@ func (q *query) pageParameter(name, value string) (err error) {
 	number := func(low int) (int, error) {
 		n, err := strconv.Atoi(value)
 		if err != nil || n < low {
-			return 0, fault.New(fault.Invalid, "%s is a number of at least %d, not %.40q", name, low, value)
+			return 0, fault.New(fault.Invalid, "%s must be a number of at least %d, not %.40q", name, low, value)
 		}
 		return n, nil
 	}
@@ -47,7 +47,7 @@ func (q *query) pageParameter(name, value string) (err error) {
 		}
 	case "direction":
 		if value != "forwards" && value != "backwards" {
-			return fault.New(fault.Invalid, "direction is forwards or backwards, not %.40q", value)
+			return fault.New(fault.Invalid, "direction must be forwards or backwards, not %.40q", value)
 		}
 		p.backwards = value == "backwards"
 	case "cursor":
@@ -66,7 +66,7 @@ func (q *query) pageParameter(name, value string) (err error) {
 // returns the mark of what is left.
 func (x *exchange) cut(p tree.Path, at *yang.Data, q query, m *mark) (*mark, error) {
 	if !at.IsArray() {
-		return m, fault.New(fault.Invalid, "limit, offset, cursor, direction, sort-by and where are for a list as a whole, which %s is not", p)
+		return m, fault.New(fault.Invalid, "limit, offset, cursor, direction, sort-by and where are only for a whole list; %s is not a list", p)
 	}
 	entries, err := q.page.choose(at)
 	if err != nil {
@@ -76,7 +76,7 @@ func (x *exchange) cut(p tree.Path, at *yang.Data, q query, m *mark) (*mark, err
 	if q.page.cursor != "" {
 		i := slices.IndexFunc(entries, func(e *yang.Data) bool { return cursorOf(e) == q.page.cursor })
 		if i < 0 {
-			return m, fault.New(fault.Invalid, "there is no entry at the cursor %.80q any more: read the list from its beginning", q.page.cursor)
+			return m, fault.New(fault.Invalid, "the entry at the cursor %.80q no longer exists: read the list from its beginning", q.page.cursor)
 		}
 		first += i
 	}

@@ -53,7 +53,7 @@ func (s *Server) saveSnapshot(ctx context.Context, _ struct{}) (out snapshotFile
 	}
 	out.Name = savedPrefix + time.Now().UTC().Format("20060102-150405.000") + ".tar"
 	if _, err := os.Lstat(filepath.Join(dir, out.Name)); err == nil {
-		return out, fault.New(fault.Exists, "%s is there already: save again", out.Name)
+		return out, fault.New(fault.Exists, "%s exists already: save again", out.Name)
 	}
 	f, err := os.CreateTemp(dir, ".snapshot-*") // mode 0600
 	if err != nil {

@@ -113,7 +113,7 @@ func (n *Network) span() {
 	}
 }
 
-// tell gives a switch its part. On a link that is nobody's way to the root the
+// tell gives a switch its part. On a link that no switch uses to reach the root the
 // end farther from the root blocks.
 func (p *place) tell(places []*place) {
 	tree := simswitch.Tree{Root: p.root, Cost: p.cost}

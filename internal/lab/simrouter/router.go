@@ -2,7 +2,7 @@
 // candidate, edit-config on a tree with a schema, locks, confirmed commit,
 // notifications, and faults on demand. Hundreds fit in one process.
 //
-// Schema and Edit are the decision core, without I/O; Router puts them behind a
+// Schema and Edit are the decision core, without I/O; Router serves them with a
 // socket. Routers with a command line are package simcli, switches simswitch.
 package simrouter
 
@@ -54,7 +54,7 @@ type Act struct {
 	What    string
 }
 
-// maxActs bounds what is remembered.
+// maxActs is the maximum number of acts that are stored.
 const maxActs = 100_000
 
 // note remembers an act. The lock is held.
@@ -88,8 +88,8 @@ func Start(o Options) (*Router, error) {
 	return r, err
 }
 
-// Down is a power cut: connections end without a word. The running configuration
-// stays; an unconfirmed commit is taken back, as a router does when it boots.
+// Down is a power cut: connections end without notice. The running configuration stays; an unconfirmed commit is
+// undone, as a router does when it boots.
 func (r *Router) Down() {
 	r.Listener.Down()
 	r.mu.Lock()
@@ -107,7 +107,7 @@ func (r *Router) Config() *xmltree.Node {
 }
 
 // Change edits running from outside, as an operator at the console does; sessions
-// that subscribed hear of it. config holds top-level elements with operations.
+// that subscribed are notified. config holds top-level elements with operations.
 func (r *Router) Change(config *xmltree.Node) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -167,7 +167,7 @@ type Faults struct {
 	RefuseTag string        // error-tag of Refuse; empty: operation-failed
 	Ignore    string        // ok, and nothing is done
 	Garbage   bool          // replies are not XML
-	WrongID   bool          // replies carry a message-id that nobody sent
+	WrongID   bool          // replies carry a message-id that no request had
 	NoID      bool          // replies carry none
 	Swap      bool          // a reply is overtaken by the next
 	Events    bool          // a notification before each reply, without subscription

@@ -86,10 +86,10 @@ func Passing(md metadata.MD) metadata.MD {
 	return out
 }
 
-// frame is a message nobody decodes.
+// frame is a message that is not decoded.
 type frame struct{ data mem.BufferSlice }
 
-// Message is a whole message that nobody decodes: the request or the answer of a
+// Message is a whole message that is not decoded: the request or the answer of a
 // unary call that is carried on.
 type Message struct{ Body []byte }
 

@@ -61,7 +61,7 @@ func (s *Shell) topology(in *commands.Invocation) (string, error) {
 	case 1:
 		return have[0], nil
 	}
-	return "", fault.New(fault.Invalid, "topologies %s have a channel %s each: say which with --topology", strings.Join(have, " and "), in.Arg("channel"))
+	return "", fault.New(fault.Invalid, "topologies %s have a channel %s each: choose one with --topology", strings.Join(have, " and "), in.Arg("channel"))
 }
 
 // topologies completes ids of topologies with channels.
@@ -111,7 +111,7 @@ func (s *Shell) channelDeploy() commands.Command {
 				return err
 			}
 			if topology == "" {
-				return fault.New(fault.NotFound, "there is no channel %s; add-channel makes it", in.Arg("channel"))
+				return fault.New(fault.NotFound, "there is no channel %s; add-channel creates it", in.Arg("channel"))
 			}
 			d := channels.Deployment{Topology: topology, Name: in.Arg("channel"), Ingress: in.Arg("ingress")}
 			for _, e := range in.Args["egress"] {

@@ -21,7 +21,7 @@ type Routers interface {
 	Alarms(ctx context.Context) ([]bier.Alarm, error)
 	// ClearNotices forgets what a router reported.
 	ClearNotices(ctx context.Context, node string) error
-	// Session is the session to a router; the zero one when there is none.
+	// Session is the session to a router; the zero value without a session.
 	Session(node string) bier.Session
 }
 

@@ -59,7 +59,7 @@ func (s *Shell) ping() commands.Command {
 }
 
 func (s *Shell) runPing(ctx context.Context, in *commands.Invocation) error {
-	count, _ := strconv.Atoi(in.Option("count")) // what is none is 0, which is refused
+	count, _ := strconv.Atoi(in.Option("count")) // an invalid number is 0, which is refused
 	list, err := s.Inspector.Ping(ctx, operations.PingIn{Topology: in.Option("topology"), Channel: in.Arg("channel"), Egress: in.Args["egress"], Count: count})
 	if err != nil {
 		return err

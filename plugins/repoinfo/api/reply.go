@@ -14,7 +14,7 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// gzipFrom is the length from which packing an answer is worth it.
+// gzipFrom is the length from which answers are compressed.
 const gzipFrom = 1 << 10
 
 // reply writes a value as JSON, with an entity tag made of its bytes.
@@ -39,7 +39,7 @@ func reply(w http.ResponseWriter, r *http.Request, value any) error {
 		return nil
 	}
 	if !packed {
-		_, _ = w.Write(body.Bytes()) // a caller who is gone is no error of ours
+		_, _ = w.Write(body.Bytes()) // a client that has disconnected is not an error
 		return nil
 	}
 	z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)

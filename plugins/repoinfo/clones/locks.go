@@ -15,7 +15,7 @@ import (
 )
 
 // staleLock is the age at which a lock file in a mirror is one that a killed git left:
-// nobody else writes there, and git holds none so long.
+// no other program writes there, and git never holds a lock for so long.
 const staleLock = time.Hour
 
 // unlocked lets git write to a mirror. When a stale lock keeps it from that, the lock is
@@ -98,7 +98,7 @@ func (g *gates) read(ctx context.Context, project string) (release func(), err e
 	}, func(p *gate) { p.readers-- })
 }
 
-// write waits until nobody reads. Readers that come meanwhile go first: who
+// write waits until there is no reader. Readers that arrive meanwhile go first: who
 // removes objects has time.
 func (g *gates) write(ctx context.Context, project string) (release func(), err error) {
 	return g.enter(ctx, project, func(p *gate) bool {

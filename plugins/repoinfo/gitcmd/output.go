@@ -21,7 +21,7 @@ type Call struct {
 	Config     []string      // further "name=value" for this call
 	Stdin      string        // fed to the child (Output only)
 	Input      bool          // the caller feeds Process.Stdin (Start only)
-	Background bool          // at a lower priority: nobody waits for the first result, or it takes long
+	Background bool          // at a lower priority: no client waits for the first result, or it takes long
 	Trust      Trust         // Network for fetch and ls-remote
 	Env        []string      // more environment, for Network only: the place for secrets, never Args
 	Timeout    time.Duration // 0 = Git.Timeout

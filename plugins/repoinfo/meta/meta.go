@@ -131,7 +131,7 @@ func (c *converter) mapping(n *yaml.Node, depth int) (map[string]any, error) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if key.Kind != yaml.ScalarNode {
-			return nil, c.bad(key, "a key is no simple word")
+			return nil, c.bad(key, "a key is not a simple word")
 		}
 		if key.ShortTag() == "!!merge" {
 			if err := c.merge(m, value, depth); err != nil {
@@ -141,7 +141,7 @@ func (c *converter) mapping(n *yaml.Node, depth int) (map[string]any, error) {
 		}
 		name := strings.ReplaceAll(key.Value, "_", "-")
 		if own[name] {
-			return nil, c.bad(key, "the key %q is there twice", key.Value)
+			return nil, c.bad(key, "the key %q occurs twice", key.Value)
 		}
 		own[name] = true
 		v, err := c.value(value, depth+1)

@@ -63,13 +63,13 @@ func (s *Service) request(in *commands.Invocation) (q report.Request, err error)
 		}
 	}
 	if (q.Ref1 == "") != (q.Ref2 == "") || (q.Ref1 != "" && q.Branch != "") {
-		return q, fault.New(fault.Invalid, "give REF1 and REF2, or --branch, or none of them")
+		return q, fault.New(fault.Invalid, "give REF1 and REF2, or --branch, or nothing")
 	}
 	if q.Interval == "" {
 		q.Interval = "month"
 	}
 	if !slices.Contains(report.Intervals, q.Interval) {
-		return q, fault.New(fault.Invalid, "--interval %s is none of %s", q.Interval,
+		return q, fault.New(fault.Invalid, "invalid --interval %s, expected one of %s", q.Interval,
 			strings.Join(report.Intervals, ", "))
 	}
 	for name := range words(in.Option("project")) {
@@ -107,7 +107,7 @@ func (s *Service) summary(ctx context.Context, in *commands.Invocation) error {
 	}
 	form := in.Option("form")
 	if !slices.Contains([]string{"", "text", "csv", "html"}, form) {
-		return fault.New(fault.Invalid, "--form %s is none of text, csv, html", form)
+		return fault.New(fault.Invalid, "invalid --form %s, expected text, csv or html", form)
 	}
 	plan, err := s.report.Plan(ctx, q)
 	if err != nil {

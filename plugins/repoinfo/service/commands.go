@@ -122,7 +122,7 @@ func (s *Service) projectsCommand() commands.Command {
 	return commands.Command{
 		Name:    "repoinfo:projects",
 		Summary: "List the clones with their state",
-		Help: "Lists every project in the folder of clones: kind (bare, normal), state (ok, empty, shallow, partial, damaged, unreadable, absent), " +
+		Help: "Lists every project in the directory of clones: kind (bare, normal), state (ok, empty, shallow, partial, damaged, unreadable, absent), " +
 			"branches, tags, whether it is mirrored, the last sync in UTC, commits with and without line counts, and what is wrong.",
 		Safe: true,
 		Run:  s.projects,

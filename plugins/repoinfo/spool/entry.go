@@ -17,7 +17,7 @@ func (e *entry) Write(p []byte) (n int, err error) {
 	}
 	rest := p[n:]
 	if len(rest) > 0 && !e.cache.room(int64(len(rest))) {
-		return 0, fault.New(fault.Unavailable, "the answer cannot be kept in %s: %v", e.cache.dir, err)
+		return 0, fault.New(fault.Unavailable, "the answer cannot be stored in %s: %v", e.cache.dir, err)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

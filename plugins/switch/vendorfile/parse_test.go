@@ -106,7 +106,7 @@ func TestProblems(t *testing.T) {
 		{"<command>${vlan_create}$</command>\n", "\n", "13: the first command does not create the VLAN"},
 		{"${egress_ports}$ ${untagged_ports}$", "${egress_ports}$", "11: ${untagged_ports}$ is 0 times"},
 		{"<function_name>add_vlan_and_set_port<", "<function_name>add_vlan_and_set_ports<", `8: unknown function "add_vlan_and_set_ports"`},
-		{"<order>2</order>", "<order>1</order>", "23: <prompt> needs an <order> of its own"},
+		{"<order>2</order>", "<order>1</order>", "23: <prompt> needs a unique <order>"},
 		{"${password}$", "${passwd}$", "23: send_string: unknown tag"},
 		{"<model>Dell_PowerConnect-5548</model>", "", "17: <SwitchConfig> has no <model>"},
 		{"<model>Dell_PowerConnect-5548</model>", "<model>D-Link_DGS-1510-28X</model>", "is described in line 4 already"},

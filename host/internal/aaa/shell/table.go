@@ -33,7 +33,7 @@ func Commands(o Options) []commands.Command {
 	user.Complete = users.names
 	list := []commands.Command{
 		{Name: "aaa:add-user", Summary: "add a user", Run: t.addUser,
-			Help: "Adds a user; the password is asked for. With --roleName the user gets that role at once: without a role nobody can log in.\n" +
+			Help: "Adds a user; the password is asked for. With --roleName the user gets that role at once: a user without a role cannot log in.\n" +
 				"aaa:add-user --name bob --roleName user --email bob@example.org",
 			Options: []commands.Option{needed(text("name", "the user's name", "userName")), role,
 				text("userDescription", "what the user is for", "desc"), text("email", "an e-mail address", "userEmail"), t.domainOption()}},

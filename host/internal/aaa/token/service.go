@@ -322,7 +322,7 @@ func (s *Service) live(ctx context.Context, token string, session bool) (Holder,
 	return h, r, err
 }
 
-// holder returns whose a record is, nobody when the user's logins have ended since.
+// holder returns the user of a record, an empty Holder if the user's logins have ended since.
 func (s *Service) holder(ctx context.Context, r *record) (Holder, error) {
 	if r.Outside != nil {
 		return Holder{Outside: r.Outside}, nil
@@ -340,7 +340,7 @@ func (s *Service) holder(ctx context.Context, r *record) (Holder, error) {
 	return Holder{Principal: p}, nil
 }
 
-// Lookup returns the holder of a live access token, nobody for any other text.
+// Lookup returns the holder of a valid access token, an empty Holder for any other text.
 func (s *Service) Lookup(ctx context.Context, token string) (Holder, error) {
 	h, _, err := s.live(ctx, token, false)
 	return h, err
@@ -367,7 +367,7 @@ func (s *Service) revoke(ctx context.Context, d string, r *record) error {
 	return s.end(ctx, r.remove(d))
 }
 
-// record reads the record of a digest with the revision that wrote it; nil when there is none.
+// record reads the record of a digest with the revision that wrote it; nil if it does not exist.
 func (s *Service) record(ctx context.Context, d string) (r *record, rev datastore.Revision, err error) {
 	err = s.o.Store.View(ctx, func(sn datastore.Snapshot) (err error) {
 		r, rev, err = readRecord(sn, d)
@@ -449,8 +449,8 @@ func (r *record) id(d string) string {
 	return d[:16]
 }
 
-// End ends the token or session that has an id, with a refresh token all tokens of its login, and returns whose it
-// was; nobody's when there is none.
+// End ends the token or session that has an id, with a refresh token all tokens of its login, and returns its user;
+// an empty name if the id does not exist.
 func (s *Service) End(ctx context.Context, id string) (user string, err error) {
 	var found *record
 	var digest string

@@ -15,9 +15,9 @@ import (
 	"ctl.internal/host/internal/datastore"
 )
 
-// accessible tells files that this process may not use from damaged ones, which they
-// look like to Badger: a controller that once ran as root leaves such behind, and
-// nobody should be told to move his data away for that.
+// accessible distinguishes files that this process may not use from damaged files, because Badger reports both as
+// damaged: a controller that ran as root leaves such files, and then the error must not tell the user to move the
+// data away.
 func accessible(dir string, may func(path string) error) error {
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

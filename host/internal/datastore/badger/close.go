@@ -27,10 +27,10 @@ func (s *Store) Close() error {
 	patience := time.NewTimer(s.patience)
 	defer patience.Stop()
 	late := func() error {
-		return fmt.Errorf("datastore: the disk of %s did not take the rest within %s; %s", s.opts.Dir, s.patience, kept)
+		return fmt.Errorf("datastore: the disk of %s did not store the remaining writes within %s; %s", s.opts.Dir, s.patience, kept)
 	}
 	select {
-	case s.writing <- struct{}{}: // who writes has finished, and nobody begins
+	case s.writing <- struct{}{}: // the current writer has finished, and no other can begin
 	case <-patience.C:
 		return late()
 	}
@@ -43,7 +43,7 @@ func (s *Store) Close() error {
 		return fmt.Errorf("datastore: its log is kept for the next start: %w", err)
 	}
 	if err := writable(s.opts.Dir); err != nil {
-		return fmt.Errorf("datastore: nothing can be written into %s any more: %w; %s", s.opts.Dir, err, kept)
+		return fmt.Errorf("datastore: cannot write to %s any more: %w; %s", s.opts.Dir, err, kept)
 	}
 	closed := make(chan error, 1)
 	go func() { closed <- s.end() }()

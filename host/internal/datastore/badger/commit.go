@@ -57,7 +57,7 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 	}
 }
 
-// withdraw takes a request back that nobody has begun with.
+// withdraw removes a request that has not begun.
 func (s *Store) withdraw(r *request) bool {
 	s.queueMu.Lock()
 	defer s.queueMu.Unlock()

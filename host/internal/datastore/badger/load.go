@@ -149,7 +149,7 @@ func (l *loader) finish() error {
 	}
 	l.found.rev = l.meta.rev
 	if l.found != l.meta || len(l.long) > 0 {
-		return fmt.Errorf("it holds %d entries and %d transactions where %d and %d were written, or some of them are altered",
+		return fmt.Errorf("it contains %d entries and %d transactions instead of %d and %d, or some of them were altered",
 			l.found.keys, l.found.logs, l.meta.keys, l.meta.logs)
 	}
 	l.state = l.out.State(l.meta.rev)

@@ -51,7 +51,7 @@ type Store struct {
 	long      map[string]int    // joined keys whose value takes further entries in Badger, and how many
 	unwritten []datastore.Batch // volatile transactions that Badger does not have yet
 	waiting   int64             // bytes of those
-	failed    error             // Badger could not write: nobody knows what the disk has
+	failed    error             // Badger could not write: the state on disk is unknown
 	pending   int64             // bytes that a flush of the memtable will write
 	refused   bool              // the last group found no room
 }

@@ -36,8 +36,8 @@ func (s *Store) store(batches []datastore.Batch, bytes int64, m meta) error {
 		}
 	}
 	if err := txn.Commit(); err != nil {
-		// Nobody knows what the disk has now.
-		s.failed = fmt.Errorf("datastore: the disk refuses to keep data, restart when it is repaired: %w", err)
+		// The state on disk is unknown now.
+		s.failed = fmt.Errorf("datastore: the disk does not store data; repair it and restart: %w", err)
 		return s.failed
 	}
 	s.wrote(bytes)

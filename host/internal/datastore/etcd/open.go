@@ -122,7 +122,7 @@ func (s *Store) View(ctx context.Context, f func(datastore.Snapshot) error) erro
 
 // Close ends watches and the connections.
 func (s *Store) Close() error {
-	s.roundMu.Lock() // nobody begins a round after this
+	s.roundMu.Lock() // no round begins after this
 	first := s.Projection.Close()
 	s.roundMu.Unlock()
 	if !first {

@@ -55,7 +55,7 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 
 // Close ends watches and refuses everything from now on.
 func (s *Store) Close() error {
-	s.mu.Lock() // a commit in progress is seen by nobody after Close
+	s.mu.Lock() // after Close a commit in progress is not visible
 	defer s.mu.Unlock()
 	s.Projection.Close()
 	return nil

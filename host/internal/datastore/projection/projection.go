@@ -146,7 +146,8 @@ func (p *Projection) Watch(ctx context.Context, after datastore.Revision, prefix
 				return err
 			}
 		}
-		if after = max(after, st.rev); delivered < after && p.Revision() == after { // what was left out concerns nobody here
+		// the omitted changes match no prefix of this watcher
+		if after = max(after, st.rev); delivered < after && p.Revision() == after {
 			delivered = after
 			if err := f(datastore.Batch{Revision: after}); err != nil {
 				return err

@@ -30,7 +30,7 @@ func put(ctx context.Context, s datastore.Store, i int64) error {
 }
 
 // ages compares a store that has seen many writes of its keys with one that has not. A PUT
-// of a tree reads it, and replaces 20 documents under the condition that nobody wrote them.
+// of a tree reads it, and replaces 20 documents under the condition that they are unchanged.
 func (o options) ages(ctx context.Context, name string, fresh, aged datastore.Store) error {
 	for i := range int64(keys) {
 		for _, s := range []datastore.Store{fresh, aged} {

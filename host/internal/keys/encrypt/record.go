@@ -43,7 +43,7 @@ func (c Config) hold() (held, error) {
 
 func purpose(of string) []byte { return []byte(namespace + "/" + of) }
 
-// load reads the record; nil when there is none.
+// load reads the record; nil if it does not exist.
 func (s *Service) load(ctx context.Context) (*record, error) {
 	e, err := datastore.Get(ctx, s.o.Store, namespace, recordKey)
 	if errors.Is(err, datastore.ErrNotFound) {
@@ -70,7 +70,7 @@ func (r *record) earlier(current held) ([]held, error) {
 		err = json.Unmarshal(plain, &settings)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the earlier keys in the datastore do not open: %w", err)
+		return nil, fmt.Errorf("the earlier keys in the datastore cannot be decrypted: %w", err)
 	}
 	out := make([]held, len(settings))
 	for i, c := range settings {
@@ -96,7 +96,7 @@ func (r *record) next(of held) (held, bool) {
 // errOvertaken says that another controller changed the current key meanwhile.
 var errOvertaken = errors.New("another controller replaced the key at the same time")
 
-// store writes the record, if it still is as it was; was nil = there is none.
+// store writes the record, if it still is as it was; was nil = it does not exist.
 func (s *Service) store(ctx context.Context, was *record, current held, earlier []held, pending bool) error {
 	next := record{ID: current.key.ID(), Params: current.Params, Salt: current.Salt, Pending: pending}
 	seal := func(k *Key, v any, of string) ([]byte, error) {

@@ -40,7 +40,7 @@ type Import struct {
 // Without <use-mdsal> the fault is Unsupported.
 func (s *Service) Import(ctx context.Context, i Import) error {
 	if !s.config.UseMDSAL {
-		return fault.New(fault.Unsupported, "the keystores are the files of configuration/ssl, there is nothing to import into; with <use-mdsal> true they are in the datastore")
+		return fault.New(fault.Unsupported, "the keystores are the files in configuration/ssl, so nothing can be imported; with <use-mdsal> true they are in the datastore")
 	}
 	next := saved{ctlPassword: i.CtlPassword, trustPassword: i.TrustPassword, alias: i.Alias, protocols: list(i.Protocols), suites: list(i.Suites)}
 	next.alias = cmp.Or(next.alias, s.config.Alias)

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-var errCut = errors.New("it is cut off, or a length in it is wrong")
+var errCut = errors.New("it is truncated, or a length in it is wrong")
 
 // scanner walks over a JKS text. The library allocates what a length asks for
 // before it reads; a damaged file must not get that far.

@@ -59,7 +59,7 @@ func (d *sealedStorage) load(ctx context.Context) (s saved, err error) {
 			}
 			plain, err := d.sealer.Open(e.Value, d.aad(key))
 			if err != nil {
-				return nil, 0, fmt.Errorf("the keystores of bundle %s in the datastore do not open: %w; is the key of aaa-encrypt-service-config.xml that of this cluster?", d.bundle, err)
+				return nil, 0, fmt.Errorf("the keystores of bundle %s in the datastore cannot be decrypted: %w; is the key in aaa-encrypt-service-config.xml that of this cluster?", d.bundle, err)
 			}
 			return plain, e.Revision, nil
 		}

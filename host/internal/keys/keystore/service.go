@@ -26,7 +26,7 @@ import (
 )
 
 // ErrNone says that there are no keystores yet: the first who needs them has them made.
-var ErrNone = errors.New("there are no keystores yet")
+var ErrNone = errors.New("no keystores exist yet")
 
 // ErrOff says that the settings keep the certificate service off.
 var ErrOff = errors.New("the certificate service is off: set <use-config> to true in etc/ctl/datastore/initial/config/aaa-cert-config.xml and start again")
@@ -120,7 +120,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 func (s *Service) create(ctx context.Context, f *xmlfile.File, have saved) (saved, error) {
 	c := &s.config
 	if (have.ctl != nil && c.Password == "") || (have.trust != nil && c.TrustPassword == "") {
-		return have, fmt.Errorf("%s: <store-password> is empty, and there is a keystore in configuration/ssl already; put its password in, or move the keystore away to have a new one", ConfigFile(s.o.Dir))
+		return have, fmt.Errorf("%s: <store-password> is empty, and there is a keystore in configuration/ssl already; enter its password, or move the keystore away to create a new one", ConfigFile(s.o.Dir))
 	}
 	for path, p := range map[string]*string{ctlPasswordPath: &c.Password, trustPasswordPath: &c.TrustPassword} {
 		if *p != "" {

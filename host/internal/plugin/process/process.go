@@ -47,7 +47,7 @@ type Process struct {
 }
 
 // Start executes the plugin and waits for its handshake. Whatever goes wrong,
-// nothing is left behind. The error names the plugin and quotes its last words.
+// nothing remains. The error names the plugin and quotes its last words.
 func Start(ctx context.Context, s Spec) (*Process, error) {
 	if s.Logger == nil {
 		s.Logger = slog.Default()
@@ -66,7 +66,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	p.log = newLogSink(s.Logger, s.LogRate)
 	if err := p.prepare(); err != nil {
 		prog.file.Close()
-		return nil, fmt.Errorf("the private directory of plugin %s cannot be made: %w", s.Name, err)
+		return nil, fmt.Errorf("cannot create the private directory of plugin %s: %w", s.Name, err)
 	}
 	if err := p.launch(ctx); err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func (d *document) services() {
 	}
 }
 
-// add takes paths and schemas in, with an operationId where there is none.
+// add adds paths and schemas, with an operationId if one is missing.
 func (d *document) add(paths, schemas object) {
 	for name, s := range schemas {
 		d.schemas[name] = s
