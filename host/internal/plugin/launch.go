@@ -219,7 +219,7 @@ func (s *supervisor) accept(m *pluginv1.Manifest) (api string, err error) {
 	if v := wire.Negotiate(m.ApiVersions); v != "" {
 		return v, s.m.conflicts(s.name, m)
 	}
-	return "", fmt.Errorf("plugin %s %s supports version %s of the plugin contract, this controller %s: install a version of the plugin for this controller, or a newer controller",
+	return "", fmt.Errorf("plugin %s %s supports %s of the plugin contract, this controller %s: install a version of the plugin for this controller, or a newer controller",
 		s.name, m.Version, versions(m.ApiVersions), versions(wire.APIVersions))
 }
 
