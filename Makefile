@@ -2,10 +2,11 @@
 SHELL := /bin/bash
 GO ?= go
 TOOL := $(GO) tool -modfile=.ci/tools.mod
-# A line a package, failures as they come; at the end what failed and what was skipped.
+# One line for each package, failures at once; at the end a list of failed and skipped tests.
 TESTS := $(TOOL) gotestsum --format pkgname-and-test-fails --format-icons text --format-hide-empty-pkg
 PROGRAMS := ./host/ctld ./host/ctl ./host/idmtool ./internal/lab/ctl-lab ./host/ctl-plugins
-# Static programs run on any Linux. Without tables for debuggers, which stack traces do not need, they are a third smaller.
+# Static programs run on any Linux. Without the tables of debuggers, which stack traces do not need, they are a third
+# smaller.
 STRIP := -ldflags '-s -w'
 
 .DEFAULT_GOAL := build
@@ -14,7 +15,7 @@ STRIP := -ldflags '-s -w'
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# The compiler names each package that it builds: they are counted, and all else is shown.
+# The compiler prints each package that it builds: these lines are counted, all other lines are shown.
 COUNT := awk '/^[a-zA-Z0-9_.\/~-]+$$/ {n++; if (n % 25 == 0) {printf "  %d packages compiled\n", n; fflush()}; next} {print; fflush()} END {if (n) printf "  %d packages compiled\n", n}'
 
 build: ## build bin/ctld bin/ctl bin/idmtool bin/ctl-lab bin/ctl-plugins, its links bin/plugins/*, and bin/sdk for authors
@@ -28,7 +29,7 @@ build: ## build bin/ctld bin/ctl bin/idmtool bin/ctl-lab bin/ctl-plugins, its li
 web: ## build the web console from host/web, with Node, into host/internal/web/static, which is committed
 	GO=$(GO) host/web/build.sh
 
-web-check: ## the committed web console is what its sources make; skips loudly without Node
+web-check: ## check that the committed web console is built from its sources; skips loudly without Node
 	@if command -v npm >/dev/null && command -v node >/dev/null; then $(MAKE) web && git diff --exit-code --stat -- host/internal/web/static && \
 		test -z "$$(git status --porcelain -- host/internal/web/static)"; else echo 'SKIPPED, NOT TESTED: Node and npm are not installed, so the web console was not built again'; fi
 
@@ -36,14 +37,14 @@ docs: build ## the documentation site in bin/docs, which ctld serves under /docs
 	$(GO) run ./internal/docsite site bin bin/docs
 	@rm -rf bin/man && $(GO) run ./internal/packages manuals bin bin/man
 
-pictures: build ## draw the pictures of docs/ from the program; those of web pages with chromium
+pictures: build ## draw the pictures of docs/ with the program; those of web pages with chromium
 	$(GO) run ./internal/docsite pictures bin docs/pictures
 
-# All of a package has the time of the commit, so that it is the same each time it is made.
+# All files of a package have the time of the commit, so that each build gives the same package.
 packages: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 packages: export VERSION ?= $(shell git describe --tags --match 'v*' 2>/dev/null | sed 's/^v//' || true)
 packages: export ARCH ?= $(shell $(GO) env GOARCH)
-packages: docs ## .deb, .rpm, an OCI image layout, and SHA256SUMS of them, in bin/packages
+packages: docs ## .deb, .rpm, an OCI image layout and their SHA256SUMS, in bin/packages
 	@rm -rf bin/packages && mkdir -p bin/packages
 	$(GO) run ./internal/packages stage bin bin/packages/root
 	VERSION=$${VERSION:-0.0.0} && for kind in deb rpm; do VERSION=$$VERSION $(TOOL) nfpm package -f internal/packages/nfpm.yaml -p $$kind -t bin/packages/ || exit 1; done
@@ -66,7 +67,7 @@ run-cluster: build ## three controllers on three etcds with a simulated lab; end
 stop-cluster: ## stop what `make run-cluster` started
 	@test/labs/run-cluster.sh stop
 
-test: ## all tests that need nothing but Go
+test: ## all tests that need only Go
 	@echo "$$($(GO) list ./... | wc -l) packages, a line for each as it ends; it took $$(cat bin/test.seconds 2>/dev/null || echo 'minutes, not measured here yet,') seconds last time"
 	@mkdir -p bin; begin=$$SECONDS; $(TESTS) --packages ./... && echo $$((SECONDS - begin)) >bin/test.seconds
 
@@ -77,7 +78,7 @@ test-peers: ## the tests against real peers; as root it installs them (Debian pa
 	test/peers/install.sh
 	@$(TESTS) --packages './test/peers/... ./examples/switchdriver-python' -- -count=1 -tags peers -timeout 20m
 
-bench: build ## compare with peers side by side; writes bench/RESULTS.md
+bench: build ## compare with peers; writes bench/RESULTS.md
 	$(GO) run ./bench
 
 lint: ## gofmt, vet, staticcheck, walls, freshness of generated code
@@ -90,10 +91,10 @@ lint: ## gofmt, vet, staticcheck, walls, freshness of generated code
 	git diff --exit-code -- proto
 	@test "$$(host/web/sources.sh)" = "$$(cat host/internal/web/static/SOURCES.sha256)" || { echo 'the web console was not built from host/web as it is: run make web'; exit 1; }
 
-generate: ## make the generated code again
+generate: ## regenerate the generated code
 	$(GO) generate ./proto
 
-clean: ## remove what was built and the home of `make run`
+clean: ## remove the build and the home directory of `make run`
 	@test/labs/run.sh stop 2>/dev/null || true
 	@test/labs/run-cluster.sh stop 2>/dev/null || true
 	rm -rf bin ctl-home run

@@ -58,13 +58,13 @@ if $uninstall; then
 	rm -rf -- "$lib"
 	rm -f -- "$bash" "$zsh" "$fish" "$share"/man/man1/{ctl,ctld,idmtool}.1 "$share"/man/man1/ctl-*.1
 	$system || find "$share" -depth -type d -empty -delete 2>/dev/null || true
-	# Directories of our own go when nothing else is in them.
+	# Remove our directories when they are empty.
 	empty() { $system || rmdir --ignore-fail-on-non-empty -- "$@" 2>/dev/null || true; }
 	if $purge; then
 		real=$(readlink -f -- "$home" || true) # the home may be a link to another disk
 		rm -rf -- "$home" ${real:+"$real"}
 		empty "$prefix/var"
-		# Only the user that was made for this home.
+		# Remove the user only if it was created for this home directory.
 		if $system && [[ $(getent passwd ctl | cut -d: -f6) == "$home" ]]; then userdel ctl >/dev/null 2>&1 || say 'the user "ctl" was left: userdel failed'; fi
 		say "removed, with the home $home"
 	else
@@ -75,20 +75,22 @@ if $uninstall; then
 fi
 
 # -- the Go version go.mod asks for
-PATH=$PATH:/usr/local/go/bin # where Go's own archive puts it, and sudo does not look
-command -v go >/dev/null || die "Go is not installed (see https://go.dev/doc/install), or not in this PATH; sudo shortens it: sudo env PATH=\"\$PATH\" $0"
+PATH=$PATH:/usr/local/go/bin # directory of Go's own archive, which is not in sudo's PATH
+command -v go >/dev/null || die "Go is not installed (see https://go.dev/doc/install), or not in this PATH; sudo
+changes PATH, so use: sudo env PATH=\"\$PATH\" $0"
 want=$(awk '$1 == "go" {print $2; exit}' "$here/go.mod")
 have=$(cd "$here" && GOTOOLCHAIN=local go env GOVERSION | sed 's/^go//')
 [[ $(printf '%s\n%s\n' "$want" "$have" | sort -V | head -1) == "$want" ]] || die "Go $want or newer is needed; this is $have"
 
-# Before minutes of building: can anything be put there?
+# Check before the build, which takes minutes, that the directories are writable.
 for dir in "$lib/plugins" "$bin" "$(dirname "$home")"; do
-	mkdir -p "$dir" 2>/dev/null && [[ -w $dir ]] || die "cannot write to $dir: choose another --prefix, or become a user who may"
+	mkdir -p "$dir" 2>/dev/null && [[ -w $dir ]] || die "cannot write to $dir: choose another --prefix, or run this as a
+ user who can write there"
 done
 
 say 'building …'
 if [[ $(id -u) -eq 0 ]]; then
-	# The clone may be somebody else's: git is to read it all the same, and he is to be able to build in it later.
+	# The clone may belong to another user: git must read it anyway, and its owner must be able to build in it later.
 	export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0=$here
 	make -s -C "$here" build docs
 	chown -R --reference="$here" "$here/bin"
@@ -96,22 +98,22 @@ else
 	make -s -C "$here" build docs
 fi
 
-# An upgrade first saves what the home holds; the newest three such snapshots stay. The new ctl takes it, from
-# the controller that runs or from the files of the home.
+# An upgrade first saves a snapshot of the home directory; the newest three are kept. The new ctl takes it from the
+# running controller or from the files of the home directory.
 snapshot() {
 	local dir=$home/backups file
 	file=$dir/before-upgrade-$(date -u +%Y%m%d-%H%M%S).tar
 	install -d -m 700 "$dir"
 	"$here/bin/ctl" --home "$home" snapshot save "$file" >/dev/null ||
-		die "no snapshot of $home could be taken, so nothing was replaced; remove the cause, or give --no-snapshot"
+		die "cannot take a snapshot of $home, so nothing was replaced; remove the cause, or use --no-snapshot"
 	[[ $(id -u) -ne 0 ]] || chown -R --reference="$home/" "$home/"
-	say "snapshot: $file (ctl snapshot restore makes it the home again)"
+	say "snapshot: $file (ctl snapshot restore restores it)"
 	ls -1 "$dir"/before-upgrade-*.tar | head -n -3 | while IFS= read -r old; do rm -f -- "$old"; done
 }
 if $snapshot && [[ -e $home/etc/ctl.yaml && -e $home/data/format ]]; then snapshot; fi
 
 install -d -m 755 "$lib" "$lib/plugins" "$bin"
-# A running program keeps its old file: replace by rename, never write into it.
+# A running program uses its old file: replace the file by rename, never write into it.
 put() { install -m 755 "$1" "$2.new" && mv -f "$2.new" "$2"; }
 for p in ctld ctl idmtool ctl-lab; do put "$here/bin/$p" "$lib/$p"; ln -sfn "$lib/$p" "$bin/$p"; done
 put "$here/bin/ctl-plugins" "$lib/ctl-plugins"

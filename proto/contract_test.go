@@ -14,7 +14,7 @@ import (
 	_ "ctl.internal/proto/ctl/plugin/v1"
 )
 
-var update = flag.Bool("update", false, "write contract.golden anew, accepting every change")
+var update = flag.Bool("update", false, "write contract.golden again, accepting every change")
 
 // TestContractOnlyGrows compares each field, value and method with the golden file:
 // a line may be added, none may change or go, because plugins built against the

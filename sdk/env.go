@@ -33,7 +33,7 @@ func (e *Env) DecodeConfig(v any) error {
 // controller's log, under plugin.NAME.
 func (e *Env) HCLog() hclog.Logger { return wire.HCLog(slog.Default(), slog.LevelError) }
 
-// Warn tells the operator something about the settings that works but should be
+// Warn reports to the operator a setting that works but should be
 // known; shown when the plugin starts and by plugin:info. Call it within New.
 func (e *Env) Warn(text string) { e.warnings = append(e.warnings, text) }
 

@@ -148,7 +148,7 @@ func addRequests(m *pluginv1.Manifest, f manifestFile) error {
 			}
 		}
 		if r.Kind == "" || r.Value == "" {
-			return fmt.Errorf("plugin.yaml: requests[%d]: it has none of %s with a value", i, strings.Join(requestKinds, ", "))
+			return fmt.Errorf("plugin.yaml: requests[%d]: it needs one of %s with a value", i, strings.Join(requestKinds, ", "))
 		}
 		m.Requests = append(m.Requests, r)
 	}

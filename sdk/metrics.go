@@ -53,7 +53,7 @@ func (m *metrics) done(method string, start time.Time, err *error) {
 	if v := recover(); v != nil {
 		m.panics.Inc()
 		slog.Error("a handler panicked", "method", method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-		*err = fault.ToStatus(fault.New(fault.Internal, "the plugin failed inside; its log has the details"))
+		*err = fault.ToStatus(fault.New(fault.Internal, "internal error in the plugin; its log has the details"))
 	}
 	m.calls.WithLabelValues(method, status.Code(*err).String()).Observe(time.Since(start).Seconds())
 }

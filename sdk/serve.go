@@ -203,7 +203,7 @@ const linkTime = 5 * time.Second
 func dialHost(ctx context.Context, r *pluginv1.ConfigureRequest) (*host.Client, error) {
 	socket := cmp.Or(r.HostSocket, os.Getenv(wire.EnvSocket))
 	if socket == "" {
-		return nil, fault.New(fault.Internal, "the host gave no socket (%s is not set)", wire.EnvSocket)
+		return nil, fault.New(fault.Internal, "the host provided no socket (%s is not set)", wire.EnvSocket)
 	}
 	conn, err := wire.DialHost(socket, r.HostToken, onward.DialOptions()...)
 	if err != nil {

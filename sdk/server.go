@@ -87,7 +87,7 @@ func (s base) Configure(ctx context.Context, r *pluginv1.ConfigureRequest) (*plu
 		return nil, fault.ToStatus(fault.New(fault.InUse, "the plugin is configured already; start a new process to configure it again"))
 	}
 	if !slices.Contains(wire.APIVersions, r.ApiVersion) {
-		return nil, fault.ToStatus(fault.New(fault.Unsupported, "the host chose contract version %q; this plugin speaks %v", r.ApiVersion, wire.APIVersions))
+		return nil, fault.ToStatus(fault.New(fault.Unsupported, "the host selected contract version %q; this plugin supports %v", r.ApiVersion, wire.APIVersions))
 	}
 	if os.Getenv(wire.Handshake.MagicCookieKey) != "" { // a process that the host started: from here on it has secrets
 		closeMemory()
@@ -209,7 +209,7 @@ func (s base) Metrics(context.Context, *pluginv1.MetricsRequest) (*pluginv1.Metr
 	return &pluginv1.MetricsResponse{Text: text}, fault.ToStatus(err)
 }
 
-// current returns the plugin, or why there is none.
+// current returns the plugin, or why it is not ready.
 func (s *Server) current() (*Plugin, error) {
 	if p := s.plugin.Load(); p != nil {
 		return p, nil

@@ -28,7 +28,8 @@ func Family(pid int) []Process {
 	var out []Process
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		open, end := strings.IndexByte(string(text), '('), strings.LastIndexByte(string(text), ')') // a name may hold anything
+		// a name may hold anything
+		open, end := strings.IndexByte(string(text), '('), strings.LastIndexByte(string(text), ')')
 		if err != nil || open < 0 || end < open {
 			continue // it has ended
 		}

@@ -1,5 +1,5 @@
 // Command login-listener is the example of a listener of docs/access-control.md: it
-// writes down, one JSON object a line, what the stream "accounting" reports.
+// writes what the stream "accounting" reports, one JSON object in each line.
 package main
 
 import (
@@ -39,7 +39,7 @@ func newListener(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}}, nil
 }
 
-// listen writes what it hears, and subscribes again when the subscription broke off.
+// listen writes the events, and subscribes again after an interruption.
 func listen(ctx context.Context, events *host.Events, file *os.File) {
 	for ctx.Err() == nil {
 		err := events.Subscribe(ctx, []string{"accounting"}, func(e host.Received) error {

@@ -10,7 +10,7 @@ import (
 	"ctl.internal/sdk/plugintest"
 )
 
-// TestConformance runs the built plugin as the controller would; ctl plugin check
+// TestConformance tests the built plugin with the calls of the controller; ctl plugin check
 // does the same.
 func TestConformance(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "switchdriver-go")

@@ -11,10 +11,10 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// driver has the operations whose methods it has; the interfaces of package
-// switchdriver list them. What it lacks falls to the standard-MIB driver. This one
+// driver offers the operations whose methods it has; the interfaces of package switchdriver list them. The
+// standard-MIB driver does the others. This one
 // reads ports, and reads and writes VLANs, of a switch with a few text commands:
-// session.go speaks them, vlans.go decides. Put those of your make in their place.
+// session.go sends them, vlans.go computes them. Replace both for your switches.
 type driver struct {
 	port    uint32
 	timeout time.Duration
@@ -27,8 +27,8 @@ var (
 	_ switchdriver.VLANWriter = (*driver)(nil)
 )
 
-// Match implements switchdriver.Driver: the cells of the column Model in the switch
-// list that this driver is for. SysObjectIDs and SysDescr match what a switch says.
+// Match implements switchdriver.Driver: the values of the column Model in the switch list that select this driver.
+// SysObjectIDs and SysDescr match the switch's data.
 func (d *driver) Match() switchdriver.Match {
 	return switchdriver.Match{Models: []string{"switchdriver-go"}}
 }
@@ -105,9 +105,8 @@ func (d *driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, id uin
 	})
 }
 
-// session runs f with a session at the switch, one at a time, within the timeout. A
-// fault of the switch is made with fault.Device, so that it does not count against
-// the driver; its text names the switch and never a login.
+// session runs f with a session on the switch, one at a time, within the timeout. An error of the switch is a
+// fault.Device, so it does not count as an error of the driver; its text names the switch and never a login.
 func (d *driver) session(ctx context.Context, sw *switchdriver.Switch, f func(*session) error) error {
 	if err := switchdriver.CheckSwitch(sw); err != nil {
 		return err
@@ -131,7 +130,7 @@ func (d *driver) session(ctx context.Context, sw *switchdriver.Switch, f func(*s
 	return atSwitch(ctx, sw, f(s))
 }
 
-// atSwitch makes what went wrong at the switch a fault; faults pass as they are.
+// atSwitch turns an error of the switch into a fault; faults are returned unchanged.
 func atSwitch(ctx context.Context, sw *switchdriver.Switch, err error) error {
 	if f := (*fault.Error)(nil); err == nil || errors.As(err, &f) {
 		return err

@@ -10,7 +10,7 @@ import (
 	"ctl.internal/sdk/switchdriver/conformance"
 )
 
-// start is the plugin as the controller runs it, and a simulated switch.
+// start starts the plugin like the controller does, and a simulated switch.
 func start(t *testing.T) conformance.Peer {
 	sim, err := simline.Start(simline.Options{Ports: 4, Password: "sesame"})
 	if err != nil {
@@ -27,8 +27,8 @@ func start(t *testing.T) conformance.Peer {
 	}
 }
 
-// TestDriver holds the driver to the contract of its capability, also at a switch that
-// refuses, lies, answers late, hangs up or falls silent.
+// TestDriver tests the driver against the contract of its capability, also with a switch that refuses, returns wrong
+// data, answers late, disconnects or does not answer.
 func TestDriver(t *testing.T) {
 	conformance.Run(t, start)
 }

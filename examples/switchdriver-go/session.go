@@ -16,19 +16,19 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// maxAnswer bounds what a switch says to one command.
+// maxAnswer is the maximum size of the answer to one command, in bytes.
 const maxAnswer = 1_000_000
 
-// session is a login at a switch. Package sdk/plugintest/simline simulates one, and says
-// what the commands are.
+// session is a login session on a switch. Package sdk/plugintest/simline simulates a switch and documents the
+// commands.
 type session struct {
 	conn  net.Conn
 	in    *bufio.Scanner
 	stop  func() bool
-	again func() (*session, error) // a new session at the same switch
+	again func() (*session, error) // a new session on the same switch
 }
 
-// dial logs in. When ctx ends, whatever the session waits for ends.
+// dial logs in. When ctx ends, every wait of the session ends.
 func dial(ctx context.Context, address string, port uint32, cli *pluginv1.CliAccess) (*session, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(int(port))))
 	if err != nil {
@@ -56,8 +56,8 @@ func (s *session) close() {
 	s.conn.Close()
 }
 
-// ask sends one command and returns the lines of the answer. The values in it are
-// numbers, or were checked: no line end gets through.
+// ask sends one command and returns the lines of the answer. The values in it are numbers or were checked, so they
+// contain no line end.
 func (s *session) ask(format string, args ...any) ([]string, error) {
 	if _, err := fmt.Fprintf(s.conn, format+"\n", args...); err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (s *session) vlans() ([]*switchdriver.VLAN, error) {
 	return out, err
 }
 
-// list reads "1,2,3"; "-" is none.
+// list reads "1,2,3"; "-" is an empty list.
 func list(s string) (ports []uint32) {
 	for item := range strings.SplitSeq(s, ",") {
 		if n, err := strconv.ParseUint(item, 10, 16); err == nil {
@@ -126,8 +126,8 @@ func list(s string) (ports []uint32) {
 	return ports
 }
 
-// change sends what differs and reads back. When that fails, what was sent is taken
-// back: a change is made whole or not at all.
+// change sends the differences and reads back. If this fails, it undoes what was sent: a change is made completely or
+// not at all.
 func (s *session) change(before, want []*switchdriver.VLAN) ([]*switchdriver.VLAN, error) {
 	err := s.send(before, want)
 	var got []*switchdriver.VLAN
@@ -141,13 +141,13 @@ func (s *session) change(before, want []*switchdriver.VLAN) ([]*switchdriver.VLA
 		return got, nil
 	}
 	if failed := s.takeBack(before); failed != nil {
-		err = fmt.Errorf("%w; what it did of the change could not be taken back: %w", err, failed)
+		err = fmt.Errorf("%w; what it did of the change could not be undone: %w", err, failed)
 	}
 	return nil, err
 }
 
-// takeBack makes the VLANs those of before, with what is left of the time: in a new
-// session, for the switch may have ended this one.
+// takeBack restores the former VLANs within the remaining time, in a new session, because the switch may have closed
+// this one.
 func (s *session) takeBack(before []*switchdriver.VLAN) error {
 	other, err := s.again()
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *session) takeBack(before []*switchdriver.VLAN) error {
 	return other.send(now, before)
 }
 
-// send makes the VLANs of the switch those of want.
+// send changes the VLANs of the switch to want.
 func (s *session) send(have, want []*switchdriver.VLAN) error {
 	for _, v := range want {
 		if old := find(have, v.GetVlanId()); old != nil && proto.Equal(old, v) {

@@ -8,11 +8,11 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// defaultVLAN is where a port goes that is in no other VLAN.
+// defaultVLAN is the VLAN of a port that is in no other VLAN.
 const defaultVLAN = 1
 
-// A decision needs no switch: these functions take the VLANs as they are and return
-// them as they shall be. session.change sends what differs.
+// These functions need no switch: they take the current VLANs and return the desired VLANs. session.change sends the
+// differences.
 
 func find(all []*switchdriver.VLAN, id uint32) *switchdriver.VLAN {
 	for _, v := range all {
@@ -23,8 +23,7 @@ func find(all []*switchdriver.VLAN, id uint32) *switchdriver.VLAN {
 	return nil
 }
 
-// write puts v into the VLANs. A port is untagged in one VLAN: it leaves the one it
-// was in.
+// write adds v to the VLANs. A port is untagged in one VLAN only: it leaves its former VLAN.
 func write(all []*switchdriver.VLAN, v *switchdriver.VLAN, setPorts bool) []*switchdriver.VLAN {
 	out := clone(all)
 	w := find(out, v.GetVlanId())
@@ -46,13 +45,13 @@ func write(all []*switchdriver.VLAN, v *switchdriver.VLAN, setPorts bool) []*swi
 	return home(all, out)
 }
 
-// remove takes a VLAN out.
+// remove removes a VLAN.
 func remove(all []*switchdriver.VLAN, id uint32) []*switchdriver.VLAN {
 	out := slices.DeleteFunc(clone(all), func(v *switchdriver.VLAN) bool { return v.GetVlanId() == id })
 	return home(all, out)
 }
 
-// home brings ports that have lost their untagged VLAN back to the default one.
+// home moves ports without an untagged VLAN to the default VLAN.
 func home(before, after []*switchdriver.VLAN) []*switchdriver.VLAN {
 	first := find(after, defaultVLAN)
 	for _, v := range before {
@@ -66,7 +65,7 @@ func home(before, after []*switchdriver.VLAN) []*switchdriver.VLAN {
 	return after
 }
 
-// leave takes the untagged ones of some ports out of a VLAN.
+// leave removes some ports from the untagged ports of a VLAN.
 func leave(v *switchdriver.VLAN, ports []uint32) {
 	gone := func(p uint32) bool { return slices.Contains(ports, p) && slices.Contains(v.GetUntaggedPorts(), p) }
 	v.EgressPorts = slices.DeleteFunc(slices.Clone(v.EgressPorts), gone)
@@ -81,7 +80,7 @@ func clone(all []*switchdriver.VLAN) []*switchdriver.VLAN {
 	return out
 }
 
-// sorted is a port list in order, each port once.
+// sorted returns a port list in ascending order, each port once.
 func sorted(ports []uint32) []uint32 {
 	out := slices.Clone(ports)
 	slices.Sort(out)

@@ -69,7 +69,7 @@ func (b *BSL) UnmarshalJSON(text []byte) error {
 	s := strings.TrimSuffix(strings.Trim(string(text), `"`), "-bit")
 	n, err := strconv.ParseUint(s, 10, 16)
 	if err != nil || !BSL(n).Valid() {
-		return fmt.Errorf("%.40s is no bitstringlength; they are %v", text, BSLs)
+		return fmt.Errorf("%.40s is not a bitstringlength, expected one of %v", text, BSLs)
 	}
 	*b = BSL(n)
 	return nil

@@ -39,11 +39,11 @@ type Flow struct {
 func (c *Channel) CheckFlow() (Flow, error) {
 	src, err := netip.ParseAddr(c.SrcIP)
 	if err != nil {
-		return Flow{}, fmt.Errorf("src-ip %q is no IP address", c.SrcIP)
+		return Flow{}, fmt.Errorf("src-ip %q is not an IP address", c.SrcIP)
 	}
 	dst, err := netip.ParseAddr(c.DstGroup)
 	if err != nil {
-		return Flow{}, fmt.Errorf("dst-group %q is no IP address", c.DstGroup)
+		return Flow{}, fmt.Errorf("dst-group %q is not an IP address", c.DstGroup)
 	}
 	if src.Zone() != "" || dst.Zone() != "" || src.Is4In6() || dst.Is4In6() {
 		return Flow{}, fmt.Errorf("src-ip %s and dst-group %s must be plain IPv4 or IPv6 addresses", src, dst)
@@ -52,10 +52,10 @@ func (c *Channel) CheckFlow() (Flow, error) {
 		return Flow{}, fmt.Errorf("src-ip %s and dst-group %s are of different families", src, dst)
 	}
 	if !source(src) {
-		return Flow{}, fmt.Errorf("src-ip %s is no unicast address, nor %s for any source", src, unspecified(src))
+		return Flow{}, fmt.Errorf("src-ip %s is neither a unicast address nor %s for any source", src, unspecified(src))
 	}
 	if !dst.IsMulticast() {
-		return Flow{}, fmt.Errorf("dst-group %s is no multicast address (224.0.0.0/4, ff00::/8)", dst)
+		return Flow{}, fmt.Errorf("dst-group %s is not a multicast address (224.0.0.0/4, ff00::/8)", dst)
 	}
 	if reserved(dst) {
 		return Flow{}, fmt.Errorf("dst-group %s is reserved: routers forward neither 224.0.0.0/24 nor IPv6 groups of scope 0, 1, 2 and 15", dst)

@@ -89,7 +89,7 @@ func PlanChannel(t *Topology, c *Channel) (*Plan, error) {
 	for i, e := range c.EgressNodes {
 		w := Way{Node: e.ID}
 		if slices.Contains(c.EgressNodes[:i], e) {
-			w.Err = fmt.Errorf("the egress node %s is there twice", e.ID)
+			w.Err = fmt.Errorf("the egress node %s occurs twice", e.ID)
 		} else if w.Err = w.find(g, tree, c, out.BSL); w.Err == nil {
 			ids = append(ids, w.ID)
 		}
@@ -121,7 +121,7 @@ func (w *Way) find(g *Graph, tree *Tree, c *Channel, b BSL) error {
 			w.Node, c.IngressNode, c.SubDomainID, c.DomainID)
 	}
 	if takes := Disposition(m.domain, m.sub); !slices.Contains(takes, b) {
-		return fmt.Errorf("the egress node %s takes bit strings of %v only; the ingress %s makes %d", w.Node, takes, c.IngressNode, b)
+		return fmt.Errorf("the egress node %s accepts only bit strings of %v; the ingress %s sends %d", w.Node, takes, c.IngressNode, b)
 	}
 	w.ID = m.ID
 	return nil

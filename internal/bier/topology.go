@@ -133,7 +133,7 @@ type Encapsulation struct {
 // ids of nodes, links and ports in either form.
 func ShortID(id string) string { return strings.TrimPrefix(id, "openflow:") }
 
-// Node returns the node of an id, nil if there is none.
+// Node returns the node of an id, nil if it does not exist.
 func (t *Topology) Node(id string) *Node {
 	if i, ok := slices.BinarySearchFunc(t.Nodes, id, func(n Node, id string) int { return cmp.Compare(n.ID, id) }); ok {
 		return &t.Nodes[i]
@@ -141,7 +141,7 @@ func (t *Topology) Node(id string) *Node {
 	return nil
 }
 
-// Domain returns the domain of an id, nil if there is none.
+// Domain returns the domain of an id, nil if it does not exist.
 func (t *Topology) Domain(id uint16) *Domain {
 	if i := slices.IndexFunc(t.Domains, func(d Domain) bool { return d.ID == id }); i >= 0 {
 		return &t.Domains[i]

@@ -72,7 +72,7 @@ func (t *Trees) IDs(r state.Reader) (out []string) {
 	return out
 }
 
-// Topology returns a topology with all in it, nil if there is none. Callers share it and
+// Topology returns a complete topology, nil if it does not exist. Callers share it and
 // must not change it or its lists; as long as nothing in it changes it is the same pointer.
 // In a Tx the commit depends on all of it being unchanged.
 func (t *Trees) Topology(r state.Reader, id string) *Topology {

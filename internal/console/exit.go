@@ -21,7 +21,7 @@ const (
 	Usage       Code = 2   // the line, an option or an argument is wrong; nothing was done
 	NotFound    Code = 3   // no such command, or the thing it names does not exist
 	Denied      Code = 4   // the user may not do this
-	Unavailable Code = 5   // nobody answers: no controller, plugin gone, device silent
+	Unavailable Code = 5   // no answer from the controller, a plugin or a device
 	Interrupted Code = 130 // Ctrl-C or a closed connection ended it
 )
 
@@ -31,7 +31,7 @@ var meanings = map[Code]string{
 	Usage:       "the line, an option or an argument is wrong; nothing was done",
 	NotFound:    "there is no such command, or the thing it names does not exist",
 	Denied:      "the user may not do this",
-	Unavailable: "nobody answers: no controller, a plugin that is gone, a silent device",
+	Unavailable: "no answer from the controller, a plugin or a device",
 	Interrupted: "Ctrl-C or a closed connection ended the command",
 }
 

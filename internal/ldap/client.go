@@ -65,7 +65,7 @@ type Query struct {
 var ErrSizeLimit = errors.New("more entries than the sizeLimit allows")
 
 // Login binds as name with password and then calls found, whose searches run as the
-// system account, or as the user when there is none. The error is a *RefusedError
+// system account, or as the user without a system account. The error is a *RefusedError
 // when the server does not accept the credentials; any other means that it could not
 // be asked. An empty password is refused without asking, because servers take it for
 // an anonymous bind (RFC 4513 section 5.1.2).
@@ -142,7 +142,7 @@ func (c *conn) search(ctx context.Context, q Query, limit int) ([]*goldap.Entry,
 	return r.Entries, nil // referrals in r are not followed
 }
 
-// remaining is the time left, a minute when nobody set a limit.
+// remaining is the time left, a minute if no limit is set.
 func remaining(ctx context.Context) time.Duration {
 	if t, ok := ctx.Deadline(); ok {
 		return max(time.Until(t), time.Millisecond)

@@ -60,7 +60,7 @@ func (r *Roles) unmatched(ctx context.Context, search Search, base, attribute st
 		case err != nil && !Absent(err) && !errors.Is(err, ErrSizeLimit):
 			return out // what may not be read, or not now, is not known
 		case len(entries) == 0:
-			out = append(out, "groupRolesMap: "+what+": this key gives nobody a role")
+			out = append(out, "groupRolesMap: "+what+": this key gives no user a role")
 			continue
 		}
 		values := []string{entries[0].DN}

@@ -77,7 +77,7 @@ func (p *pool) fresh(ctx context.Context, index, shares int, f func(context.Cont
 	return p.run(limit, c, 1, f)
 }
 
-// prepare makes a fresh connection usable. After an error nobody may use the connection: a search
+// prepare makes a fresh connection usable. After an error the connection must not be used: a search
 // on it would be anonymous.
 func (p *pool) prepare(ctx context.Context, c *conn) error {
 	if p.ready == nil {

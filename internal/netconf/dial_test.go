@@ -49,7 +49,7 @@ func TestHostKey(t *testing.T) {
 	}
 	to.HostKey = "rubbish"
 	if _, err := netconf.Dial(within(t, time.Minute), to); err == nil {
-		t.Error("a key that is none was taken")
+		t.Error("an invalid key was accepted")
 	}
 }
 

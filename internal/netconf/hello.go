@@ -97,7 +97,7 @@ func (s *Session) greet(ctx context.Context) error {
 			}
 			return a.err
 		case <-ctx.Done():
-			return errors.Join(errors.New("the router said hello and then nothing"), ctx.Err())
+			return errors.Join(errors.New("the router sent hello and then nothing"), ctx.Err())
 		case <-again:
 		}
 	}

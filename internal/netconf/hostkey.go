@@ -13,7 +13,8 @@ import (
 // HostKeyError is a server that shows another key than the pinned one: another
 // router, a new key of the same one, or someone in between.
 type HostKeyError struct {
-	Pinned, Shown string   // lines of authorized_keys without a comment; Shown is empty when there is none of the pinned kind
+	// lines of authorized_keys without a comment; Shown is empty if the router has no key of the pinned kind
+	Pinned, Shown string
 	Kinds         []string // then the kinds there are: "ecdsa-sha2-nistp256"
 }
 

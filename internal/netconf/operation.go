@@ -142,7 +142,7 @@ func (a Answer) OK(op Operation) error {
 	return a.Err
 }
 
-// Refused returns the rpc-errors of err, nil if it is none of the router's refusals.
+// Refused returns the rpc-errors of err, nil if it is not a refusal of the router.
 func Refused(err error) Refusal {
 	var r Refusal
 	if errors.As(err, &r) {

@@ -76,7 +76,7 @@ func (r Refusal) Has(tag string) bool {
 
 // ErrUnclear is a reply that is no success by RFC 6241, and no rpc-error either.
 // Servers send an empty one for what they do not know.
-var ErrUnclear = errors.New("the router's answer is no clear success")
+var ErrUnclear = errors.New("the router's answer is not a clear success")
 
 // Reply is a success.
 type Reply struct {
@@ -145,7 +145,7 @@ const maxQueued = 1024
 type Notification struct {
 	At   time.Time     // eventTime; of arrival if the router's is not readable
 	Body *xmltree.Node // the event itself
-	// Lost is how many notifications were dropped before this one because nobody read.
+	// Lost is how many notifications were dropped before this one because they were not read.
 	Lost int
 }
 

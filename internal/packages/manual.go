@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// manuals writes the manual pages of all programs into dir: those of ctl by itself, those of the others from their help.
+// manuals writes the manual pages of all programs into dir: those of ctl by itself, those of the others from their
+// help.
 func manuals(bin, dir string) error {
 	if out, err := exec.Command(filepath.Join(bin, "ctl"), "man", dir).CombinedOutput(); err != nil {
 		return fmt.Errorf("ctl man: %w: %s", err, out)

@@ -72,7 +72,7 @@ func (s *Session) HostKey() string { return s.key }
 
 // Run types a command and returns what the switch says before its next prompt,
 // without the echo. Pages are turned, questions answered. A session is of no use
-// after an error: nobody knows what the switch is doing.
+// after an error: the state of the switch is unknown.
 func (s *Session) Run(ctx context.Context, line string, answers ...Answer) (string, error) {
 	if err := checkLine(line); err != nil {
 		return "", err

@@ -251,7 +251,7 @@ func TestSSH(t *testing.T) {
 	to := Target{Transport: SSH, Host: h.Host(), Port: uint16(h.Port()), User: "admin", Password: "s3cret", HostKey: h.HostKey()}
 	s := open(t, to, Dialogue{Login: []Step{{"Password:", "${password}$"}, {"console> ", "enable"}, {"Password:", "${password}$"}, {"console# ", ""}}})
 	if s.HostKey() != h.HostKey() {
-		t.Error("the host key is not told")
+		t.Error("the host key is not reported")
 	}
 	if _, err := s.Run(deadline(t), "configure"); err != nil {
 		t.Error(err)

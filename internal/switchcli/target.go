@@ -76,7 +76,7 @@ func (t Target) check() error {
 	return nil
 }
 
-// Dialogue is how to log in, and how to tell that the switch waits for a command.
+// Dialogue says how to log in, and how to detect that the switch waits for a command.
 // The zero Dialogue suits most: user name, password, a prompt that ends in # or >.
 type Dialogue struct {
 	// Login is the prompts in order, each with what is sent at it. Over SSH those that

@@ -45,7 +45,7 @@ func dialSSH(ctx context.Context, t Target) (io.ReadWriteCloser, string, error) 
 	defer stop()
 	if s.Channel, err = netconf.OpenShell(client); err != nil {
 		_ = client.Close()
-		f := fault.Device(fault.Downstream, "switch %s: no command line behind its SSH: %v", t, err)
+		f := fault.Device(fault.Downstream, "switch %s: its SSH server has no command line: %v", t, err)
 		f.Cause = err
 		return nil, key, f
 	}

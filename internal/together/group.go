@@ -29,9 +29,9 @@ type crowd struct {
 }
 
 // Do returns what ask answers, asked once for all callers who have the same key at the
-// same time; they share the answer, so nobody may change it. One who gives up gets the
+// same time; they share the answer, so it must not be changed. A caller that cancels gets the
 // error of his context and leaves the others waiting; ask's context has the values of
-// the caller who came first, no deadline, and is canceled when nobody waits any more.
+// the caller who came first, no deadline, and is canceled when no caller waits any more.
 func (g *Group[T]) Do(ctx context.Context, key string, ask func(context.Context) (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {

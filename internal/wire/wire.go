@@ -36,7 +36,7 @@ const PluginName = "ctl"
 var APIVersions = []string{"1.0"}
 
 // Negotiate returns the newest version of the contract that this build and a plugin
-// that announces the given ones both speak; "" when there is none.
+// that announces the given ones both support; "" if there is no common version.
 func Negotiate(announced []string) string {
 	for _, v := range APIVersions {
 		if slices.Contains(announced, v) {

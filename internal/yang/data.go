@@ -40,7 +40,7 @@ func (d *Data) Name() string { return d.name }
 // Parent returns the value this one stands in, nil for the top.
 func (d *Data) Parent() *Data { return d.parent }
 
-// First returns the first member or entry, nil if there is none.
+// First returns the first member or entry, nil if it is empty.
 func (d *Data) First() *Data { return d.first }
 
 // Next returns the next member or entry of the same parent, nil after the last.

@@ -61,7 +61,7 @@ func (r *RPC) envelope(a *arena, o Options, top *Data) (*Data, error) {
 			case name != "input" && name != r.qinput:
 				return nil, fault.At(fault.Unknown, "/"+shortName(c.name), "the body has the member \"input\" and no other")
 			case in != nil:
-				return nil, fault.At(fault.Malformed, "/"+r.Input.QName(), "the member is there twice")
+				return nil, fault.At(fault.Malformed, "/"+r.Input.QName(), "the member occurs twice")
 			}
 			in = c
 		}
@@ -194,7 +194,7 @@ func (n *Node) DecodeMembers(text []byte, o Options) ([]*Data, error) {
 			if c.Node = n.index[c.name]; c.Node == nil {
 				v.fault(fault.Unknown, c.Path(), "there is no such member here%s", suggest(c.name, n))
 			} else if seen[c.Node] {
-				v.fault(fault.Malformed, c.Path(), "the member is there twice")
+				v.fault(fault.Malformed, c.Path(), "the member occurs twice")
 			} else {
 				seen[c.Node] = true
 				v.value(c, c.Node)

@@ -87,7 +87,7 @@ func (d *Data) KeyValues() []string {
 }
 
 // Entry returns the entry of a list's array with these key texts, or of a
-// leaf-list's array with this value; nil if there is none.
+// leaf-list's array with this value; nil if it does not exist.
 func (d *Data) Entry(keys []string) *Data {
 	for e := d.first; e != nil; e = e.next {
 		if d.Node.Kind == LeafList {

@@ -26,7 +26,7 @@ func (p *parser) memberName() string {
 			return p.s[start:p.pos]
 		}
 	}
-	p.fail("a name in quotes should be here")
+	p.fail("a name in quotes is expected here")
 	return ""
 }
 
@@ -60,7 +60,7 @@ func (p *parser) word(d *Data) {
 	case p.lenient && w != "":
 		d.kind, d.text = jString, w
 	default:
-		p.fail("a value should be here")
+		p.fail("a value is expected here")
 		return
 	}
 	p.pos = end
@@ -78,7 +78,7 @@ func (p *parser) str(quote byte) string {
 		case c == '\\':
 			return p.escaped(start, quote)
 		case c < ' ':
-			p.fail("a control character stands in a string")
+			p.fail("a string contains a control character")
 			return ""
 		}
 		p.pos++
@@ -99,7 +99,7 @@ func (p *parser) escaped(start int, quote byte) string {
 		case c == '\\':
 			p.escape(&b)
 		case c < ' ':
-			p.fail("a control character stands in a string")
+			p.fail("a string contains a control character")
 		default:
 			b.WriteByte(c)
 			p.pos++
@@ -165,7 +165,7 @@ func (p *parser) hex4() rune {
 		case c|0x20 >= 'a' && c|0x20 <= 'f':
 			r = r<<4 | rune(c|0x20-'a'+10)
 		default:
-			p.fail("four hexadecimal digits should follow \\u")
+			p.fail("four hexadecimal digits are expected after \\u")
 			return 0
 		}
 	}

@@ -12,21 +12,21 @@ func TestLenientText(t *testing.T) {
 		{`{ every:input : { every:node-id : 158969157063648 } }`, id, ""},
 		{`{input:{node-id:1,vlan-name:v-2.x}}`, `{"node-id":1,"vlan-name":"v-2.x"}`, ""},
 		{`{input:{node-id:1,vlan-name:'a"b\''}}`, `{"node-id":1,"vlan-name":"a\"b'"}`, ""},
-		{`{"input":{"node-id":1,,}}`, "", "malformed line 1, column 23: a name in quotes should be here"},
-		{`{"input":{"node-id":1}} x`, "", "malformed line 1, column 25: something follows the end of the document"},
-		{"{\"input\":\n {\"vlan-name\":\"a\nb\"}}", "", "malformed line 2, column 17: a control character stands in a string"},
+		{`{"input":{"node-id":1,,}}`, "", "malformed line 1, column 23: a name in quotes is expected here"},
+		{`{"input":{"node-id":1}} x`, "", "malformed line 1, column 25: there is text after the end of the document"},
+		{"{\"input\":\n {\"vlan-name\":\"a\nb\"}}", "", "malformed line 2, column 17: a string contains a control character"},
 		{`{"input":{"vlan-name":"\ud800"}}`, "", "malformed line 1, column 30: the string has half a surrogate pair"},
 		{`{"input":{"vlan-name":"\u0000"}}`, "", "malformed line 1, column 30: the string has the character U+0000, which YANG does not allow"},
 		{"{\"input\":{\"vlan-name\":\"\xff\"}}", "", "malformed the text is not UTF-8"},
 		{`{input:{node-id:NaN}}`, "", `invalid /every:input/node-id: "NaN" is not a whole number`},
 		{`{input:{node-id:0x10}}`, "", `invalid /every:input/node-id: "0x10" is not a whole number`},
-		{`{input:{node-id:1 2}}`, "", "malformed line 1, column 2: a name in quotes should be here"},
+		{`{input:{node-id:1 2}}`, "", "malformed line 1, column 2: a name in quotes is expected here"},
 	} {
 		got, err := rpc.DecodeInput([]byte(c.in), Options{Lenient: true})
 		checkOne(t, c.in, got, err, c.out, c.fault)
 	}
 	_, err := rpc.DecodeInput([]byte(`{input:{node-id:1}}`), Options{})
-	checkOne(t, "strict", nil, err, "", "malformed line 1, column 2: a name in quotes should be here")
+	checkOne(t, "strict", nil, err, "", "malformed line 1, column 2: a name in quotes is expected here")
 }
 
 func TestDepthIsBounded(t *testing.T) {
@@ -50,7 +50,7 @@ func TestAliases(t *testing.T) {
 		{`{"input ":{"names":["a"],"left":[null],"color":7}}`, `{"names":["a"],"left":[null],"colour":"green"}`, ""},
 		{`{"input":{"names":[{"x":"a"}],"left ":[null]}}`, `{"names":["a"],"left":[null]}`, ""},
 		{`{"input":{"n":" a ","left":[null],"loose":{"v":"q"}}}`, `{"names":["a"],"left":[null],"loose":[{"v":"q"}]}`, ""},
-		{`{"input":{"n":"a","names":["b"],"left":[null]}}`, "", "malformed /every:input/names: the member is there twice"},
+		{`{"input":{"n":"a","names":["b"],"left":[null]}}`, "", "malformed /every:input/names: the member occurs twice"},
 		{`{"input":{"names":[{"x":"a","y":"b"}],"left":[null]}}`, "", "invalid /every:input/names[1]: want a single value, got an object"},
 		{`{"input":{"names":["a"],"left":[null],"colour":"9"}}`, "", `invalid /every:input/colour: "9" is not one of red, green`},
 	} {

@@ -70,7 +70,7 @@ func (n *Node) descend(path string) []*Node {
 	return steps
 }
 
-// prefixed parts prefix:name; the prefix is empty when there is none.
+// prefixed parts prefix:name; the prefix is empty for a name without prefix.
 func prefixed(s string) (prefix, name string) {
 	prefix, name, ok := strings.Cut(s, ":")
 	if !ok {
@@ -142,7 +142,7 @@ func (c *compiler) flatten(n, at *Node, clash map[string]bool) {
 		if o := n.index[child.Name]; o != nil {
 			clash[child.Name] = true
 			if o.Module == child.Module {
-				c.faults = append(c.faults, fault.New(fault.Invalid, "two nodes named %q stand in %s %q", child.QName(), n.Kind, n.Name))
+				c.faults = append(c.faults, fault.New(fault.Invalid, "two nodes in %[2]s %[3]q have the name %[1]q", child.QName(), n.Kind, n.Name))
 			}
 		}
 		n.index[child.Name] = child

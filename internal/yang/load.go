@@ -84,7 +84,7 @@ func Load(sources ...Source) (*Set, error) {
 func process(lib *library) (ms *gy.Modules, l fault.List) {
 	defer func() {
 		if r := recover(); r != nil {
-			l = fault.List{fault.New(fault.Invalid, "the YANG compiler gave up on these modules: %v", r)}
+			l = fault.List{fault.New(fault.Invalid, "the YANG compiler cannot read these modules: %v", r)}
 		}
 	}()
 	ms = gy.NewModules()

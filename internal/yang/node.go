@@ -170,10 +170,10 @@ func (s *Set) Modules() []*Module { return s.modules }
 // Module returns the module of a name, the newest revision; nil if unknown.
 func (s *Set) Module(name string) *Module { return s.byName[name] }
 
-// RPC returns the rpc module:name, nil if there is none.
+// RPC returns the rpc module:name, nil if it does not exist.
 func (s *Set) RPC(module, name string) *RPC { return s.rpcs[module+":"+name] }
 
-// Data returns the top-level data node of a module, nil if there is none.
+// Data returns the top-level data node of a module, nil if it does not exist.
 func (s *Set) Data(module, name string) *Node {
 	if m := s.byName[module]; m != nil {
 		return named(m.Data, name)
@@ -181,7 +181,7 @@ func (s *Set) Data(module, name string) *Node {
 	return nil
 }
 
-// Notification returns a module's notification, nil if there is none.
+// Notification returns a module's notification, nil if it does not exist.
 func (s *Set) Notification(module, name string) *Node {
 	if m := s.byName[module]; m != nil {
 		return named(m.Notifications, name)

@@ -3,7 +3,7 @@ package yang
 // Origin is where operational data is from (RFC 8342 section 5.3.4).
 type Origin uint8
 
-// The origins that are known here; the zero value is none.
+// The known origins; the zero value means no origin.
 const (
 	Intended Origin = iota + 1
 	Learned
@@ -20,7 +20,7 @@ func (o Origin) String() string {
 	return ""
 }
 
-// SetOrigin says where an instance with all below it is from; nil is none.
+// SetOrigin says where an instance with all below it is from; nil means no origin.
 func (d *Data) SetOrigin(o Origin) {
 	if d == nil {
 		return

@@ -116,11 +116,11 @@ func (p *Pages) count(d *Data) (next *Data, err error) {
 	}
 	if p.limited {
 		if p.left -= entries; p.left < 0 {
-			return nil, fault.New(fault.Internal, "a page has more entries than were asked for")
+			return nil, fault.New(fault.Internal, "a page has more entries than were requested")
 		}
 	}
 	if next != nil && (next.text == "" || next.text == p.cursor) {
-		return nil, fault.New(fault.Internal, "the pages do not end: the cursor %.80q comes again", next.text)
+		return nil, fault.New(fault.Internal, "the pages do not end: the cursor %.80q is repeated", next.text)
 	}
 	return next, nil
 }

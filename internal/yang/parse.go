@@ -53,7 +53,7 @@ func (p *parser) document() *Data {
 	d := p.value()
 	p.blanks()
 	if p.err == nil && p.pos < len(p.s) {
-		p.fail("something follows the end of the document")
+		p.fail("there is text after the end of the document")
 	}
 	if p.err != nil {
 		return nil
@@ -114,7 +114,7 @@ func (p *parser) value() *Data {
 		d.kind = jNumber
 		p.number(d)
 	case c == 0:
-		p.fail("the text ends where a value should be")
+		p.fail("the text ends where a value is expected")
 	default:
 		p.word(d)
 	}
@@ -141,7 +141,7 @@ func (p *parser) members(d *Data) {
 	for p.err == nil {
 		name := p.memberName()
 		if p.err == nil && p.peek() != ':' {
-			p.fail("a colon should follow the name %.40q", name)
+			p.fail("a colon is expected after the name %.40q", name)
 		}
 		p.pos++
 		if p.err != nil {
@@ -195,7 +195,7 @@ func (p *parser) closes(bracket byte) bool {
 	case 0:
 		p.fail("the text ends before a closing %c", bracket)
 	default:
-		p.fail("a comma or %c should follow", bracket)
+		p.fail("a comma or %c is expected here", bracket)
 	}
 	return false
 }

@@ -22,7 +22,7 @@ func (v *validator) leaf(d *Data, n *Node) {
 		d.kind, d.first, d.last = jNull, nil, nil // [null], the value of type empty
 	} else if d.kind == jNull {
 		if !v.Lenient || n.Type.Final().Base != Empty {
-			v.fault(fault.Invalid, d.Path(), "null is no value; leave the member out")
+			v.fault(fault.Invalid, d.Path(), "null is not a value; leave the member out")
 			return
 		}
 	}
@@ -231,7 +231,7 @@ func (t *Type) parseBits(s string) (string, string) {
 			return s, fmt.Sprintf("the bit %.40q is not one of %s", b, listed(t.Names))
 		}
 		if on[b] {
-			return s, fmt.Sprintf("the bit %q is there twice", b)
+			return s, fmt.Sprintf("the bit %q occurs twice", b)
 		}
 		on[b] = true
 	}

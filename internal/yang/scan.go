@@ -101,7 +101,7 @@ func (f *file) header() error {
 func parseStatements(text, path string) (s []*gy.Statement, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fault.At(fault.Invalid, path, "the YANG parser gave up: %v", r)
+			err = fault.At(fault.Invalid, path, "the YANG parser failed: %v", r)
 		}
 	}()
 	s, err = gy.Parse(text, path)

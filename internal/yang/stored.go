@@ -45,7 +45,7 @@ func (s *Stored) entryBelow(i int) []*Stored {
 	return nil
 }
 
-// Child returns the container or array of a node below s, and makes it if there is none.
+// Child returns the container or array of a node below s, and creates it if it does not exist.
 func (s *Stored) Child(n *Node) *Stored {
 	for _, c := range s.Below {
 		if c.Node == n {

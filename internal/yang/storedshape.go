@@ -6,7 +6,8 @@ import (
 )
 
 // shape is what entries of a list have in common that differ in values alone: the text between the values, as it is
-// stored and as it is written. Most lists have one or two shapes; their entries are copied without a look at the schema.
+// stored and as it is written. Most lists have one or two shapes; their entries are copied without a look at the
+// schema.
 type shape struct {
 	stored, written []string // what stands before, between and after the values
 	size            int      // bytes of written

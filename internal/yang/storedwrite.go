@@ -50,7 +50,7 @@ func (w *Writer) flush(from int) {
 	}
 }
 
-// misfit notes that a text does not fit its schema and returns where it ends.
+// misfit notes that a text does not match its schema and returns where it ends.
 func (w *Writer) misfit(t string, n *Node) int {
 	if w.err == nil {
 		w.err = fault.New(fault.Internal, "what is stored of %s does not fit the schema", n.QName())

@@ -78,7 +78,7 @@ func (t *Type) Range() string { return t.rangeText }
 func (t *Type) Length() string { return t.lengthText }
 
 // Bounds returns the smallest and the largest number that the type allows, as
-// decimal text; empty for types that are no numbers. Decimals are not scaled.
+// decimal text; empty for types that are not numbers. Decimals are not scaled.
 func (t *Type) Bounds() (low, high string) {
 	if len(t.span) == 0 || t.Base == Decimal64 {
 		return "", ""
@@ -95,11 +95,11 @@ func (t *Type) LengthBounds() (low, high uint64, ok bool) {
 	return t.length[0].Min.Value, t.length[len(t.length)-1].Max.Value, true
 }
 
-// Reference returns the way of a leafref: how many data nodes to go up, -1 for
+// Reference returns the path of a leafref: how many data nodes to go up, -1 for
 // the top of the tree, and then the data nodes to go down.
 func (t *Type) Reference() (up int, down []*Node) { return t.up, t.down }
 
-// Final returns the type that a leafref stands for, and t itself otherwise.
+// Final returns the type of the target of a leafref, and t itself otherwise.
 func (t *Type) Final() *Type {
 	for range 32 {
 		if t.Base != Leafref || t.Target == nil {

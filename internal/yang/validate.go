@@ -105,7 +105,7 @@ func (v *validator) anydata(d *Data) {
 		seen := map[string]bool{}
 		for c := d.first; c != nil; c = c.next {
 			if seen[c.name] {
-				v.fault(fault.Malformed, c.Path(), "the member is there twice")
+				v.fault(fault.Malformed, c.Path(), "the member occurs twice")
 			}
 			seen[c.name] = true
 		}
@@ -143,7 +143,7 @@ func (v *validator) object(d *Data, n *Node) {
 		}
 		c.Node = m
 		if seen.has(m.slot) {
-			v.fault(fault.Malformed, c.Path(), "the member is there twice")
+			v.fault(fault.Malformed, c.Path(), "the member occurs twice")
 			continue
 		}
 		seen.set(m.slot)
@@ -161,7 +161,7 @@ func (v *validator) object(d *Data, n *Node) {
 	}
 }
 
-// unknown looks a name up among the aliases, and reports it when it is none.
+// unknown looks a name up among the aliases, and reports it if it is not an alias.
 func (v *validator) unknown(c *Data, n *Node) *Node {
 	if m := n.index[v.Aliases.member(n, c.name)]; m != nil {
 		return m
@@ -189,7 +189,7 @@ func (v *validator) choices(d *Data, n *Node, seen seenSet) {
 				*at = cs
 			case cs:
 			default:
-				v.fault(fault.Invalid, c.Path(), "the choice %q is made twice: %q excludes %q", cs.Parent.Name, (*at).Name, cs.Name)
+				v.fault(fault.Invalid, c.Path(), "the choice %q has two cases: %q excludes %q", cs.Parent.Name, (*at).Name, cs.Name)
 			}
 		}
 	}

@@ -48,7 +48,7 @@ func (v *validator) leafList(d *Data, n *Node) {
 	v.bounds(d, n, entries)
 	if n.Config && entries > 1 {
 		v.distinct(d, entries, func(e *Data) string { return string(rune(e.kind)) + e.text }, func(e *Data) {
-			v.fault(fault.Invalid, e.Path(), "the value is there twice")
+			v.fault(fault.Invalid, e.Path(), "the value occurs twice")
 		})
 	}
 }

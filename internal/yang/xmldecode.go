@@ -42,12 +42,12 @@ func parseXML(text []byte, n *Node, o Options, a *arena, wrapped bool) (*Data, *
 	top.kind = jObject
 	start := r.next()
 	if start == nil {
-		r.fail("an element should be here")
+		r.fail("an element is expected here")
 		return nil, r.err
 	}
 	if wrapped {
 		if want := wrapper(n); start.Name.Local != want {
-			r.fail("the element of the document must be %q, not %.40q", want, start.Name.Local)
+			r.fail("the root element must be %q, not %.40q", want, start.Name.Local)
 		}
 		r.members(top, n)
 	} else {
@@ -56,7 +56,7 @@ func parseXML(text []byte, n *Node, o Options, a *arena, wrapped bool) (*Data, *
 	}
 	if r.err == nil {
 		if t := r.token(); t != nil {
-			r.fail("something follows the end of the document")
+			r.fail("there is text after the end of the document")
 		}
 	}
 	if r.err != nil {
@@ -99,7 +99,7 @@ func (r *xmlReader) token() xml.Token {
 		case xml.CharData:
 			if r.depth == 0 {
 				if len(bytes.TrimSpace(t)) > 0 {
-					r.fail("text stands outside of the document's element")
+					r.fail("there is text outside the root element")
 				}
 				continue
 			}
@@ -136,7 +136,7 @@ func (r *xmlReader) begin(t xml.StartElement) bool {
 		case at.Name.Space == "" && at.Name.Local == "xmlns":
 			r.scope = append(r.scope, xmlns{"", at.Value, r.depth})
 		case at.Name.Local == "operation" && at.Name.Space == netconfBase:
-			r.fail("the attribute operation is NETCONF's: here the method says what is done, or a YANG patch")
+			r.fail("the attribute operation is only for NETCONF: use the HTTP method or a YANG patch")
 			return false
 		}
 	}
@@ -154,7 +154,7 @@ func xmlError(err error) string {
 	return strings.TrimPrefix(err.Error(), "xml: ")
 }
 
-// next returns the next element that begins, nil when there is none.
+// next returns the next element that begins, nil at the end.
 func (r *xmlReader) next() *xml.StartElement {
 	if t, ok := r.token().(xml.StartElement); ok {
 		return &t
@@ -171,12 +171,12 @@ func (r *xmlReader) members(d *Data, n *Node) {
 			r.child(d, n, &t, &arrays)
 		case xml.CharData:
 			if len(bytes.TrimSpace(t)) > 0 {
-				r.fail("text stands in %s %q, which has members", n.Kind, n.Name)
+				r.fail("there is text in %s %q, which has members", n.Kind, n.Name)
 			}
 		case xml.EndElement:
 			return
 		default:
-			r.fail("the text ends inside of an element")
+			r.fail("the text ends inside an element")
 		}
 	}
 }
@@ -222,7 +222,7 @@ func (r *xmlReader) child(d *Data, n *Node, start *xml.StartElement, arrays *[]*
 	}
 }
 
-// lookup returns the data child of n that an element is; nil when it is none.
+// lookup returns the data child of n that an element is; nil if it is not a data child.
 func (r *xmlReader) lookup(n *Node, name xml.Name) *Node {
 	m := n.index[name.Local]
 	if m != nil && (name.Space == "" || r.spaces.uri[m.Module] == name.Space) {
@@ -288,7 +288,7 @@ func (r *xmlReader) generic(d *Data, module string) {
 			}
 			return
 		default:
-			r.fail("the text ends inside of an element")
+			r.fail("the text ends inside an element")
 		}
 	}
 }

@@ -96,7 +96,7 @@ func TestGroupsBecomeRoles(t *testing.T) {
 	}
 }
 
-// A key of the map that names no group gives nobody a role; who tests the realm reads which one.
+// A key of the map that names no group gives no user a role; realm:test names it.
 func TestKeysOfNoGroupAreNamed(t *testing.T) {
 	s := (&ldaptest.Server{Entries: entries()}).Start(t)
 	client := realm.NewClient(plugintest.Start(t, Options()).Conn)

@@ -31,7 +31,7 @@ func newAccount(r *realm.Reader, s *service) *account {
 	case a.user == "" && a.password == "":
 		return nil
 	case a.user == "" || a.password == "":
-		r.Fault("serviceUser", "serviceUser and servicePassword are written together or not at all")
+		r.Fault("serviceUser", "serviceUser and servicePassword must be set together")
 	}
 	return a
 }
@@ -76,7 +76,7 @@ func (s *service) Find(ctx context.Context, user, domain string) (realm.Result, 
 	return result, nil
 }
 
-// one finds the id of the only enabled domain or user that a query names; why says why there is none.
+// one finds the id of the only enabled domain or user that a query names; why is the reason if there is no such one.
 func (a *account) one(ctx context.Context, kind string, q url.Values) (id, why string, err error) {
 	var answer map[string]json.RawMessage
 	if err := a.get(ctx, kind, q, &answer); err != nil {

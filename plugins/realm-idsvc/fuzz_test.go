@@ -29,7 +29,7 @@ func FuzzVerdict(f *testing.F) {
 			}
 		case got.Outcome == realm.Authenticated:
 			if status != 200 && status != 201 {
-				t.Errorf("status %d opens the door", status)
+				t.Errorf("status %d gives access", status)
 			}
 			if got.Principal != name && !credentialID.MatchString(name) {
 				t.Errorf("%q came in as %q", name, got.Principal)

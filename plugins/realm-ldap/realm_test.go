@@ -173,7 +173,7 @@ func TestFaultsOfSecIni(t *testing.T) {
 		"attribute": {[]string{"userDnTemplate", template, "contextFactory.url", "ldap://h", "ldapAttributeForComparison", "member of"}, []string{"etc/sec.ini:7", "such as memberOf"}},
 		"time":      {[]string{"userDnTemplate", template, "contextFactory.url", "ldap://h", "connectTimeout", "5s"}, []string{"etc/sec.ini:7", "connectTimeout", "milliseconds"}},
 		"half accounts, the other half": {[]string{"userDnTemplate", template, "contextFactory.url", "ldap://h", "contextFactory.systemPassword", "hush"},
-			[]string{"systemPassword", "write contextFactory.systemUsername"}},
+			[]string{"systemPassword", "add contextFactory.systemUsername"}},
 		"half accounts": {[]string{"userDnTemplate", template, "contextFactory.url", "ldap://h", "contextFactory.systemUsername", "cn=x"}, []string{"systemPassword"}},
 	} {
 		_, err := c.Configure(t.Context(), realm.Config{Name: "r", Kind: kindRoles, Properties: properties(k.pairs...)})

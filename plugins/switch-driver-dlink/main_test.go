@@ -117,7 +117,7 @@ func TestMisbehaving(t *testing.T) {
 		"says yes, does no":   {simdlink.Faults{Ignore: create}, fault.Downstream, "does not show it"},
 		"another mask":        {simdlink.Faults{Mishear: [2]string{"255.0.0.0", "255.255.0.0"}}, fault.Downstream, `dst-ip-mask "255.255.0.0"; it is taken back`},
 		"another layer":       {simdlink.Faults{Mishear: [2]string{"ip destination_ip_mask 255.0.0.0", "ethernet vlan 0x0fff"}}, fault.Downstream, `the layer "ETHERNET"; it is taken back`},
-		"another mask, kept":  {simdlink.Faults{Mishear: [2]string{"255.0.0.0", "255.255.0.0"}, Refuse: "delete"}, fault.Downstream, "it could not be taken back: switch 90:94:e4:23:13:e0 (127.0.0.1) refuses"},
+		"another mask, kept":  {simdlink.Faults{Mishear: [2]string{"255.0.0.0", "255.255.0.0"}, Refuse: "delete"}, fault.Downstream, "it could not be undone: switch 90:94:e4:23:13:e0 (127.0.0.1) refuses"},
 		"hangs up":            {simdlink.Faults{Hangup: create}, fault.Downstream, "127.0.0.1"},
 		"falls silent":        {simdlink.Faults{Mute: create}, fault.Timeout, "127.0.0.1"},
 		"half an answer":      {simdlink.Faults{Truncate: "show access_profile"}, fault.Downstream, "127.0.0.1"},

@@ -20,7 +20,7 @@ func open(address string) bool {
 }
 
 // The role of acting on switches changes hands 200 times, as when nodes come and go: no
-// switch gets a SET that nobody asked for, each change that is asked for during a hand-over is sent
+// switch gets a SET that was not requested, each change that is asked for during a hand-over is sent
 // once, and traps are listened for by one process at a time.
 func TestTwoHundredHandOversSendNothingUnasked(t *testing.T) {
 	n, err := network.Start(network.Options{Topology: "chain:2", Ports: 4, Hosts: -1})

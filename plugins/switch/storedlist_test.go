@@ -47,7 +47,7 @@ func TestSealedList(t *testing.T) {
 	}
 	write("file")
 	err = l.Call(deadline(t), "vlan:get-vlan-table", map[string]any{"node-id": 0x9094e42313e1}, nil)
-	if !errors.Is(err, &fault.Error{Kind: fault.Unsupported}) || !strings.Contains(err.Error(), "not asked by SNMP") {
+	if !errors.Is(err, &fault.Error{Kind: fault.Unsupported}) || !strings.Contains(err.Error(), "does not use SNMP") {
 		t.Errorf("a switch without SNMP: %v", err)
 	}
 	l.shell(t, "switch:ImportDB", []string{list}, map[string]string{"skip": "true"})

@@ -33,7 +33,7 @@ func TestSwappedAddresses(t *testing.T) {
 		return l.Call(deadline(t), "vlan:add-vlan", map[string]any{"node-id": sw1, "vlan-id": 5, "vlan-name": "x"}, nil)
 	}
 	read(strings.Join(lines, ""))
-	if err := add(); fault.KindOf(err) != fault.Downstream || !strings.Contains(err.Error(), "says that it is switch "+two) {
+	if err := add(); fault.KindOf(err) != fault.Downstream || !strings.Contains(err.Error(), "reports that it is switch "+two) {
 		t.Errorf("a swapped switch: %v", err)
 	}
 	if out := l.shell(t, "switch:PrintDB", nil, nil); strings.Count(out, "not changed: it says") != 2 {

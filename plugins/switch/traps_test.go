@@ -159,7 +159,7 @@ func TestRestartByTraps(t *testing.T) {
 	linkCount(t, l, 4)
 }
 
-// Traps are events; those of strangers are counted and nothing more.
+// Traps are events; those of unknown senders are only counted.
 func TestTrapEvents(t *testing.T) {
 	h := plugintest.NewHost(t)
 	n, err := network.Start(network.Options{Topology: "chain:2"})

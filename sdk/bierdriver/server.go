@@ -11,7 +11,7 @@ import (
 )
 
 // Register serves a driver on a gRPC server; sdk.Serve does this for a plugin.
-// name is the plugin's; driver returns the driver, or why there is none yet.
+// name is the plugin's; driver returns the driver, or why it is not ready yet.
 func Register(s grpc.ServiceRegistrar, name string, driver func() (Driver, error)) {
 	pluginv1.RegisterBierDriverServer(s, &server{name: name, driver: driver})
 }
@@ -102,9 +102,9 @@ func (a asking) ask(q *pluginv1.BierAsk) (*pluginv1.BierPermit, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, fault.Wrap(fault.Unavailable, err, "who ordered the change is gone")
+		return nil, fault.Wrap(fault.Unavailable, err, "the caller of the change has disconnected")
 	case r.Permit == nil:
-		return nil, fault.New(fault.Malformed, "a permit was asked for and something else was answered")
+		return nil, fault.New(fault.Malformed, "a permit was requested, but the answer is something else")
 	case r.Permit.Forbidden != "":
 		return nil, fault.New(fault.Unavailable, "%s", r.Permit.Forbidden)
 	}

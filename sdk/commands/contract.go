@@ -33,7 +33,8 @@ type Argument struct {
 	Repeated bool     // takes all that is left; only the last argument
 	Type     Type     // String when empty, File or NewFile
 	Values   []string // the fixed values, when there are such
-	Beside   []string // of a File: endings of files beside it that come with it if they are there; the controller's own commands only
+	// of a File: endings of files beside it that come with it if they are there; the controller's own commands only
+	Beside []string
 	// Complete lists values that begin with prefix; nil = none.
 	Complete func(ctx context.Context, prefix string) []string
 }
@@ -77,7 +78,7 @@ type Progress struct {
 // Terminal is what a running command can ask of the console it was typed at.
 type Terminal interface {
 	// Prompt asks the user and returns the line typed, without echo when echo is
-	// false. It fails with fault.Unavailable when there is nobody to ask.
+	// false. It fails with fault.Unavailable if there is no user to ask.
 	Prompt(ctx context.Context, text string, echo bool) (string, error)
 	// Progress shows the state of long work; the zero Progress clears it.
 	Progress(p Progress)
@@ -91,7 +92,7 @@ type Invocation struct {
 	// Positional is the values of Args in the order they were typed; the console sets it.
 	Positional []string
 	Format     string // "text" or "json"
-	Width      int    // columns of the terminal, 0 when there is none
+	Width      int    // columns of the terminal, 0 without a terminal
 	Caller     caller.Caller
 	Stdin      io.Reader // what a pipe or file feeds; io.EOF at once otherwise
 	Stdout     io.Writer

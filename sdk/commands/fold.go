@@ -6,9 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// narrow takes from the widths of the columns until the table fits into so many, and returns what stands on each side of the lines
-// between columns then. The last column, which is mostly prose, goes first; then the widest. None becomes narrower than its longest
-// word: as blanks divide words, then without the blanks around the lines, then as the marks of paths and lists do. Numbers are not folded.
+// narrow takes from the widths of the columns until the table fits into so many, and returns what stands on each side
+// of the lines between columns then. The last column, which is mostly prose, goes first; then the widest. None becomes
+// narrower than its longest word: as blanks divide words, then without the blanks around the lines, then as the marks
+// of paths and lists do. Numbers are not folded.
 func (t Table) narrow(width []int, titles []string, cells [][]string, columns int) (around string, fits bool) {
 	n := len(width)
 	if columns <= 0 || n == 0 {
@@ -116,7 +117,8 @@ func fold(cell string, width int) []string {
 	}
 }
 
-// breakBefore is where a text is divided: the last blank or mark that leaves at most width characters, else the first of all.
+// breakBefore is where a text is divided: the last blank or mark that leaves at most width characters, else the first
+// of all.
 func breakBefore(text []rune, width int) int {
 	blank, mark := -1, -1
 	for i := 1; i < len(text) && (i <= width || blank < 0 && mark < 0); i++ {

@@ -145,7 +145,7 @@ func (t *remote) read(stdin *io.PipeWriter) {
 			}
 		}
 		if len(m.Stdin) > 0 && open && !t.feed(m.Stdin) {
-			finish(fault.New(fault.TooBig, "the command asked a question while more was piped into it than can wait"))
+			finish(fault.New(fault.TooBig, "the command asked a question, but too much input was already waiting"))
 		}
 		if m.StdinClosed {
 			finish(nil)
@@ -185,7 +185,7 @@ func (t *remote) Prompt(ctx context.Context, text string, echo bool) (string, er
 	select {
 	case a, ok := <-t.answers:
 		if !ok || a.Cancelled {
-			return "", fault.New(fault.Unavailable, "nobody answered the prompt %q", text)
+			return "", fault.New(fault.Unavailable, "the prompt %q was not answered", text)
 		}
 		return a.Text, nil
 	case <-ctx.Done():

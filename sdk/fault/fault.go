@@ -160,9 +160,9 @@ const (
 	Exists      Kind = 3  // the thing exists already: data-exists, 409
 	Denied      Kind = 4  // the caller may not do this: access-denied, 403
 	InUse       Kind = 5  // something else holds it, or a run is active: in-use, 409
-	Unavailable Kind = 6  // nobody is there to answer now; worth a retry: 503
+	Unavailable Kind = 6  // not available now; a retry may succeed: 503
 	Timeout     Kind = 7  // the deadline passed before the answer: operation-failed, 504
-	Downstream  Kind = 8  // the device or server behind the plugin refused or failed: operation-failed, 500
+	Downstream  Kind = 8  // the device or server that the plugin uses refused or failed: operation-failed, 500
 	Unsupported Kind = 9  // the thing cannot do this at all: operation-not-supported, 501
 	Missing     Kind = 10 // a required member of the input is absent: missing-element, 400
 	Unknown     Kind = 11 // a member of the input has no place in the schema: unknown-element, 400

@@ -10,7 +10,7 @@ import (
 )
 
 // ToStatus turns err into a gRPC status error that carries its faults. An error
-// that is a status already passes unchanged. Causes stay behind.
+// that is a status already passes unchanged. Causes are not sent.
 func ToStatus(err error) error {
 	if err == nil {
 		return nil

@@ -84,7 +84,7 @@ func NewClient(conn grpc.ClientConnInterface) *Client {
 func (c *Client) Invoke(ctx context.Context, module, rpc string, input []byte) ([]byte, error) {
 	res, err := c.rpc.Invoke(ctx, &pluginv1.InvokeRequest{Module: module, Rpc: rpc, Input: input, Caller: caller.ToProto(ctx)})
 	if st := status.Convert(err); st.Code() == codes.ResourceExhausted && len(st.Details()) == 0 { // not of the plugin
-		return nil, fault.Wrap(fault.TooBig, err, "the answer of %s:%s is larger than %d MiB: ask for less of it, by a limit or a filter", module, rpc, wire.MaxMessage>>20)
+		return nil, fault.Wrap(fault.TooBig, err, "the answer of %s:%s is larger than %d MiB: request less data, with a limit or a filter", module, rpc, wire.MaxMessage>>20)
 	}
 	if err != nil {
 		return nil, fault.FromStatus(err)

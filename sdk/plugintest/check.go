@@ -116,7 +116,7 @@ func one(ctx context.Context, bin string, c check, opts []Option) []Finding {
 	defer cancel()
 	k := &checker{ctx: ctx, bin: bin, name: c.name, config: with(opts).config}
 	if st, err := os.Stat(bin); err != nil || !st.Mode().IsRegular() {
-		k.fault("%s is no file that can be executed", bin)
+		k.fault("%s is not an executable file", bin)
 		return k.findings
 	}
 	h, err := startHost()

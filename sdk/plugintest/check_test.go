@@ -62,7 +62,7 @@ func TestTheSuite(t *testing.T) {
 
 func TestNoFile(t *testing.T) {
 	f := plugintest.Check(t.Context(), filepath.Join(t.TempDir(), "none"))
-	if len(f) == 0 || !strings.Contains(f[0].Text, "is no file") {
+	if len(f) == 0 || !strings.Contains(f[0].Text, "is not an executable file") {
 		t.Errorf("findings %v", f)
 	}
 }

@@ -127,7 +127,7 @@ func metrics(k *checker) {
 	k.goroutines(s)
 }
 
-// goroutines reads the metrics and returns go_goroutines, -1 when there is none.
+// goroutines reads the metrics and returns go_goroutines, -1 if it is missing.
 func (k *checker) goroutines(s *subject) int {
 	r, err := s.base.Metrics(k.ctx, &pluginv1.MetricsRequest{})
 	if status.Code(err) == codes.Unimplemented {
@@ -173,7 +173,7 @@ func largeMessage(k *checker) {
 	}
 }
 
-// cancelHonoured: streams that are cancelled leave nothing behind.
+// cancelHonoured: cancelled streams leave no goroutines.
 func cancelHonoured(k *checker) {
 	s, m := k.configured()
 	before := k.goroutines(s)

@@ -34,7 +34,7 @@ func byHand(k *checker) {
 		k.fault("started by hand (without %s in the environment) it does not end", wire.Handshake.MagicCookieKey)
 	}
 	if out.Len() > 0 {
-		k.fault("started by hand it writes a handshake although nobody asks for one: %.80q", out.String())
+		k.fault("started by hand it writes a handshake although no host asks for one: %.80q", out.String())
 	}
 	if errs.Len() == 0 {
 		k.warn("started by hand it does not say that it is a plugin")
@@ -83,7 +83,7 @@ func handshake(k *checker) {
 	k.describe(k.start()) // a reload starts the second one before the first has ended
 }
 
-// encryption: nobody without the host's certificate gets in.
+// encryption: only a client with the host's certificate is accepted.
 func encryption(k *checker) {
 	s := k.start()
 	k.describe(s)

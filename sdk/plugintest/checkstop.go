@@ -54,7 +54,7 @@ func stop(k *checker) {
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 	}
 	if _, err := os.Stat(s.socket); err == nil {
-		k.warn("it leaves its socket behind")
+		k.warn("it does not remove its socket")
 	}
 }
 

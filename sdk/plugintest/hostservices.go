@@ -85,7 +85,7 @@ func (s secretsServer) OpenText(_ context.Context, r *pluginv1.OpenTextRequest) 
 	sealed, err := base64.StdEncoding.DecodeString(rest)
 	plain, ok := strings.CutPrefix(string(flip(sealed)), "text\x00"+s.h.dir+"\x00")
 	if err != nil || !ok {
-		return nil, fault.New(fault.Invalid, "the text was not sealed in this home; make the text again with aaa:seal-secret")
+		return nil, fault.New(fault.Invalid, "the text was not sealed in this home; create the text again with aaa:seal-secret")
 	}
 	return &pluginv1.OpenTextResponse{Text: plain}, nil
 }

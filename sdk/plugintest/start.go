@@ -140,7 +140,7 @@ func settings(v any, schema []byte) ([]byte, error) {
 			return nil, err
 		}
 		if err := json.Unmarshal(raw, &doc); err != nil {
-			return nil, fmt.Errorf("the settings are no JSON object: %w", err)
+			return nil, fmt.Errorf("the settings are not a JSON object: %w", err)
 		}
 		if doc == nil { // a nil map or pointer: no settings
 			doc = map[string]any{}

@@ -115,7 +115,7 @@ func TestTheHostKeepsData(t *testing.T) {
 		t.Error(err)
 	}
 	if err := publish("stranger:state"); fault.KindOf(err) != fault.Denied {
-		t.Errorf("a stranger's tree: %v", err)
+		t.Errorf("the tree of another plugin: %v", err)
 	}
 }
 

@@ -98,11 +98,11 @@ func (s *subject) exec(ctx context.Context) (string, error) {
 	case line, ok := <-first:
 		if !ok {
 			<-s.exited
-			return "", fmt.Errorf("the plugin ended without a handshake (%v); its last words: %s", s.cmd.ProcessState, s.lastWords())
+			return "", fmt.Errorf("the plugin ended without a handshake (%v); its last output: %s", s.cmd.ProcessState, s.lastWords())
 		}
 		return line, nil
 	case <-ctx.Done():
-		return "", errors.New("the plugin gave no handshake in time")
+		return "", errors.New("the plugin sent no handshake in time")
 	}
 }
 

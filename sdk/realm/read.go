@@ -58,7 +58,7 @@ func (r *Reader) Bool(name string, otherwise bool) bool {
 	}
 	v, err := strconv.ParseBool(strings.ToLower(p.Value))
 	if err != nil {
-		r.Fault(name, "%q is neither true nor false; write one of the two", p.Value)
+		r.Fault(name, "%q is neither true nor false", p.Value)
 	}
 	return v
 }
@@ -115,8 +115,7 @@ func (r *Reader) Fault(name, format string, args ...any) {
 	r.faults = append(r.faults, f)
 }
 
-// Err is every fault found, properties that were never asked for among them; nil
-// when there is none.
+// Err returns all faults that were found, including unknown properties; nil if there are no faults.
 func (r *Reader) Err() error {
 	for _, name := range slices.Sorted(maps.Keys(r.c.Properties)) {
 		if !slices.Contains(r.known, name) {

@@ -98,7 +98,7 @@ func (a *answer) take(h *pluginv1.ResponseHead) error {
 			return bad("it has more than %d headers, or %d bytes of them", maxHeaders, maxHeaderBytes)
 		}
 		if name == "" || strings.ContainsAny(name, " \t\r\n:\x00") {
-			return bad("%q is no name of a header", one.Name)
+			return bad("%q is not a header name", one.Name)
 		}
 		a.header[name] = append(a.header[name], one.Values...)
 	}

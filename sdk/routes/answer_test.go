@@ -65,7 +65,7 @@ func TestOddAnswersAreNotPassedOn(t *testing.T) {
 		"thousands":         {many, "more than 128 headers"},
 		"large header":      {said(200, "", "X-A", strings.Repeat("a", 70<<10)), "bytes of them"},
 		"line end":          {said(200, "", "X-A", "b\r\nSet-Cookie: a=b"), "line end"},
-		"no name":           {said(200, "", "X A", "b"), "no name of a header"},
+		"no name":           {said(200, "", "X A", "b"), "not a header name"},
 		"headers of a host": {said(200, "x", "Set-Cookie", "a=b", "X-Request-Id", "forged", "Strict-Transport-Security", "max-age=1"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

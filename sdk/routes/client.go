@@ -51,7 +51,7 @@ func (c *Client) Forward(w http.ResponseWriter, r *http.Request) (begun bool, er
 	begun, err = (&answer{w: w, head: r.Method == http.MethodHead, allSent: func() bool { return len(sent) > 0 || bodyless(r) }}).receive(stream)
 	cancel()
 	if bodyless(r) {
-		<-sent // it waits for nobody
+		<-sent // it does not block
 		return begun, err
 	}
 	select {

@@ -69,7 +69,7 @@ func NewTableWith[T any](at host.Prefix, c Codec[T]) *Table[T] {
 	return &Table[T]{followed: followed{at: at}, codec: c, plain: plain}
 }
 
-// Get returns the record of a key; false when there is none, or none that is readable.
+// Get returns the record of a key; false if it does not exist or is not readable.
 func (t *Table[T]) Get(r Reader, key string) (T, bool) {
 	x, ok := rowAt[T](t.tree(r), key)
 	if !ok {
@@ -81,7 +81,7 @@ func (t *Table[T]) Get(r Reader, key string) (T, bool) {
 	return x.value, ok && x.err == nil
 }
 
-// Revision returns the revision that wrote the record of a key, 0 if there is none.
+// Revision returns the revision that wrote the record of a key, 0 if it does not exist.
 func (t *Table[T]) Revision(r Reader, key string) uint64 {
 	if x, ok := rowAt[T](t.tree(r), key); ok {
 		return x.revision

@@ -94,7 +94,7 @@ func (t *Tree[T]) Keys(path string) []string {
 	return out
 }
 
-// Get returns the instance with these keys; false when there is none that is readable.
+// Get returns the instance with these keys; false if it does not exist or is not readable.
 func (t *Tree[T]) Get(r Reader, keys ...string) (T, bool) {
 	part := t.of(r)
 	path := t.Path(keys...)
@@ -231,7 +231,7 @@ func (t *Tree[T]) apply(part any, events []host.Event) (any, []string) {
 	return now, paths
 }
 
-// join makes the instance at a path of its documents; false when there is none.
+// join makes the instance at a path of its documents; false if it does not exist.
 func (t *Tree[T]) join(docs *iradix.Tree[host.Entry], root string) (x *row[T], ok bool) {
 	first, ok := docs.Get([]byte(root))
 	if !ok {

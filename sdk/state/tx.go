@@ -155,7 +155,7 @@ func (s *Store) Check(ctx context.Context, revision uint64, changes []host.Event
 	}
 	for _, o := range tx.ops {
 		if o.Space != host.Private {
-			return host.Txn{}, fault.New(fault.Internal, "a check may write private keys only, not %s", o.Key)
+			return host.Txn{}, fault.New(fault.Internal, "a check may write only private keys, not %s", o.Key)
 		}
 	}
 	return tx.txn(), nil

@@ -12,7 +12,7 @@ type matches struct {
 	src, dst string
 }
 
-// masksOf are the masks of a profile. One without bits is none.
+// masksOf are the masks of a profile. A mask without bits does not count.
 func masksOf(p *ACLProfile) (m matches) {
 	if p.GetVlanMask() != 0 {
 		m.vlan = p.VlanMask

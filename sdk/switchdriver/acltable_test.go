@@ -27,7 +27,7 @@ func TestACLDiffers(t *testing.T) {
 		"no source mask":           {ACLCreateProfile, func(p *ACLProfile, _ *ACLRule) { p.SrcIpMask = "" }, "no src-ip-mask"},
 		"one mask more":            {ACLCreateProfile, func(p *ACLProfile, _ *ACLRule) { p.DstIpMask = "255.0.0.0" }, `dst-ip-mask "255.0.0.0"`},
 		"one mask without bits":    {ACLCreateProfile, func(p *ACLProfile, _ *ACLRule) { p.DstIpMask = "0.0.0.0" }, ""},
-		"a mask that is none":      {ACLCreateProfile, func(p *ACLProfile, _ *ACLRule) { p.SrcIpMask = "x" }, `src-ip-mask "x"`},
+		"an invalid mask":          {ACLCreateProfile, func(p *ACLProfile, _ *ACLRule) { p.SrcIpMask = "x" }, `src-ip-mask "x"`},
 		"a rule":                   {ACLSetRule, func(*ACLProfile, *ACLRule) {}, ""},
 		"bits that are masked":     {ACLSetRule, func(_ *ACLProfile, r *ACLRule) { r.SrcIp = "192.0.2.0" }, ""},
 		"bits that are not":        {ACLSetRule, func(_ *ACLProfile, r *ACLRule) { r.SrcIp = "192.0.3.7" }, `rule 3 of access profile 1 with the src-ip "192.0.3.7"`},

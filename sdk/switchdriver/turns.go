@@ -9,7 +9,7 @@ import (
 
 // Turns lets one change at a time be made on each switch: drivers take a turn
 // around read, change and read-back. The zero value is ready; it is safe for
-// concurrent use, and switches that nobody waits for cost nothing.
+// concurrent use, and switches without waiting calls need no memory.
 type Turns struct {
 	mu    sync.Mutex
 	queue map[string]*turn

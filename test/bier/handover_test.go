@@ -9,7 +9,7 @@ import (
 )
 
 // The role of acting on routers changes hands 200 times, as when nodes come and go: no router gets an edit
-// that nobody asked for, and each change that is asked for meanwhile reaches each router once.
+// that was not requested, and each change that is asked for meanwhile reaches each router once.
 func TestTwoHundredHandOversSendNothingUnasked(t *testing.T) {
 	l := configured(t, 3)
 	l.mount(3)

@@ -89,7 +89,7 @@ func (l *memoryRouters) Wipe(id string) {
 	l.change(id, func(r *memoryRouter) { r.config = &bierdriver.Config{}; r.version++ })
 }
 
-// Touch changes a router's configuration behind the controller's back.
+// Touch changes a router's configuration without the controller.
 func (l *memoryRouters) Touch(id, by string, f func(*bierdriver.Config)) {
 	l.change(id, func(r *memoryRouter) {
 		f(r.config)

@@ -159,7 +159,7 @@ func TestDriverIsChosenByFitOrName(t *testing.T) {
 	}
 }
 
-// Notifications of routers and changes by others are told and repaired.
+// Notifications of routers and changes by others are reported and repaired.
 func TestReports(t *testing.T) {
 	l := configured(t, 1)
 	l.mount(1)
@@ -171,7 +171,7 @@ func TestReports(t *testing.T) {
 	for n := 0; len(want) > 0; {
 		events, err := l.host.Events(l.ctx(), n)
 		if err != nil {
-			t.Fatalf("never told: %v", want)
+			t.Fatalf("never reported: %v", want)
 		}
 		n += len(events)
 		for _, e := range events {
@@ -184,7 +184,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// No secret is in what is stored or told.
+// No secret is in what is stored or reported.
 func TestPasswordsAreSealed(t *testing.T) {
 	l := configured(t, 1)
 	l.mount(1)
@@ -211,7 +211,7 @@ func (p portDriver) Probe(ctx context.Context, r *bierdriver.Router) (*bierdrive
 	return p.memoryRouters.Probe(ctx, r)
 }
 
-// At another port of the same address is another router: its driver is looked for anew.
+// At another port of the same address is another router: its driver is selected again.
 func TestDriverIsChosenAnewAtAnotherPort(t *testing.T) {
 	l := configured(t, 1)
 	second := portDriver{newMemoryRouters(), 2222}

@@ -64,7 +64,7 @@ func TestConfigurationSurvivesItsSource(t *testing.T) {
 	l.until("the other is there", func() bool { return strings.Contains(l.topologies(), "other") })
 	l.source.Remove("flow:1")
 	l.source.Remove("other")
-	l.until("what nobody configured is gone", func() bool { return !strings.Contains(l.topologies(), "other") })
+	l.until("what was not configured is gone", func() bool { return !strings.Contains(l.topologies(), "other") })
 	l.until("nodes without configuration are gone", func() bool {
 		return l.must("bier-topology-api:query-topology", `{"input":{"topology-id":"flow:1"}}`) == `{"topology-id":"flow:1","node-id":[{"node-id":"1"}]}`
 	})
@@ -84,7 +84,7 @@ func TestImportNamesWhatIsWrong(t *testing.T) {
 		"node: [{node-id: a}]\n":       "topology-id is missing",
 		"topology-id: x\nnode: [{}]\n": "node-id is missing",
 		"topology-id: x\nnode: [{node-id: a}]\nlink: [{source: {source-node: a}, destination: {dest-node: b}}]\n": `dest-node "b" is not among the nodes`,
-		"topology-id: x\nnode: [{node-id: a}, {node-id: a}]\n":                                                    "node a is there twice",
+		"topology-id: x\nnode: [{node-id: a}, {node-id: a}]\n":                                                    "node a occurs twice",
 		"{": "did not find",
 	} {
 		file := filepath.Join(t.TempDir(), "net.yaml")
@@ -107,7 +107,7 @@ func TestTopologyEvents(t *testing.T) {
 	for n := 0; len(want) > 0; {
 		events, err := l.host.Events(l.ctx(), n)
 		if err != nil {
-			t.Fatalf("never told: %v", want)
+			t.Fatalf("never reported: %v", want)
 		}
 		n += len(events)
 		for _, e := range events {
@@ -168,7 +168,7 @@ func TestTheTreesAreChecked(t *testing.T) {
 		{topology + "/bier-domain=7", `{"domain-id":7,"bier-sub-domain":[{"sub-domain-id":3}]}`, "sub-domain 0 is missing"},
 		{topology + "/bier-node=3", `{"node-id":"3","bier-node-params":{"domain":[{"domain-id":1,"bier-global":{"bitstringlength":"256-bit","bfr-id":2,"ipv4-bfr-prefix":"10.0.0.3/32","sub-domain":[{"sub-domain-id":1,"igp-type":"ISIS"}]}}]}}`, "bfr-id 2 is node 2's"},
 		{topology + "/bier-node=3", `{"node-id":"3","bier-node-params":{"domain":[{"domain-id":9,"bier-global":{"bitstringlength":"256-bit","bfr-id":9,"ipv4-bfr-prefix":"10.0.0.3/32","sub-domain":[{"sub-domain-id":1,"igp-type":"ISIS"}]}}]}}`, "there is no such sub-domain"},
-		{channels + "/channel=x", `{"name":"x","src-ip":"1.1.1.1","dst-group":"9.9.9.9","domain-id":1,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32}`, "is no multicast address"},
+		{channels + "/channel=x", `{"name":"x","src-ip":"1.1.1.1","dst-group":"9.9.9.9","domain-id":1,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32}`, "is not a multicast address"},
 		{channels + "/channel=x", `{"name":"x","src-ip":"1.1.1.1","dst-group":"224.1.1.2","domain-id":4,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32}`, "there is no domain 4"},
 		{channels + "/channel=x", `{"name":"x","src-ip":"1.1.1.1","dst-group":"224.1.1.1","domain-id":1,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32,"ingress-node":"1","egress-node":[{"node-id":"2"}]}`, "channel tv has the flow"},
 		{channels + "/channel=tv", `{"name":"tv","src-ip":"1.1.1.1","dst-group":"224.1.1.9","domain-id":1,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32,"ingress-node":"1","egress-node":[{"node-id":"2"}]}`, "is deployed from node 1"},

@@ -43,7 +43,7 @@ func (c *controller) files() int { return c.gauge("process_open_fds") }
 
 func (c *controller) goroutines() int { return c.gauge("go_goroutines") }
 
-// gauge is what the controller tells operators about itself.
+// gauge is what the controller reports to operators about itself.
 func (c *controller) gauge(name string) int {
 	c.t.Helper()
 	addr, err := os.ReadFile(filepath.Join(c.Home, "data", "run", "admin.addr"))
@@ -139,7 +139,7 @@ func TestAbuseIsBounded(t *testing.T) {
 	const idle, kept = 10_000, 4096 // kept: limits.connections
 	roomForFiles(t, idle+1000)
 	c := start(t, harness.NewHome(t))
-	c.others("nobody does harm")
+	c.others("no attack does harm")
 	goroutines, files := c.goroutines(), c.files()
 
 	const slow = 600 // more than limits.inFlight

@@ -57,7 +57,7 @@ func TestPluginsListenToLoginsAndChanges(t *testing.T) {
 				}
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("the plugin was not told:\n%s", read())
+				t.Fatalf("the plugin was not notified:\n%s", read())
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func TestPluginsListenToLoginsAndChanges(t *testing.T) {
 	})
 	for _, secret := range []string{"wrong-guess-1", "anns-secret-1"} {
 		if strings.Contains(read(), secret) {
-			t.Errorf("the plugin was told %q:\n%s", secret, read())
+			t.Errorf("the plugin received %q:\n%s", secret, read())
 		}
 	}
 }

@@ -324,7 +324,7 @@ func TestNothingIsLostWhenBierProcessesAreKilled(t *testing.T) {
 // deploy adds a channel and deploys it, as a user who repeats what was not answered.
 func (l *bierLab) deploy(k int, d deployment) error {
 	out, err := l.post("bier-channel-api:add-channel", fmt.Sprintf(`{"input":{"topology-id":"lab","name":"c%d","src-ip":"10.9.9.9","dst-group":"%s","domain-id":1,"sub-domain-id":0,"source-wildcard":32,"group-wildcard":32}}`, k, group(k)))
-	if err != nil || !strings.Contains(out, "SUCCESS") && !strings.Contains(out, "is there already") {
+	if err != nil || !strings.Contains(out, "SUCCESS") && !strings.Contains(out, "exists already") {
 		return fmt.Errorf("add c%d: %s, %w", k, out, err)
 	}
 	out, err = l.post("bier-channel-api:deploy-channel", fmt.Sprintf(`{"input":{"topology-id":"lab","channel-name":"c%d","ingress-node":"r%d","egress-node":[{"node-id":"r%d"},{"node-id":"r%d"}]}}`, k, d.ingress, d.a, d.b))

@@ -189,7 +189,7 @@ securityManager.realms = $tokenAuthRealm, $idSvcAuthRealm, $ldapRealm, $plainRea
 		want(t, 401, "GET", "/restconf/modules", admin, "") // a policy without permissions
 		// What cannot be read denies: TestUnreadablePoliciesDeny in package aaa.
 	})
-	t.Run("the broker tells what it refuses", func(t *testing.T) {
+	t.Run("the broker reports what it refuses", func(t *testing.T) {
 		c.Ctl("feature:install ctl-aaa-authz")
 		const broker, path = "/restconf/config/authorization-schema:simple-authorization", "/restconf/config/network-topology:network-topology"
 		const topology = `{"network-topology":{"topology":[{"topology-id":"lab"}]}}`

@@ -80,7 +80,7 @@ func TestInstallAndUninstall(t *testing.T) {
 		t.Errorf("uninstall: %v\n%s", err, out)
 	}
 	if left, err := os.ReadDir(prefix); err != nil || len(left) != 1 || left[0].Name() != "var" {
-		t.Errorf("left behind: %v %v", left, err)
+		t.Errorf("not removed: %v %v", left, err)
 	}
 	if out, err := run("--uninstall", "--purge", "--prefix", prefix); err != nil {
 		t.Errorf("purge: %v\n%s", err, out)
@@ -115,7 +115,7 @@ func TestInstallWithAClosedUmaskAndALinkedHome(t *testing.T) {
 		t.Errorf("purge: %v\n%s", err, out)
 	}
 	if _, err := os.Stat(disk); !os.IsNotExist(err) {
-		t.Errorf("the home behind the link is still there: %v", err)
+		t.Errorf("the home of the link is still there: %v", err)
 	}
 }
 

@@ -84,11 +84,11 @@ func TestTheLabOfMakeRunWithATakenPort(t *testing.T) {
 	nothingRuns(t, dir)
 }
 
-// nothingRuns reports that neither the controller nor the lab was left behind.
+// nothingRuns reports that neither the controller nor the lab still runs.
 func nothingRuns(t *testing.T, dir string) {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(dir, "run", "lab", "*.pid"))
 	if err != nil || len(left) != 0 {
-		t.Errorf("left behind: %v %v", left, err)
+		t.Errorf("not removed: %v %v", left, err)
 	}
 }

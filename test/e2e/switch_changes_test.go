@@ -138,6 +138,6 @@ func TestKilledInTheMiddleOfChanges(t *testing.T) {
 		t.Errorf("no change was found in the journal:\n%s", table)
 	}
 	if strings.Contains(table, "waits") || strings.Contains(table, "left") {
-		t.Errorf("not all is settled:\n%s", table)
+		t.Errorf("not everything is applied:\n%s", table)
 	}
 }

@@ -28,7 +28,8 @@ type Options struct {
 	Files   map[string]string // written into etc of the home before the first start
 	Args    []string          // of ctld; of a flag that is given twice the later one counts
 	Environ []string          // besides that of the test; the later one counts
-	User    int               // whose id ctld and ctl run with, when the test is root; 0 = as the test. Bin must be open to it
+	// whose id ctld and ctl run with, when the test is root; 0 = as the test. Bin must be open to it
+	User int
 }
 
 // Controller is a running ctld.

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Freeze stops a process, or with a negative pid a process group as kill(2) has it, and waits until every thread of it stands
-// still: until then it may answer.
+// Freeze stops a process, or with a negative pid a process group as kill(2) has it, and waits until every thread of it
+// stands still: until then it may answer.
 func Freeze(t *testing.T, pid int) {
 	t.Helper()
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {

@@ -91,7 +91,7 @@ func (c *Console) Current(ctx context.Context, user string) (caller.Caller, erro
 		return caller.Caller{}, err
 	}
 	if !p.MayLogIn() {
-		return caller.Caller{}, fault.New(fault.Denied, "the user may not log in any more")
+		return caller.Caller{}, fault.New(fault.Denied, "the user is no longer allowed to log in")
 	}
 	who := caller.Caller{User: p.Name, Domain: p.Domain, Roles: p.Roles}
 	if c.a.identity.MustChange(p) != "" {

@@ -45,7 +45,7 @@ func TestPoliciesAsData(t *testing.T) {
 func TestPoliciesOfOneTreeCannotLockOut(t *testing.T) {
 	content := json.RawMessage(`{"policies":{"policies":[{"resource":"/restconf/**","permissions":[{"role":"dog","actions":["get","put"]}]}]}}`)
 	if err := open(t, "[urls]\n/** = authcBasic, dynamicAuthorization\n").Check(ctx, aaa.PolicyNode, content); fault.KindOf(err) != fault.InUse {
-		t.Errorf("nobody could change policies any more, answered %v", err)
+		t.Errorf("no user could change policies any more, answered %v", err)
 	}
 	must(t, open(t, "[urls]\n/rests/** = authcBasic\n/restconf/** = authcBasic\n/** = authcBasic, dynamicAuthorization\n").Check(ctx, aaa.PolicyNode, content))
 }

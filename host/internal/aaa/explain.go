@@ -120,7 +120,7 @@ func (a *AAA) explainUser(ctx context.Context, x *Explanation, user string) (cal
 	}
 	p, err := a.identity.Principal(ctx, id)
 	if fault.KindOf(err) == fault.NotFound {
-		return caller.Caller{}, fault.New(fault.NotFound, "the controller's own realm has no user %s; one of another realm is REALM/NAME, with its name in etc/sec.ini", id)
+		return caller.Caller{}, fault.New(fault.NotFound, "the controller's own realm has no user %s; write a user of another realm as REALM/NAME, with the realm's name in etc/sec.ini", id)
 	}
 	if err != nil {
 		return caller.Caller{}, err

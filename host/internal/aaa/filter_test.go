@@ -81,7 +81,7 @@ func TestRoleDeniedStatusIsASetting(t *testing.T) {
 
 func TestStartIsRefusedWithPlaceAndRemedy(t *testing.T) {
 	for ini, want := range map[string]string{
-		"[main]\nx = org.example.OwnRealm\n":                            "; a class that a plugin of yours serves is named in aaa.realmKinds of etc/ctl.yaml",
+		"[main]\nx = org.example.OwnRealm\n":                            "; list a class of your own plugin in aaa.realmKinds of etc/ctl.yaml",
 		"[main]\nx = org.ctl.aaa.sec.realm.TokenAuthReal\n":             `etc/sec.ini:2: unknown class "TokenAuthReal"; did you mean "TokenAuthRealm"?`,
 		"[main]\nx.y = 1\n":                                             `etc/sec.ini:2: "x" has properties but no class`,
 		"[main]\nsecurityManager.realm = $iniRealm\n":                   `etc/sec.ini:2: unknown property "realm"; did you mean "realms"?`,

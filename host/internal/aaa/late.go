@@ -105,7 +105,7 @@ const (
 type patience struct {
 	mu     sync.Mutex
 	slow   int       // too late in a row
-	until  time.Time // nobody asks before, when it is lost
+	until  time.Time // time of the next attempt, while the realm is late
 	trying bool
 }
 

@@ -50,7 +50,7 @@ func TestEveryChangeCountsFromTheNextRequestOn(t *testing.T) {
 // alternate runs open and shut in turn under 64 clients. state is even while
 // nothing changes; state/2 reports which of the two was done last.
 func alternate(t *testing.T, l *lab, open, shut func()) {
-	var state atomic.Int64 // 0: open and settled
+	var state atomic.Int64 // 0: open and applied
 	open()
 	var decided atomic.Int64
 	stop := make(chan struct{})

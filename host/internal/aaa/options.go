@@ -44,7 +44,7 @@ type Options struct {
 
 	TokenLifetime    time.Duration      // 0 = 1 hour
 	MinPassword      int                // characters; 0 = 8
-	Blocked          password.Blocklist // passwords that nobody may choose
+	Blocked          password.Blocklist // forbidden passwords
 	PasswordMaxAge   time.Duration      // 0 = any
 	ChangeFirst      bool               // random first passwords must be changed
 	Sessions         idm.Sessions       // of browsers; 0 = 30 minutes unused, 12 hours at most
@@ -60,7 +60,7 @@ type Options struct {
 	// nil = made here.
 	RequestID func(*http.Request) string
 	// Waiting is called while a request waits for the verification of its password, until
-	// the function it returns is called; nil = nobody wants to know.
+	// the function it returns is called; nil = not used.
 	Waiting func(context.Context) func()
 	// Names returns the other forms of what is below the root of a data tree (data) or of the
 	// operations: names with and without their module, other names of a module, keys as segments.

@@ -21,13 +21,13 @@ func (a *AAA) ownPassword(ctx context.Context, user, current, fresh string, from
 	case errors.As(err, &slow), errors.As(err, &silent):
 		return fault.Wrap(fault.Unavailable, err, "%v", err)
 	case errors.Is(err, authn.ErrRefused):
-		return fault.At(fault.Invalid, "current", "this is not the present password")
+		return fault.At(fault.Invalid, "current", "this is not the current password")
 	case err != nil:
 		return err
 	case !l.Local:
-		return fault.New(fault.Invalid, "the password is kept by the realm %s, not here: change it there", l.Realm)
+		return fault.New(fault.Invalid, "the realm %s stores the password: change it there", l.Realm)
 	case current == fresh:
-		return fault.At(fault.Invalid, "password", "this is the present password; choose another")
+		return fault.At(fault.Invalid, "password", "this is the current password; choose another")
 	}
 	_, err = a.identity.UpdateUser(ctx, l.User+"@"+l.Domain, identity.UserChange{Password: &fresh})
 	return err

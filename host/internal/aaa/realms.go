@@ -68,7 +68,7 @@ func compileRealms(f *secini.File, o Options) ([]authn.Realm, error) {
 		default:
 			err := f.Unknown(ob.Line, "class", class, classes)
 			if strings.HasSuffix(class, "Realm") {
-				err = fmt.Errorf("%w; a class that a plugin of yours serves is named in aaa.realmKinds of etc/ctl.yaml", err)
+				err = fmt.Errorf("%w; list a class of your own plugin in aaa.realmKinds of etc/ctl.yaml", err)
 			}
 			errs = append(errs, err)
 		}
@@ -105,7 +105,7 @@ func realmOrder(f *secini.File, made map[string]authn.Realm) ([]authn.Realm, err
 		return nil, err
 	}
 	if len(names) == 0 {
-		return nil, f.Errorf(v.Line, "no realm is named, so nobody could log in; write `securityManager.realms = $tokenAuthRealm`")
+		return nil, f.Errorf(v.Line, "no realm is named, so no user could log in; write `securityManager.realms = $tokenAuthRealm`")
 	}
 	var order []authn.Realm
 	for _, n := range names {
@@ -140,7 +140,7 @@ func outsideRealm(f *secini.File, ob *secini.Object, class string, o Options) (a
 		if p.Name == "parallel" { // ours, too
 			n, err := strconv.Atoi(text)
 			if err != nil || n < 1 || n > 1000 {
-				return r, f.Errorf(p.Value.Line, "%s.parallel takes the number of logins the realm is asked about at once, 1 to 1000", ob.Name)
+				return r, f.Errorf(p.Value.Line, "%s.parallel takes the number of logins that the realm checks at the same time, 1 to 1000", ob.Name)
 			}
 			r.Places = make(chan struct{}, n)
 			continue

@@ -91,6 +91,6 @@ func TestAnUnavailableRealmIsToldOnceAndWhenItIsBack(t *testing.T) {
 	d.down, d.users = false, map[string]string{"far@": "pw"}
 	l.want(200, "GET", modules, "far:pw", "")
 	if n := strings.Count(log.String(), "a realm cannot be asked"); n != 1 || !strings.Contains(log.String(), "the realm answers again") {
-		t.Errorf("told %d times:\n%s", n, log.String())
+		t.Errorf("logged %d times:\n%s", n, log.String())
 	}
 }

@@ -36,7 +36,7 @@ func (a *AAA) refuse(w http.ResponseWriter, r *http.Request, v rules.Verdict, e 
 		a.answer(w, r, http.StatusTooManyRequests, "", "too many failed logins; try again later")
 	case v == rules.Unknown:
 		w.Header().Set("Retry-After", strconv.Itoa(e.retry))
-		a.answer(w, r, http.StatusServiceUnavailable, "", "the login cannot be verified now: a realm cannot be asked")
+		a.answer(w, r, http.StatusServiceUnavailable, "", "the login cannot be verified now: a realm does not answer")
 	case e.demand != "":
 		a.answer(w, r, http.StatusForbidden, "", e.demand)
 	case v == rules.Denied:
@@ -76,7 +76,8 @@ func (a *AAA) challenge(w http.ResponseWriter, r *http.Request, e *env) {
 	case e.ended:
 		reason, text = reasonSession, "the session has ended: log in again"
 	}
-	if r.Header.Get("X-Requested-With") == "ctl" || authn.Cookie(r) != "" { // a browser would ask for a password in a window of its own
+	// a browser would ask for a password in a window of its own
+	if r.Header.Get("X-Requested-With") == "ctl" || authn.Cookie(r) != "" {
 		challenge = `Session realm="` + a.realm + `"`
 	}
 	w.Header().Set("WWW-Authenticate", challenge)

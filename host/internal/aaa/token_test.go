@@ -224,7 +224,7 @@ func TestTokenErrors(t *testing.T) {
 	}
 	wrong := l.want(400, "POST", "/oauth2/token", "", passwordForm+"admin&password=wrong").body
 	if unknown := l.want(400, "POST", "/oauth2/token", "", passwordForm+"nobody&password=wrong").body; unknown != wrong {
-		t.Errorf("an unknown user is told from a wrong password: %s, %s", unknown, wrong)
+		t.Errorf("an unknown user can be distinguished from a wrong password: %s, %s", unknown, wrong)
 	}
 	l.want(405, "GET", "/oauth2/token", "", "")
 	l.want(400, "POST", "/oauth2/token?grant_type=password&username=admin&password=admin", "", "x=y")

@@ -113,7 +113,7 @@ func (w *warner) shadowed(i int) {
 func (w *warner) login(i int) {
 	r := &w.set.Rules()[i]
 	if name := r.NeedsLogin(); name != "" {
-		w.warn(r.Line, "%s lets nobody pass: no filter before it asks for a login; write %s = authcBasic, %s", name, r.Pattern, r.Text)
+		w.warn(r.Line, "%s rejects every request: no filter before it requires a login; write %s = authcBasic, %s", name, r.Pattern, r.Text)
 	}
 	for _, u := range w.f.URLs {
 		for _, fl := range u.Filters {
@@ -179,7 +179,8 @@ var sensitive = []struct{ what, method, path, propose string }{
 		"/operations/aaa-cert-rpc** = authcBasic, roles[admin] (and the same below /restconf/operations and /rests/operations)"},
 }
 
-// open warns where anybody who can log in, or anybody at all, may write what decides access; once for each line that lets them.
+// open warns where anybody who can log in, or anybody at all, may write what decides access; once for each line that
+// lets them.
 func (w *warner) open() {
 	type place struct {
 		line int
@@ -242,7 +243,7 @@ func (w *warner) groups() {
 		}
 		for _, kv := range pairs {
 			if !strings.Contains(kv.Key, "=") {
-				w.warn(v.Line, "%s.groupRolesMap: %q is not the name of a group's entry, so it gives nobody a role; write the DN, such as \"CN=%s,OU=Groups,DC=example,DC=org\":\"%s\"; realm:test looks them up",
+				w.warn(v.Line, "%s.groupRolesMap: %q is not the DN of a group, so it gives no user a role; write the DN, such as \"CN=%s,OU=Groups,DC=example,DC=org\":\"%s\"; realm:test looks them up",
 					ob.Name, kv.Key, kv.Key, kv.Value)
 			}
 		}

@@ -36,8 +36,8 @@ func TestAFileThatMeansSomethingElseIsWarnedOf(t *testing.T) {
 		"auth/v1/roles = authcBasic, roles[admin]\n" + end:         {"etc/sec.ini:2: auth/v1/roles does not begin with a slash", "write that"},
 		"/** = authcBasic\n/auth/v1/** = authcBasic, roles[admin]": {"etc/sec.ini:3: /auth/v1/** is never reached: line 2, /**, matches all of it", "etc/sec.ini:2: every user who can log in may change users"},
 		"/web/* = authcBasic\n/web/app.js = anon\n" + end:          {"etc/sec.ini:3: /web/app.js is never reached: line 2"},
-		"/web/** = roles[admin]\n" + end:                           {"etc/sec.ini:2: roles[admin] lets nobody pass", "write /web/** = authcBasic, roles[admin]"},
-		"/web/** = dynamicAuthorization, authcBasic\n" + end:       {"etc/sec.ini:2: dynamicAuthorization lets nobody pass"},
+		"/web/** = roles[admin]\n" + end:                           {"etc/sec.ini:2: roles[admin] rejects every request", "write /web/** = authcBasic, roles[admin]"},
+		"/web/** = dynamicAuthorization, authcBasic\n" + end:       {"etc/sec.ini:2: dynamicAuthorization rejects every request"},
 		"/web/** = authcBasic, roles[\"admin, user\"]\n" + end:     {"etc/sec.ini:2: roles in one pair of quotes are several roles", "write roles[admin, user]"},
 		"/** = anon":       {"etc/sec.ini:2: anybody, without a login, may change users, roles and passwords", "/auth/v1/** = authcBasic, roles[admin]", "access policies", "keystores"},
 		"/** = authcBasic": {"etc/sec.ini:2: every user who can log in may change users, roles and passwords", "access policies", "keystores"},
@@ -51,7 +51,7 @@ func TestAFileThatMeansSomethingElseIsWarnedOf(t *testing.T) {
 			}
 		}
 	}
-	if w := warnings("[main]\nad = CtlDirectoryRealm\nad.groupRolesMap = \"ops\":\"admin\", \"CN=x,DC=y\":\"user\"\n[urls]\n" + end); !strings.Contains(w, `etc/sec.ini:3: ad.groupRolesMap: "ops" is not the name of a group's entry`) || strings.Contains(w, `"CN=x`) {
+	if w := warnings("[main]\nad = CtlDirectoryRealm\nad.groupRolesMap = \"ops\":\"admin\", \"CN=x,DC=y\":\"user\"\n[urls]\n" + end); !strings.Contains(w, `etc/sec.ini:3: ad.groupRolesMap: "ops" is not the DN of a group`) || strings.Contains(w, `"CN=x`) {
 		t.Error(w)
 	}
 }

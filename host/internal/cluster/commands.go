@@ -103,7 +103,7 @@ func (n *Node) stepDownCommand() commands.Command {
 	return commands.Command{
 		Name: "cluster:step-down", Summary: "have a node give up roles, so that another takes them over",
 		Help: "Without roles it is all of this node, or of the one that --node names. The holders stop in order, and the node does not try to get " +
-			"the roles again for the time of --for; when no other node wants one, it is held by nobody until then.",
+			"the roles again for the time of --for; a role that no other node takes has no holder until then.",
 		Arguments: []commands.Argument{{Name: "role", Help: "role as cluster:status lists it", Repeated: true, Complete: func(ctx context.Context, _ string) []string {
 			var out []string
 			for _, r := range n.Status(ctx).Roles {

@@ -76,7 +76,7 @@ func newIdentity() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Nobody looks at the end of it: the record in the store says what is accepted.
+	// Its expiry is not checked: the record in the store says which certificate is accepted.
 	template := &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: "node-" + hex.EncodeToString(id)},
 		NotBefore: time.Now().Add(-24 * time.Hour), NotAfter: time.Now().AddDate(50, 0, 0),

@@ -64,8 +64,8 @@ func (n *Node) handle(_ any, in grpc.ServerStream) error {
 	return fault.ToStatus(err)
 }
 
-// here returns the connection to a plugin of this node. While the plugin is being started a safe call waits, also when the
-// caller knows before this node that it has the role; another one is refused at once, since it was not begun.
+// here returns the connection to a plugin of this node. While the plugin is being started a safe call waits, also when
+// the caller knows before this node that it has the role; another one is refused at once, since it was not begun.
 func (n *Node) here(ctx context.Context, name string, epoch uint64, safe bool) (grpc.ClientConnInterface, error) {
 	ctx, cancel := context.WithTimeout(ctx, n.o.waits.safe)
 	defer cancel()
@@ -188,13 +188,13 @@ func (n *Node) own(in grpc.ServerStream, method string) error {
 	case methodStepDown:
 		var r stepDown
 		if err := json.Unmarshal(request.Body, &r); err != nil {
-			return fault.Wrap(fault.Malformed, err, "the request is not readable: %v", err)
+			return fault.Wrap(fault.Malformed, err, "the request cannot be read: %v", err)
 		}
 		answer = n.stepDownHere(in.Context(), r)
 	case methodEvent:
 		var e events.Event
 		if err := json.Unmarshal(request.Body, &e); err != nil {
-			return fault.Wrap(fault.Malformed, err, "the event is not readable: %v", err)
+			return fault.Wrap(fault.Malformed, err, "the event cannot be read: %v", err)
 		}
 		e.Carry, e.Lost = false, 0 // it has been carried
 		n.o.Bus.Put(e)

@@ -128,11 +128,11 @@ func (n *Node) StepDown(ctx context.Context, node string, roles []string, pause 
 	if node == "" && len(roles) > 0 {
 		r, ok := n.o.Roles.Holder(roles[0])
 		if !ok && n.o.Roles.Clustered() {
-			return nil, fault.New(fault.NotFound, "nobody holds the role %q: cluster:status lists those that are held", roles[0])
+			return nil, fault.New(fault.NotFound, "the role %q has no holder: cluster:status lists the roles that are held", roles[0])
 		}
 		for _, name := range roles[1:] {
 			if other, _ := n.o.Roles.Holder(name); other.Node != r.Node {
-				return nil, fault.New(fault.Invalid, "the roles %s and %s are held by different nodes, or not at all: name those of one node", roles[0], name)
+				return nil, fault.New(fault.Invalid, "the roles %s and %s are not held by the same node: name roles of one node", roles[0], name)
 			}
 		}
 		node = r.Node

@@ -35,7 +35,7 @@ func (n *Node) clientTLS(to lease.Node) credentials.TransportCredentials {
 		InsecureSkipVerify: true, // VerifyConnection compares the fingerprint instead
 		VerifyConnection: func(c tls.ConnectionState) error {
 			if len(c.PeerCertificates) == 0 || fingerprint(c.PeerCertificates[0]) != to.Fingerprint {
-				return fmt.Errorf("at %s there is not the node %s: another certificate", to.Address, to.ID)
+				return fmt.Errorf("the program at %s is not the node %s: it has another certificate", to.Address, to.ID)
 			}
 			return nil
 		},

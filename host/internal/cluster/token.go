@@ -97,7 +97,7 @@ func Loopback(endpoints []string) (out []string) {
 func ReadToken(text []byte) (Token, error) {
 	var t Token
 	if err := json.Unmarshal(text, &t); err != nil {
-		return t, fmt.Errorf("it is not a token as cluster:token makes it: %w", err)
+		return t, fmt.Errorf("it is not a token of cluster:token: %w", err)
 	}
 	switch {
 	case t.Format != tokenFormat:
@@ -134,11 +134,11 @@ func Join(dir home.Dir, file, listen string) error {
 		return fmt.Errorf("join: %w", err)
 	}
 	if now := time.Now(); now.After(t.Expires) {
-		return fmt.Errorf("join: %s expired at %s (it is %s here): make another one with cluster:token on a node of the cluster",
+		return fmt.Errorf("join: %s expired at %s (it is %s here): create another one with cluster:token on a node of the cluster",
 			file, t.Expires.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 	}
 	if _, err := os.Stat(dir.Data("format")); err == nil {
-		return fmt.Errorf("join: %s has been used without etc/ctl.yaml; what is in it would stay unseen: choose a new --home", string(dir))
+		return fmt.Errorf("join: %s has been used without etc/ctl.yaml, and its data would be hidden: choose a new --home", string(dir))
 	}
 	return t.layDown(dir, listen)
 }
@@ -153,7 +153,7 @@ func (t Token) joined(dir home.Dir, file string) error {
 	if c.Engine == t.Engine && c.Etcd.Prefix == t.Prefix && slices.ContainsFunc(c.Etcd.Endpoints, func(e string) bool { return slices.Contains(t.Endpoints, e) }) {
 		return nil
 	}
-	return fmt.Errorf("join: %s is a home already, and not of the cluster of %s: datastore.engine is %s with the prefix %s at %v; choose a new --home, or correct etc/ctl.yaml",
+	return fmt.Errorf("join: %s is already a home, but not of the cluster of %s: datastore.engine is %s with the prefix %s at %v; choose a new --home, or correct etc/ctl.yaml",
 		string(dir), file, c.Engine, c.Etcd.Prefix, c.Etcd.Endpoints)
 }
 
@@ -161,7 +161,7 @@ func (t Token) layDown(dir home.Dir, listen string) error {
 	if listen == "" {
 		host, err := towards(t.Endpoints[0])
 		if err != nil {
-			return fmt.Errorf("join: %w; say with --cluster HOST:PORT where this node takes calls of the others", err)
+			return fmt.Errorf("join: %w; use --cluster HOST:PORT to set the address for calls of the other nodes", err)
 		}
 		listen = net.JoinHostPort(host, DefaultPort)
 	}

@@ -112,7 +112,7 @@ func TestJoining(t *testing.T) {
 	if err := MakeToken(dir, settings, "node-1", token); err != nil {
 		t.Fatal(err)
 	}
-	if err := Join(joining, token, ""); err == nil || !strings.Contains(err.Error(), "a home already") {
+	if err := Join(joining, token, ""); err == nil || !strings.Contains(err.Error(), "already a home") {
 		t.Errorf("another cluster: %v", err)
 	}
 	used := home.Dir(t.TempDir())

@@ -35,7 +35,7 @@ func (o *options) applyCommand() *cobra.Command {
 		Example: "  ctl apply -f lab.yaml --check\n  ctl apply -f lab.d\n  ctl apply -f lab.d --prune --check",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if path == "" {
-				return coded{console.Usage, errors.New("-f names the file or directory")}
+				return coded{console.Usage, errors.New("-f with the file or directory is required")}
 			}
 			desired, err := readDesired(path, o.std.In)
 			if err != nil {

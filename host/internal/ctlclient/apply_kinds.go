@@ -74,7 +74,8 @@ func featureChanges(l *link, value any) ([]change, error) {
 	return out, nil
 }
 
-// switchChanges compares what the list shows; communities and passwords are never shown, so they are given with other changes only.
+// switchChanges compares what the list shows; communities and passwords are never shown, so they are given with other
+// changes only.
 func switchChanges(l *link, value any) ([]change, error) {
 	wanted, err := objects("switches", value)
 	if err != nil {
@@ -140,7 +141,8 @@ func listOf(container, list string) func(*link, any) ([]change, error) {
 	}
 }
 
-// othersOf removes the entries of a list that no file names. Topologies that a source brings stay: it would bring them again.
+// othersOf removes the entries of a list that no file names. Topologies that a source brings stay: it would bring them
+// again.
 func othersOf(container, list string) func(*link, []any) ([]change, error) {
 	return func(l *link, values []any) ([]change, error) {
 		named := map[string]bool{}
@@ -199,7 +201,7 @@ func policyChanges(l *link, value any) ([]change, error) {
 func dataChanges(l *link, value any) ([]change, error) {
 	all, ok := value.(map[string]any)
 	if !ok {
-		return nil, coded{console.Usage, fmt.Errorf("data is a mapping of /rests/data/… to the content")}
+		return nil, coded{console.Usage, fmt.Errorf("data must be a mapping of /rests/data/… to the content")}
 	}
 	var out []change
 	for _, path := range slices.Sorted(maps.Keys(all)) {
@@ -259,8 +261,8 @@ func plain(v any) (out any, err error) {
 	return out, err
 }
 
-// bare is a value for comparison: names without the module, scalars as texts (YANG's 64-bit numbers are texts in JSON), and
-// lists of entries in any order.
+// bare is a value for comparison: names without the module, scalars as texts (YANG's 64-bit numbers are texts in JSON),
+// and lists of entries in any order.
 func bare(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -270,7 +272,7 @@ func bare(v any) any {
 				name = local
 			}
 			if list, ok := member.([]any); ok && len(list) == 0 {
-				continue // a list without entries is none
+				continue // a list without entries does not exist
 			}
 			out[name] = bare(member)
 		}

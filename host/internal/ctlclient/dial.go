@@ -52,7 +52,7 @@ func (o *options) dial(ctx context.Context) (*link, error) {
 	conn, channels, requests, err := ssh.NewClientConn(raw, path, &ssh.ClientConfig{User: "local", HostKeyCallback: ssh.InsecureIgnoreHostKey(), ClientVersion: "SSH-2.0-ctl"})
 	if err != nil {
 		raw.Close()
-		return nil, coded{console.Unavailable, fmt.Errorf("the controller at %s does not let this user in, or is about to stop (its log says why): %w", path, err)}
+		return nil, coded{console.Unavailable, fmt.Errorf("the controller at %s refuses this user or is stopping (its log has the reason): %w", path, err)}
 	}
 	raw.SetDeadline(time.Time{})
 	l := &link{status: &console.StatusLine{Out: o.std.Err}, line: o.line, sameUser: owns(path)}
@@ -62,7 +62,7 @@ func (o *options) dial(ctx context.Context) (*link, error) {
 	go l.answer(requests)
 	if l.session, err = l.client.NewSession(); err != nil {
 		l.client.Close()
-		return nil, coded{console.Unavailable, fmt.Errorf("the controller opens no session: %w", err)}
+		return nil, coded{console.Unavailable, fmt.Errorf("the controller does not open a session: %w", err)}
 	}
 	for name, value := range map[string]string{console.EnvFormat: o.format, console.EnvKeepOn: map[bool]string{true: "1"}[o.keepGoing]} {
 		if value != "" {
@@ -145,11 +145,12 @@ func (l *link) wait() error {
 // maxAnswer bounds what one line may answer to a command of ctl, in bytes.
 const maxAnswer = 64 << 20
 
-// call runs the words of one command in a session of its own and returns what it printed. The error has its exit code and text.
+// call runs the words of one command in a session of its own and returns what it printed. The error has its exit code
+// and text.
 func (l *link) call(in io.Reader, words ...string) ([]byte, error) {
 	s, err := l.client.NewSession()
 	if err != nil {
-		return nil, coded{console.Unavailable, fmt.Errorf("the controller opens no session: %w", err)}
+		return nil, coded{console.Unavailable, fmt.Errorf("the controller does not open a session: %w", err)}
 	}
 	defer s.Close()
 	out, said := &limited{}, &limited{}
@@ -158,7 +159,7 @@ func (l *link) call(in io.Reader, words ...string) ([]byte, error) {
 	var e *ssh.ExitError
 	switch {
 	case out.full || said.full:
-		return nil, coded{console.Failed, fmt.Errorf("%s answers more than %d MiB", words[0], maxAnswer>>20)}
+		return nil, coded{console.Failed, fmt.Errorf("the answer of %s has more than %d MiB", words[0], maxAnswer>>20)}
 	case err == nil:
 		return out.Bytes(), nil
 	case errors.As(err, &e):
@@ -175,7 +176,7 @@ func (l *link) read(v any, words ...string) error {
 		return err
 	}
 	if err := json.Unmarshal(out, v); err != nil {
-		return coded{console.Failed, fmt.Errorf("%s printed no JSON: %w", words[0], err)}
+		return coded{console.Failed, fmt.Errorf("%s did not print JSON: %w", words[0], err)}
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (o *options) doctorCommand() *cobra.Command {
 				})
 			}
 			if bad > 0 {
-				return coded{console.Failed, fmt.Errorf("%d of the checks found something", bad)}
+				return coded{console.Failed, fmt.Errorf("%d of the checks found a problem", bad)}
 			}
 			fmt.Fprintln(out, "everything is in order")
 			return nil

@@ -30,7 +30,7 @@ func owns(path string) bool {
 	return ok && int(s.Uid) == os.Geteuid()
 }
 
-var errNotTyped = errors.New("the controller, which is another user, asks for a file that is not in the line: write the path in full, without .., in one line of ctl")
+var errNotTyped = errors.New("the controller runs as another user and needs a file that is not in the line: write the full path, without .., in one line of ctl")
 
 // readFile answers a console.ReadFileRequest.
 func (l *link) readFile(payload []byte) []byte {
@@ -76,7 +76,7 @@ func (l *link) writeFile(payload []byte) []byte {
 		}
 		f, err := os.OpenFile(p.Path, flags, 0o600)
 		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s is there already; choose another name, or remove it", p.Path)
+			return fmt.Errorf("%s exists already; choose another name, or remove it", p.Path)
 		}
 		if err != nil {
 			return err

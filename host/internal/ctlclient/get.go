@@ -35,12 +35,12 @@ func (o *options) getCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if form != "table" && form != "json" && form != "yaml" {
-				return coded{console.Usage, fmt.Errorf("-o is table, json or yaml, not %q", form)}
+				return coded{console.Usage, fmt.Errorf("-o must be table, json or yaml, not %q", form)}
 			}
 			line, known := shown[args[0]]
 			resource := strings.HasPrefix(args[0], "/")
 			if !known && !resource {
-				return coded{console.Usage, fmt.Errorf("there is nothing called %q to get; it is one of %s, or a path", args[0], strings.Join(kinds, ", "))}
+				return coded{console.Usage, fmt.Errorf("unknown kind %q, expected one of %s, or a path", args[0], strings.Join(kinds, ", "))}
 			}
 			if form == "table" && len(args) == 1 && known {
 				return o.oneLine(cmd.Context(), console.Join(line))

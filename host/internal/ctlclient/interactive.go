@@ -30,7 +30,7 @@ func (o *options) interactive(ctx context.Context) error {
 	}
 	name := cmp.Or(os.Getenv("TERM"), "vt100")
 	if err := l.session.RequestPty(name, height, width, ssh.TerminalModes{}); err != nil {
-		return coded{console.Unavailable, fmt.Errorf("the controller gives no terminal: %w", err)}
+		return coded{console.Unavailable, fmt.Errorf("the controller does not open a terminal: %w", err)}
 	}
 	state, err := term.MakeRaw(fd)
 	if err != nil {
@@ -42,7 +42,7 @@ func (o *options) interactive(ctx context.Context) error {
 	}
 	l.session.Stdout, l.session.Stderr = o.std.Out, o.std.Err
 	if err := l.session.Shell(); err != nil {
-		return coded{console.Unavailable, fmt.Errorf("the controller opens no shell: %w", err)}
+		return coded{console.Unavailable, fmt.Errorf("the controller does not open a shell: %w", err)}
 	}
 	defer l.followTerminal(fd)()
 	return l.wait()

@@ -38,7 +38,7 @@ func (o *options) offline(cmd *cobra.Command, in console.Offline) error {
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(c)
 	if err := run.Start(); err != nil {
-		return coded{console.Failed, fmt.Errorf("%s, which carries this out, does not start: %w", daemon, err)}
+		return coded{console.Failed, fmt.Errorf("%s, which is needed for this, does not start: %w", daemon, err)}
 	}
 	done := make(chan error, 1)
 	go func() { done <- run.Wait() }()
@@ -54,7 +54,7 @@ func (o *options) offline(cmd *cobra.Command, in console.Offline) error {
 			case errors.As(err, &e) && e.Exited():
 				return ended(console.Code(e.ExitCode()))
 			}
-			return coded{console.Failed, fmt.Errorf("%s, which carries this out, was ended: %w", daemon, err)}
+			return coded{console.Failed, fmt.Errorf("%s, which is needed for this, was killed: %w", daemon, err)}
 		}
 	}
 }
@@ -68,7 +68,7 @@ func findDaemon() (string, error) {
 	}
 	path, err := exec.LookPath("ctld")
 	if err != nil {
-		return "", errors.New("the program ctld carries this out, and it is neither beside ctl nor in PATH: install both in one directory")
+		return "", errors.New("the program ctld is needed for this, but it is neither in the directory of ctl nor in PATH: install both in one directory")
 	}
 	return path, nil
 }

@@ -54,7 +54,7 @@ func (o *options) configCommand() *cobra.Command {
 				Options: map[string]string{"effective": strconv.FormatBool(effective)}, Args: map[string][]string{"key": args}})
 		},
 	}
-	show.Flags().BoolVarP(&effective, "effective", "e", false, "all settings, also those that nobody changed")
+	show.Flags().BoolVarP(&effective, "effective", "e", false, "all settings, also those with their default value")
 	c.AddCommand(validate, show)
 	return c
 }

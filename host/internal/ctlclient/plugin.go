@@ -88,7 +88,7 @@ func sdkModule(named string) (string, error) {
 	}
 	dir = filepath.Join(dir, "sdk")
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
-		return "", fmt.Errorf("the module sdk is not beside ctl: %w; name it, or a source tree of the controller, with --source or CTL_SOURCE", err)
+		return "", fmt.Errorf("the module sdk is not in the directory of ctl: %w; name it, or a source tree of the controller, with --source or CTL_SOURCE", err)
 	}
 	return dir, nil
 }
@@ -118,7 +118,7 @@ func (o *options) pluginCheck() *cobra.Command {
 			}
 			for _, name := range only {
 				if !slices.Contains(pluginChecks, name) {
-					return coded{console.Usage, fmt.Errorf("there is no check %q; there are %s", name, strings.Join(pluginChecks, ", "))}
+					return coded{console.Usage, fmt.Errorf("unknown check %q, expected one of %s", name, strings.Join(pluginChecks, ", "))}
 				}
 			}
 			in := console.Offline{Name: "plugin:check", Format: format, Args: map[string][]string{"bin": {bin}, "only": only}}

@@ -59,7 +59,7 @@ func newRoot(std Streams) *cobra.Command {
 	root.SetHelpCommand(o.helpCommand(root))
 	access := group("access", "ask the controller what a user may do, and why")
 	access.AddCommand(&cobra.Command{
-		Use: "explain USER METHOD PATH", Short: "tell which line, realm, role and policy decide a request", Args: cobra.ExactArgs(3),
+		Use: "explain USER METHOD PATH", Short: "show which line, realm, role and policy decide a request", Args: cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.oneLine(cmd.Context(), console.Join(append([]string{"access:explain"}, args...)))
 		},

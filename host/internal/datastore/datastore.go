@@ -181,12 +181,12 @@ func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 // The errors that callers act on; engines wrap them.
 var (
 	ErrNotFound  = errors.New("datastore: key not found")
-	ErrConflict  = errors.New("datastore: a compare of the transaction did not hold")
-	ErrCompacted = errors.New("datastore: the revision asked for is no longer kept")
+	ErrConflict  = errors.New("datastore: a condition of the transaction is not true")
+	ErrCompacted = errors.New("datastore: the requested revision is no longer stored")
 	ErrDamaged   = errors.New("datastore: the store on disk is damaged")
 	ErrClosed    = errors.New("datastore: closed")
 	ErrTooBig    = errors.New("datastore: the transaction is larger than the engine allows")
-	ErrFull      = errors.New("datastore: the disk has no room left")
+	ErrFull      = errors.New("datastore: no space left on the disk")
 	ErrMoved     = errors.New("datastore: its directory is gone")
 	ErrInvalid   = errors.New("datastore: not a usable namespace or key")
 	ErrLocked    = errors.New("datastore: in use by another process")

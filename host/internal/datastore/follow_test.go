@@ -62,7 +62,7 @@ func TestFollowTellsOfCommitsOfOtherNodes(t *testing.T) {
 					return
 				}
 			case <-deadline:
-				t.Fatalf("nobody told of revision %d", want)
+				t.Fatalf("no event for revision %d", want)
 			}
 		}
 	}

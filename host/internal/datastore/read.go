@@ -33,7 +33,7 @@ func WithBudget(ctx context.Context, limit time.Duration) context.Context {
 	return context.WithValue(ctx, budgetKey{}, b)
 }
 
-// Budget is what is left of it; false when there is none.
+// Budget returns the remaining budget; false if there is no limit.
 func Budget(ctx context.Context) (left time.Duration, ok bool) {
 	b, ok := ctx.Value(budgetKey{}).(*atomic.Int64)
 	if !ok {
@@ -98,7 +98,7 @@ type bounded struct {
 const awayFor = time.Second
 
 func noAnswer(cause error) error {
-	return fault.Wrap(fault.Unavailable, cause, "the datastore does not say what the newest state is, for want of its disk or of a majority of its cluster; reads that ask for local state go on")
+	return fault.Wrap(fault.Unavailable, cause, "the datastore cannot confirm the newest state, because its disk or the majority of its cluster is not available; reads of the local state continue")
 }
 
 // View implements Store.

@@ -140,7 +140,7 @@ func ParseRepository(path string, b []byte) (*Repository, []home.Problem) {
 		f.check(func(member, format string, args ...any) { d.Fault(at+"."+member, format, args...) })
 		f.Repository = file.Name
 		if seen[f.ID()] {
-			d.Fault(at, "%s is there twice", f.ID())
+			d.Fault(at, "%s occurs twice", f.ID())
 		}
 		seen[f.ID()] = true
 		r.Features = append(r.Features, f)

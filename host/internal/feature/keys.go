@@ -48,7 +48,7 @@ func (m *Manager) RevokeKey(ctx context.Context, id, by string) (Change, error) 
 	c, err := m.changing(ctx, func() (Change, error) {
 		r, ok := m.added.keys[strings.ToUpper(id)]
 		if !ok {
-			return Change{}, fault.New(fault.NotFound, "no public key %q was trusted%s", id, nearest.Hint(strings.ToUpper(id), slices.Collect(maps.Keys(m.added.keys))))
+			return Change{}, fault.New(fault.NotFound, "no trusted public key %q%s", id, nearest.Hint(strings.ToUpper(id), slices.Collect(maps.Keys(m.added.keys))))
 		}
 		k, err := parseKey(r.Key)
 		if err != nil {

@@ -115,9 +115,9 @@ func (m *Manager) uninstallable(q Requirement) error {
 	case f == nil:
 		return fault.New(fault.NotFound, "feature %s is not installed%s", q.Name, nearest.Hint(q.Name, m.installed()))
 	case !q.Version.Contains(f.Version):
-		return fault.New(fault.NotFound, "feature %s is not installed; there is version %s of it", q, f.Version)
+		return fault.New(fault.NotFound, "feature %s is not installed; version %s of it is", q, f.Version)
 	case !m.state.requires(q.Name):
-		return fault.New(fault.InUse, "feature %s was not installed by itself: %s. Uninstall that instead", q.Name, m.because(q.Name, m.state.requires))
+		return fault.New(fault.InUse, "feature %s is a dependency: %s. Uninstall that instead", q.Name, m.because(q.Name, m.state.requires))
 	}
 	return nil
 }

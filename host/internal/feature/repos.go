@@ -109,9 +109,9 @@ func (r *Repository) expired(now time.Time) bool {
 func (r *Repository) addable(sig *signature, o AddOptions, now time.Time) error {
 	switch {
 	case sig == nil && o.Key != "":
-		return fault.New(fault.Denied, "%s is not signed: there is no %s%s beside it, so --key cannot be checked", r.URL, r.URL, signatureSuffix)
+		return fault.New(fault.Denied, "%s is not signed: there is no %s%s in the same directory, so --key cannot be checked", r.URL, r.URL, signatureSuffix)
 	case sig == nil && !o.Unsigned:
-		return fault.New(fault.Denied, "%s is not signed: there is no %s%s beside it. Its author makes that with minisign -Sm %s; "+
+		return fault.New(fault.Denied, "%s is not signed: there is no %s%s in the same directory. Its author creates it with minisign -Sm %s; "+
 			"--unsigned adds it without, which feature:repo-list and plugin:info then show", r.URL, r.URL, signatureSuffix, filepath.Base(r.URL))
 	case sig == nil:
 		return nil
@@ -121,7 +121,7 @@ func (r *Repository) addable(sig *signature, o AddOptions, now time.Time) error 
 	for _, f := range r.Features {
 		for _, p := range f.Plugins {
 			if p.SHA256 == "" {
-				return fault.New(fault.Invalid, "%s: feature %s names plugin %s without its sha256; what is signed must name the checksum of each program", r.URL, f.Name, p.Name)
+				return fault.New(fault.Invalid, "%s: feature %s names plugin %s without its sha256; a signed catalogue must have the checksum of each program", r.URL, f.Name, p.Name)
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func (r *Repository) follows(before repoRecord, sig *signature) error {
 		return fault.New(fault.Denied, "the catalogue %s is signed, and %s is not: fetch its signature, or remove the catalogue with feature:repo-remove first", r.Name, r.URL)
 	}
 	if old, _ := ParseRepository(before.URL, before.Text); old != nil && r.Serial < old.Serial {
-		return fault.New(fault.Denied, "%s is older (serial %d) than the catalogue %s that is there (serial %d)", r.URL, r.Serial, r.Name, old.Serial)
+		return fault.New(fault.Denied, "%s is older (serial %d) than the installed catalogue %s (serial %d)", r.URL, r.Serial, r.Name, old.Serial)
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (m *Manager) removeRepository(ctx context.Context, name string, uninstall b
 		if r := m.repo.Repository(name); r != nil {
 			return Change{}, fault.New(fault.Denied, "repository %s is the file %s; remove that and run feature:repo-refresh", name, r.URL)
 		}
-		return Change{}, fault.New(fault.NotFound, "no repository %q was added%s", name, nearest.Hint(name, slices.Collect(maps.Keys(m.added.repos))))
+		return Change{}, fault.New(fault.NotFound, "no added repository %q%s", name, nearest.Hint(name, slices.Collect(maps.Keys(m.added.repos))))
 	}
 	var used []string
 	for _, f := range m.plan.Features {

@@ -78,7 +78,7 @@ func TestRefreshTakesNewerVersions(t *testing.T) {
 		t.Fatalf("%v %v", c.Lines(), err)
 	}
 	h.file("features.yaml", "name: test\nfeatures: [{name: base, version: 1}]\n")
-	if _, err := h.m.Refresh(ctx); err == nil || !strings.Contains(err.Error(), "left as it was") {
+	if _, err := h.m.Refresh(ctx); err == nil || !strings.Contains(err.Error(), "the catalogue is unchanged") {
 		t.Fatal(err)
 	}
 	h.wants("base:S sw:S", "switch")

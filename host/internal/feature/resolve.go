@@ -101,7 +101,7 @@ func (r *resolver) visitAll(required []Requirement) error {
 // visit puts a feature into the plan, after what it depends on.
 func (r *resolver) visit(w want, path []string) error {
 	if at := slices.Index(path, w.Name); at >= 0 {
-		return fault.New(fault.Invalid, "the features depend on each other in a circle: %s", strings.Join(append(path[at:], w.Name), " → "))
+		return fault.New(fault.Invalid, "the features depend on each other in a loop: %s", strings.Join(append(path[at:], w.Name), " → "))
 	}
 	r.add(w)
 	if f := r.chosen[w.Name]; f != nil {

@@ -97,8 +97,8 @@ func TestClosure(t *testing.T) {
 			"feature x: a ([2,3)) and b ([1,2)) cannot have the same version; there is 2.0.0, 1.0.0", fault.InUse},
 		"conflict":                   {[]string{"a !b", "b"}, []string{"b", "a"}, "features a and b exclude each other; uninstall one of them first", fault.InUse},
 		"conflict of a version only": {[]string{"a !b[2,3)", "b/1", "b/2"}, []string{"a", "b"}, "a/1.0.0 b/1.0.0", 0},
-		"circle":                     {[]string{"a b", "b c", "c b"}, []string{"a"}, "the features depend on each other in a circle: b → c → b", fault.Invalid},
-		"itself":                     {[]string{"a a"}, []string{"a"}, "the features depend on each other in a circle: a → a", fault.Invalid},
+		"circle":                     {[]string{"a b", "b c", "c b"}, []string{"a"}, "the features depend on each other in a loop: b → c → b", fault.Invalid},
+		"itself":                     {[]string{"a a"}, []string{"a"}, "the features depend on each other in a loop: a → a", fault.Invalid},
 		"not available":              {[]string{"a b", "b ~version-2"}, []string{"a"}, "feature b is not yet available: version-2", fault.Unsupported},
 	}
 	for name, c := range cases {
@@ -238,7 +238,7 @@ func TestRepositoryFaultsHaveALine(t *testing.T) {
 		"no name":         {"features: []\n", `r.yaml:1: name is missing`},
 		"bad version":     {"name: x\nfeatures:\n- name: a\n  version: one\n", `r.yaml:4: features.0.version: "one" is not a version; write such as 1.2.0`},
 		"bad range":       {"name: x\nfeatures:\n- name: a\n  version: 1\n  depends:\n  - {name: b, version: \"[2,1]\"}\n", `r.yaml:6: features.0.depends.0.version: no version is in the range [2,1]`},
-		"twice":           {"name: x\nfeatures:\n- {name: a, version: 1}\n- {name: a, version: 1.0}\n", `r.yaml:4: features.1: a/1.0.0 is there twice`},
+		"twice":           {"name: x\nfeatures:\n- {name: a, version: 1}\n- {name: a, version: 1.0}\n", `r.yaml:4: features.1: a/1.0.0 occurs twice`},
 		"facet":           {"name: x\nfeatures:\n- name: a\n  version: 1\n  facets: [{facet: web, plugin: p}]\n", `r.yaml:5: features.0.facets.0.facet: "web" is not one of rest, cli, ui`},
 		"until":           {"name: x\nfeatures:\n- name: a\n  version: 1\n  available: false\n", "r.yaml:5: features.0.available: false needs `until`, what it waits for"},
 		"escaping config": {"name: x\nfeatures:\n- name: a\n  version: 1\n  config: [etc/../data/seal.key]\n", `r.yaml:5: features.0.config.0: "etc/../data/seal.key" is not a file under etc/`},

@@ -137,7 +137,7 @@ func (s *signature) trust(catalogue string, keys map[string]keyRecord, pinned, a
 	signer := signerOf(key)
 	switch {
 	case again != "" && again != signer.Key:
-		return signer, fault.New(fault.Denied, "%s is signed with the key %s, and the one of that name was signed with another: "+
+		return signer, fault.New(fault.Denied, "%s is signed with the key %s, but the installed catalogue of that name was signed with another key: "+
 			"if its author has published a new key, remove the catalogue with feature:repo-remove first", catalogue, s.id)
 	case pinned == "" && (!have || known.Key != signer.Key):
 		return signer, &UntrustedError{catalogue, signer}
@@ -155,7 +155,7 @@ func (r repoRecord) verify(keys map[string]keyRecord) error {
 		return err
 	}
 	if known := keys[keyID(k.ID())]; known.Revoked {
-		return fmt.Errorf("its key %s was revoked by %s on %s: none of its features is run; feature:repo-remove removes it",
+		return fmt.Errorf("its key %s was revoked by %s on %s: its features are not run; feature:repo-remove removes the catalogue",
 			keyID(k.ID()), known.By, known.At.Format(time.DateOnly))
 	}
 	if !minisign.Verify(k, r.Text, r.Signature) {

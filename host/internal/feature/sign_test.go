@@ -89,7 +89,7 @@ func TestWhatIsNotAsItsAuthorSignedItIsRefused(t *testing.T) {
 		"half a signature":         {half, "invalid signature", AddOptions{}},
 		"another author":           {b.publish(h, "b.yaml", signedRepo(8, "")), "was signed with another", AddOptions{Key: b.pub.String()}},
 		"another key than pinned":  {a.publish(h, "p.yaml", signedRepo(8, "")), "and --key is", AddOptions{Key: b.pub.String()}},
-		"a key that is none":       {a.publish(h, "q.yaml", signedRepo(8, "")), "--key", AddOptions{Key: "RWnonsense"}},
+		"an invalid key":           {a.publish(h, "q.yaml", signedRepo(8, "")), "--key", AddOptions{Key: "RWnonsense"}},
 		"older than what is there": {a.publish(h, "old.yaml", signedRepo(6, "")), "older (serial 6)", AddOptions{}},
 		"expired":                  {a.publish(h, "exp.yaml", signedRepo(8, "expires: 2020-01-31\n")), "expired on 2020-01-31", AddOptions{}},
 		"a program without a sum":  {a.publish(h, "sum.yaml", "name: vendor\nserial: 8\nfeatures:\n- {name: acme, version: 1.0.0, plugins: [{name: acme}]}\n"), "without its sha256", AddOptions{}},

@@ -94,7 +94,7 @@ func loadState(ctx context.Context, s datastore.Store) (out stored, more added, 
 		switch {
 		case err == nil:
 			if err := json.Unmarshal(e.Value, &out.state); err != nil {
-				return fmt.Errorf("the stored set of features is not readable: %w", err)
+				return fmt.Errorf("the stored set of features cannot be read: %w", err)
 			}
 			out.revision = e.Revision
 		case !errors.Is(err, datastore.ErrNotFound):

@@ -37,7 +37,7 @@ func ParseVersion(s string) (Version, error) {
 }
 
 func versionError(s string) error {
-	return fmt.Errorf("%q is not a version; write such as 1.2.0", s)
+	return fmt.Errorf("%q is not a version such as 1.2.0", s)
 }
 
 // Compare is negative, zero or positive as v is below, equal to or above o.
@@ -78,7 +78,7 @@ func ParseRange(s string) (Range, error) {
 	end := s[len(s)-1]
 	low, high, comma := strings.Cut(s[1:max(1, len(s)-1)], ",")
 	if !comma || (end != ']' && end != ')') {
-		return Range{}, fmt.Errorf("%q is not a version range; write such as 1.2 (that or higher), [1.2,2) or [1.2,1.2]", s)
+		return Range{}, fmt.Errorf("%q is not a version range such as 1.2 (1.2 or higher), [1.2,2) or [1.2,1.2]", s)
 	}
 	r.lowOpen, r.highOpen, r.bounded = s[0] == '(', end == ')', true
 	if r.low, err = ParseVersion(strings.TrimSpace(low)); err != nil {

@@ -117,10 +117,10 @@ type Grant struct{ Kind, Value string }
 func New(kind, value string) (Grant, error) {
 	k, ok := kinds[kind]
 	if !ok {
-		return Grant{}, fmt.Errorf("%q is no kind of grant; there are %s", kind, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+		return Grant{}, fmt.Errorf("unknown kind of grant %q, expected one of %s", kind, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
 	}
 	if len(value) > 1024 || !k.form.MatchString(value) || strings.Contains(value, "/../") || strings.HasSuffix(value, "/..") {
-		return Grant{}, fmt.Errorf("%s: %q is not a value as %s", kind, value, k.hint)
+		return Grant{}, fmt.Errorf("%s: invalid value %q, expected %s", kind, value, k.hint)
 	}
 	return Grant{kind, value}, nil
 }

@@ -81,7 +81,7 @@ func Requests(m *pluginv1.Manifest) ([]Request, error) {
 	return out, nil
 }
 
-// oneLine keeps the text of a plugin from drawing on the operator's terminal.
+// oneLine prevents control characters of a plugin's text on the operator's terminal.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {

@@ -93,7 +93,7 @@ func TestFaultsHavePlaceAndRemedy(t *testing.T) {
 		"unknown section": {"listener: {}\n", `etc/ctl.yaml:1: listener: no such setting (did you mean "listeners"?)`},
 		"twice":           {"log:\n  keep: 1\n  keep: 2\n", `etc/ctl.yaml:3: log.keep: set twice, first in line 2`},
 		"number":          {"log:\n  keep: many\n", `etc/ctl.yaml:2: log.keep: "many" is not a whole number`},
-		"duration":        {"aaa:\n  tokenLifetime: -1s\n", `etc/ctl.yaml:2: aaa.tokenLifetime: "-1s" is not a duration; write such as 500ms, 30s, 10m or 1h`},
+		"duration":        {"aaa:\n  tokenLifetime: -1s\n", `etc/ctl.yaml:2: aaa.tokenLifetime: "-1s" is not a duration such as 500ms, 30s, 10m or 1h`},
 		"address":         {"listeners:\n  http: 8181\n", `etc/ctl.yaml:2: listeners.http: "8181" is not an address; write HOST:PORT, such as 127.0.0.1:8181, or off`},
 		"range":           {"aaa:\n  argon2:\n    memory: 100GiB\n", `etc/ctl.yaml:3: aaa.argon2.memory: 100GiB is not between 8MiB and 1GiB`},
 		"enum":            {"datastore:\n  engine: badgr\n", `etc/ctl.yaml:2: datastore.engine: "badgr" is not one of badger, etcd (did you mean "badger"?)`},

@@ -23,7 +23,7 @@ func TestFormatOfAHome(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t, dir).Close()
-	for mine, says := range map[string]string{"2\n": "newer release", "": "no format number", "x": "no format number", "-1": "no format number"} {
+	for mine, says := range map[string]string{"2\n": "newer release", "": "instead of a format number", "x": "instead of a format number", "-1": "instead of a format number"} {
 		if err := os.WriteFile(mark, []byte(mine), 0o600); err != nil {
 			t.Fatal(err)
 		}

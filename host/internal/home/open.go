@@ -22,7 +22,7 @@ type Home struct {
 // ErrInUse says that another controller runs in the home.
 var ErrInUse = errors.New("home: in use by another controller")
 
-// private are the directories nobody else may look into.
+// private are the directories that only the controller's user may read.
 var private = []string{"import", "export", "data", "data/run", "data/plugins", "configuration", "configuration/ssl", "log"}
 
 // Open makes the home when it is missing, from templates (the files of package
@@ -106,7 +106,7 @@ func (h *Home) recognise() error {
 	entries, err := os.ReadDir(string(h.Dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(string(h.Dir)); err == nil {
-			return fmt.Errorf("home: %s is a link to a place that is not there: is its disk mounted?", string(h.Dir))
+			return fmt.Errorf("home: %s is a link to a path that does not exist: is its disk mounted?", string(h.Dir))
 		}
 		return nil
 	}
@@ -119,7 +119,7 @@ func (h *Home) recognise() error {
 			return nil
 		}
 		if !slices.Contains(ours, e.Name()) && !strings.HasPrefix(e.Name(), ".") {
-			return fmt.Errorf("home: %s holds %q and no etc/ctl.yaml: it is not a home; choose another --home, or an empty directory", string(h.Dir), e.Name())
+			return fmt.Errorf("home: %s contains %q but no etc/ctl.yaml, so it is not a home; choose another --home, or an empty directory", string(h.Dir), e.Name())
 		}
 	}
 	return nil

@@ -38,7 +38,7 @@ func TestPluginConfigIsCheckedAndFilled(t *testing.T) {
 			[]string{`{"clones":[{"depth":0,"name":"a"}],"poll":{"deep":{"on":true},"interval":5},"port":16,"review_url":"https://r.example"}`}},
 		"formats":        {"review_url: https://r.example\nwait: 90s\nmost: 2MiB\npoll:\n", []string{`{"most":2097152,"poll":{"deep":{"on":true},"interval":30},"port":162,"review_url":"https://r.example","wait":90000000000}`}},
 		"number alone":   {"review_url: https://r.example\nwait: 7\n", []string{`{"poll":{"deep":{"on":true},"interval":30},"port":162,"review_url":"https://r.example","wait":7000000000}`}},
-		"no duration":    {"review_url: https://r.example\nwait: soon\n", []string{`p.yaml:2: wait: "soon" is not a duration; write such as 500ms, 30s, 10m or 1h`}},
+		"no duration":    {"review_url: https://r.example\nwait: soon\n", []string{`p.yaml:2: wait: "soon" is not a duration such as 500ms, 30s, 10m or 1h`}},
 		"too short":      {"review_url: https://r.example\nwait: 1ms\n", []string{`p.yaml:2: wait: 1ms is not between 1s and 1h0m0s`}},
 		"unknown":        {"review_url: https://r.example\nclonse: []\n", []string{`p.yaml:2: clonse: no such setting (did you mean "clones"?)`}},
 		"unknown deeper": {"review_url: https://r.example\nclones:\n- name: a\n  dept: 1\n", []string{`p.yaml:4: clones.0.dept: no such setting (did you mean "depth"?)`}},

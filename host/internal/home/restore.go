@@ -41,7 +41,7 @@ func (h *Home) EndRestore() error { return os.Remove(h.Path(restoring)) }
 // whole refuses a home in which a restore was broken off.
 func (h *Home) whole() error {
 	if _, err := os.Lstat(h.Path(restoring)); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("home: a restore of %s was broken off: run ctl snapshot restore again; what was there before is in before-restore-* in the home", string(h.Dir))
+		return fmt.Errorf("home: a restore of %s was interrupted: run ctl snapshot restore again; the former content is in before-restore-* in the home", string(h.Dir))
 	}
 	return nil
 }

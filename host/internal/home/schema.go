@@ -59,7 +59,7 @@ func parseDuration(text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return 0, fmt.Errorf("%q is not a duration; write such as 500ms, 30s, 10m or 1h", text)
+		return 0, fmt.Errorf("%q is not a duration such as 500ms, 30s, 10m or 1h", text)
 	}
 	return d, nil
 }
@@ -98,7 +98,7 @@ type noLoader struct{}
 
 // Load refuses.
 func (noLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("it refers to %s outside itself", url)
+	return nil, fmt.Errorf("it refers to %s, which is not part of it", url)
 }
 
 // fill adds the defaults of a schema to a value, however deep. Of a section that is left out it makes

@@ -77,7 +77,8 @@ func (d Dir) settings(name string) (*yaml.Node, error) {
 	return root, nil
 }
 
-// Set gives a dotted key of etc/NAME.yaml a value, which is YAML, and keeps the comments. undo puts the file back as it was.
+// Set gives a dotted key of etc/NAME.yaml a value, which is YAML, and keeps the comments. undo puts the file back as it
+// was.
 func (d Dir) Set(name, key, value string) (undo func() error, err error) {
 	path := d.Etc(name + ".yaml")
 	root, err := d.settings(name)
@@ -108,7 +109,7 @@ func (d Dir) Set(name, key, value string) (undo func() error, err error) {
 	at := root
 	for _, step := range strings.Split(key, ".") {
 		if at.Kind != yaml.MappingNode {
-			return nil, fmt.Errorf("%s: %s is below a setting that has no members", path, key)
+			return nil, fmt.Errorf("%s: %s is below a setting without members", path, key)
 		}
 		var next *yaml.Node
 		for i := 0; i+1 < len(at.Content); i += 2 {

@@ -61,7 +61,7 @@ func ParseSize(text string) (Size, error) {
 	}
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt64/factor {
-		return 0, fmt.Errorf("%q is not a size; write a number of bytes or one with B, KiB, MiB or GiB, such as 8MiB", text)
+		return 0, fmt.Errorf("%q is not a size: write a number of bytes, or a number with B, KiB, MiB or GiB, such as 8MiB", text)
 	}
 	return Size(n * factor), nil
 }

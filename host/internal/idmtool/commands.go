@@ -106,7 +106,7 @@ func unknownCommand(name string) error {
 	for _, c := range commands() {
 		names = append(names, c.name)
 	}
-	return fmt.Errorf("unknown command %s%s; known are %s", name, nearest.Hint(name, names), strings.Join(names, ", "))
+	return fmt.Errorf("unknown command %s%s; known are: %s", name, nearest.Hint(name, names), strings.Join(names, ", "))
 }
 
 const usageLine = "usage: idmtool [-h] [--target-host <host>] [-k] <user> <command> ..."

@@ -46,7 +46,7 @@ func (m *Manager) sit(ctx context.Context, role string) error {
 	return err
 }
 
-// rise frees a seat, and reports whether nobody here waits for it.
+// rise frees a seat, and reports whether no process of this node waits for it.
 func (m *Manager) rise(role string) (alone bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

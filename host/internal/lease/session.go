@@ -81,7 +81,7 @@ func (m *Manager) open(ctx context.Context) (*session, error) {
 	defer cancel()
 	id, err := m.o.Leases.Grant(call, m.o.TTL)
 	if err != nil {
-		return nil, fmt.Errorf("the store grants no lease: %w", err)
+		return nil, fmt.Errorf("the store did not grant a lease: %w", err)
 	}
 	n := m.o.Node
 	n.Lease = id
@@ -119,13 +119,13 @@ func (m *Manager) previous(ctx context.Context) (datastore.Revision, error) {
 		return e.Revision, nil // not ours to understand, and it must not keep the node out
 	}
 	if n.Host != m.o.Node.Host || n.Home != m.o.Node.Home {
-		return 0, fault.New(fault.InUse, "the node %s is alive already, in %s on %s: when this home is a copy of that one, remove data/node.pem here and start again",
+		return 0, fault.New(fault.InUse, "the node %s is already running, in %s on %s: if this home is a copy of that one, remove data/node.pem here and start again",
 			n.ID, n.Home, n.Host)
 	}
 	call, cancel := context.WithTimeout(ctx, m.bound())
 	defer cancel()
 	if err := m.o.Leases.Revoke(call, n.Lease); err != nil {
-		return 0, fmt.Errorf("the lease of the process before this one was not ended: %w", err)
+		return 0, fmt.Errorf("the lease of the previous process could not be ended: %w", err)
 	}
 	e, err = datastore.Get(ctx, m.o.Store, Namespace, nodePrefix+m.o.Node.ID)
 	if errors.Is(err, datastore.ErrNotFound) {
@@ -190,7 +190,7 @@ func (m *Manager) confirm(s *session) error {
 	return err
 }
 
-// tidy deletes keys of roles that nobody here holds or waits for, which is what a release
+// tidy deletes keys of roles that this node neither holds nor waits for, which is what a release
 // that did not reach the store leaves, and writes the report.
 func (m *Manager) tidy(s *session) {
 	m.mu.Lock()

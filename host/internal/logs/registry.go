@@ -128,7 +128,7 @@ func checkName(name string) error {
 		ok = ok && c > ' ' && c < 0x7f
 	}
 	if !ok {
-		return fmt.Errorf("%q is not a logger's name; one looks like org.ctl.aaa, plugin.switch or ROOT", name)
+		return fmt.Errorf("%q is not a logger's name such as org.ctl.aaa, plugin.switch or ROOT", name)
 	}
 	return nil
 }

@@ -21,9 +21,9 @@ const (
 	syslogNotice, syslogWarning = 13<<3 | 5, 13<<3 | 4
 )
 
-// Syslog sends records of the audit to a syslog server in the form of RFC 5424: over UDP, TCP (octet counting, RFC 6587)
-// or a unix socket. Nothing waits for it: what does not fit into its queue is dropped and counted. Each record has the
-// number and the hash of the one before it, so the server's copy shows what it lacks.
+// Syslog sends records of the audit to a syslog server in the form of RFC 5424: over UDP, TCP (octet counting, RFC
+// 6587) or a unix socket. Nothing waits for it: what does not fit into its queue is dropped and counted. Each record
+// has the number and the hash of the one before it, so the server's copy shows what it lacks.
 type Syslog struct {
 	network, address string
 	host             string

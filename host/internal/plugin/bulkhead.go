@@ -51,7 +51,7 @@ func (all *bulkheads) add(limit int) *bulkhead {
 	return &bulkhead{of: all, limit: min(limit, all.most), running: list.New(), callers: map[string]int{}}
 }
 
-// enter takes a place, nil when there is none: all are taken, and so is the queue, or the plugin does not answer.
+// enter takes a place. It returns nil if all places and the queue are in use, or if the plugin does not answer.
 func (b *bulkhead) enter(ctx context.Context, who string, unary bool, wait time.Duration) *place {
 	p := &place{who: who, unary: unary}
 	b.of.mu.Lock()

@@ -262,7 +262,7 @@ func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method strin
 	}
 	id := s.callers.enter(ctx)
 	if watching(method) {
-		inst.release() // nobody waits for a watch to end by itself
+		inst.release() // a watch is not expected to end by itself
 	}
 	sctx, cancel := context.WithCancel(ctx)
 	detach := func() bool { return true }

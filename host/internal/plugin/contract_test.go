@@ -22,14 +22,14 @@ func TestPluginsHaveALink(t *testing.T) {
 }
 
 // TestPluginsOfTheFuture: newer minor versions are spoken with in an older one; what
-// speaks none of ours is refused for good, and the reason says what to do.
+// supports none of our versions is refused permanently, and the reason says what to do.
 func TestPluginsOfTheFuture(t *testing.T) {
 	r := newRig(t, nil)
 	r.ensure(speaking("1.9 1.0"))
 	if err := r.Remove(r.ctx(), "faulty"); err != nil {
 		t.Fatal(err)
 	}
-	for versions, want := range map[string]string{"2.0": "speaks version 2.0 of", "3.1 2.0": "speaks versions 3.1, 2.0 of"} {
+	for versions, want := range map[string]string{"2.0": "supports version 2.0 of", "3.1 2.0": "supports versions 3.1, 2.0 of"} {
 		err := r.Ensure(r.ctx(), speaking(versions))
 		i, _ := r.Info("faulty")
 		if err == nil || i.State != Failed {

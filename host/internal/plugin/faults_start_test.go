@@ -83,7 +83,7 @@ func TestFault19AWrongHandshakeVersionSaysSo(t *testing.T) {
 
 func TestAPluginThatIsAnotherIsRefused(t *testing.T) {
 	r := newRig(t, nil)
-	if got := startFails(t, r, faulty("lie")); !strings.Contains(got, `holds the plugin "honest"`) {
+	if got := startFails(t, r, faulty("lie")); !strings.Contains(got, `contains the plugin "honest"`) {
 		t.Error(got)
 	}
 	if i := r.untilState("faulty", Failed); i.Failures != 1 {
@@ -111,7 +111,7 @@ func TestMissingAndUnfitFiles(t *testing.T) {
 		{"absent", filepath.Join(dir, "absent"), "there is no plugin file"},
 		{"not executable", plain, "chmod +x"},
 		{"writable by all", open, "chmod o-w"},
-		{"a directory", dir, "no regular file"},
+		{"a directory", dir, "not a regular file"},
 		{"no program", text, "cannot be executed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -269,7 +269,7 @@ func theRelayTellsWhoseFaultItIs(t *testing.T, way string) {
 			t.Errorf("hops %q: %v", hops, err)
 		}
 	}
-	if _, err := r.relayed(t, way, "second", 1, "ctl-hops", "8"); status.Code(err) != codes.PermissionDenied || !strings.Contains(err.Error(), "circle") {
+	if _, err := r.relayed(t, way, "second", 1, "ctl-hops", "8"); status.Code(err) != codes.PermissionDenied || !strings.Contains(err.Error(), "loop") {
 		t.Errorf("a circle: %v", err)
 	}
 }
@@ -279,7 +279,7 @@ func TestTheRelayDoesNotWaitForEver(t *testing.T) {
 	r.ensure(faulty())
 	r.ensure(second())
 	for _, way := range ways {
-		if _, err := r.relayed(t, way, "second", 99); fault.KindOf(fault.FromStatus(err)) != fault.Timeout || !strings.Contains(err.Error(), "no answer within 300ms") {
+		if _, err := r.relayed(t, way, "second", 99); fault.KindOf(fault.FromStatus(err)) != fault.Timeout || !strings.Contains(err.Error(), "did not answer within 300ms") {
 			t.Errorf("%s: a provider that never answers: %v", way, err)
 		}
 	}

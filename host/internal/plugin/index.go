@@ -48,7 +48,7 @@ func (m *Manager) claim(s *supervisor, mf *pluginv1.Manifest) error {
 		return err
 	}
 	// A manifest that says the same stays the same value, so that a restart gives
-	// nobody cause to compile schemas again.
+	// no reason to compile schemas again.
 	if proto.Equal(s.manifest.Load(), mf) {
 		return nil
 	}

@@ -180,9 +180,9 @@ func (s *supervisor) runs(cur *instance, sum string) error {
 	case errors.Is(err, fs.ErrPermission): // the process is closed to its own user; only root could look
 		return nil
 	case err != nil:
-		return fault.Wrap(fault.Unavailable, err, "what plugin %s runs cannot be read: %v", s.name, err)
+		return fault.Wrap(fault.Unavailable, err, "the program of plugin %s cannot be read: %v", s.name, err)
 	case now != sum:
-		return fault.New(fault.Invalid, "the process of plugin %s runs another program (sha256 %s) than it was started with (%s): stop it and look who did that",
+		return fault.New(fault.Invalid, "the process of plugin %s runs another program (sha256 %s) than it was started with (%s): stop it and find the cause",
 			s.name, now, sum)
 	}
 	return nil

@@ -28,7 +28,7 @@ func (s *supervisor) isolate(held grant.Held) (*process.Isolate, error) {
 	mode := s.m.options.Isolation
 	required := mode == "required"
 	if have, strong := s.m.keeper.Measure(); required && !strong {
-		return nil, fmt.Errorf("supervisor.isolation is required, and this machine lacks parts of it: %s", strings.Join(have.Missing, "; "))
+		return nil, fmt.Errorf("supervisor.isolation is required, but this machine does not support all of it: %s", strings.Join(have.Missing, "; "))
 	}
 	low, network := false, false
 	for _, g := range held.InForce() {
@@ -37,7 +37,8 @@ func (s *supervisor) isolate(held grant.Held) (*process.Isolate, error) {
 		low = low || g.Kind == grant.Listen && (err != nil || n < 1024)
 		network = network || g.Kind == grant.Listen || g.Kind == grant.Connect
 	}
-	i := &process.Isolate{LowPorts: low, Connect: ports(held, grant.Connect), Listen: ports(held, grant.Listen), UDP: network, // names are asked for by UDP
+	// names are asked for by UDP
+	i := &process.Isolate{LowPorts: low, Connect: ports(held, grant.Connect), Listen: ports(held, grant.Listen), UDP: network,
 		Files: s.files(held, s.described.Load()), Home: s.m.home(), Memory: s.m.options.Quota.Memory, Processes: s.m.options.Quota.Processes, Required: required}
 	if i.NoUser = actsAsHost(held); i.NoUser == "" {
 		var err error
@@ -58,8 +59,8 @@ func actsAsHost(held grant.Held) string {
 	return ""
 }
 
-// recall learns what a plugin says of itself before its process is started, when the files that it may use are fixed: it
-// said so at its last start, or is asked.
+// recall learns what a plugin says of itself before its process is started, when the files that it may use are fixed:
+// it said so at its last start, or is asked.
 func (s *supervisor) recall(ctx context.Context, spec Spec) {
 	if s.m.keeper == nil || s.described.Load() != nil || checkFiles(spec) != nil {
 		return
@@ -203,8 +204,9 @@ func pathsIn(v any) (out []string) {
 	return out
 }
 
-// place is the file or directory that a rule is made about. A rule holds for the file that is there when the process starts;
-// when another comes in its place, follow replaces the process. What is to be written outside of the home may come in its directory.
+// place is the file or directory that a rule is made about. A rule holds for the file that is there when the process
+// starts; when another comes in its place, follow replaces the process. What is to be written outside of the home may
+// come in its directory.
 func (m *Manager) place(path string, write bool) string {
 	home := m.home()
 	if !filepath.IsAbs(path) {

@@ -196,7 +196,7 @@ func (s *supervisor) firstHealth(inst *instance, base pluginv1.BaseClient, besid
 	}
 	inst.health.Store(h)
 	if beside && h.State == pluginv1.HealthResponse_STATE_FAILED {
-		return fault.New(fault.Unavailable, "it says that it has failed: %s", h.Reason)
+		return fault.New(fault.Unavailable, "it reported a failure: %s", h.Reason)
 	}
 	return nil
 }
@@ -204,12 +204,12 @@ func (s *supervisor) firstHealth(inst *instance, base pluginv1.BaseClient, besid
 // accept checks what a plugin says of itself and chooses the contract's version.
 func (s *supervisor) accept(m *pluginv1.Manifest) (api string, err error) {
 	if m.GetName() != s.name {
-		return "", fmt.Errorf("the file of plugin %s holds the plugin %q: correct the path or the name in features.yaml", s.name, m.GetName())
+		return "", fmt.Errorf("the file of plugin %s contains the plugin %q: correct the path or the name in features.yaml", s.name, m.GetName())
 	}
 	for _, r := range m.Routes {
 		for _, own := range s.m.options.Reserved {
 			if strings.HasPrefix(strings.TrimSuffix(r.GetPath(), "/")+"/", own+"/") || strings.HasPrefix(own+"/", strings.TrimSuffix(r.GetPath(), "/")+"/") {
-				return "", fmt.Errorf("plugin %s claims the path %q, and %s is the controller's own: the author must choose another", s.name, r.GetPath(), own)
+				return "", fmt.Errorf("plugin %s claims the path %q, but %s belongs to the controller: the author of the plugin must choose another path", s.name, r.GetPath(), own)
 			}
 		}
 		if !strings.HasPrefix(r.GetPath(), "/") || path.Clean(r.GetPath()) != r.GetPath() {
@@ -219,7 +219,7 @@ func (s *supervisor) accept(m *pluginv1.Manifest) (api string, err error) {
 	if v := wire.Negotiate(m.ApiVersions); v != "" {
 		return v, s.m.conflicts(s.name, m)
 	}
-	return "", fmt.Errorf("plugin %s %s speaks %s of the plugin contract, this controller %s: install a version of the plugin for this controller, or a newer controller",
+	return "", fmt.Errorf("plugin %s %s supports %s of the plugin contract, this controller %s: install a version of the plugin for this controller, or a newer controller",
 		s.name, m.Version, versions(m.ApiVersions), versions(wire.APIVersions))
 }
 

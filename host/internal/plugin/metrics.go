@@ -82,7 +82,7 @@ func (s *supervisor) scrape(ctx context.Context) map[string]*dto.MetricFamily {
 // parseMetrics reads an exposition and checks it by itself: what one plugin writes harms no other metrics.
 func parseMetrics(text []byte) (map[string]*dto.MetricFamily, error) {
 	if len(text) > scrapeBytes {
-		return nil, fmt.Errorf("%d bytes; at most %d are taken", len(text), scrapeBytes)
+		return nil, fmt.Errorf("%d bytes; at most %d are accepted", len(text), scrapeBytes)
 	}
 	p := expfmt.NewTextParser(model.UTF8Validation)
 	fams, err := p.TextToMetricFamilies(bytes.NewReader(text))
@@ -94,13 +94,13 @@ func parseMetrics(text []byte) (map[string]*dto.MetricFamily, error) {
 	var all []*dto.MetricFamily
 	for name, f := range fams {
 		if own[name] != nil {
-			return nil, fmt.Errorf("%s is a name of the controller's", name)
+			return nil, fmt.Errorf("the name %s is used by the controller", name)
 		}
 		series += len(f.Metric)
 		all = append(all, f)
 	}
 	if series > scrapeSeries {
-		return nil, fmt.Errorf("%d series; at most %d are taken", series, scrapeSeries)
+		return nil, fmt.Errorf("%d series; at most %d are accepted", series, scrapeSeries)
 	}
 	_, err = prometheus.Gatherers{prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return all, nil })}.Gather()
 	return fams, err

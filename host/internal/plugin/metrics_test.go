@@ -18,7 +18,7 @@ func TestMetricsOfAPluginAreCheckedByThemselves(t *testing.T) {
 		"no text of those": {"\x00\xff", "error"},
 		"too many":         {many.String(), "series; at most"},
 		"too large":        {strings.Repeat("# comment\n", scrapeBytes/10+1), "bytes; at most"},
-		"the host's own":   {"# TYPE ctl_plugin_up gauge\nctl_plugin_up 1\n", "a name of the controller's"},
+		"the host's own":   {"# TYPE ctl_plugin_up gauge\nctl_plugin_up 1\n", "is used by the controller"},
 		"not of its kind":  {"# TYPE a histogram\na_bucket{le=\"x\"} 1\n", "error"},
 	} {
 		_, err := parseMetrics([]byte(c.text))

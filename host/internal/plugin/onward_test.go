@@ -58,7 +58,7 @@ func TestCirclesEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = pluginv1.NewSwitchDriverClient(c).ReadPorts(r.ctx(), &pluginv1.ReadPortsRequest{Switch: &pluginv1.Switch{NodeId: 66, Address: "second", Model: "faulty"}})
-	if err = fault.FromStatus(err); fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), "the call has passed the host 8 times: plugins are calling each other in a circle") {
+	if err = fault.FromStatus(err); fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), "the call has passed the host 8 times: plugins call each other in a loop") {
 		t.Errorf("%v", err)
 	}
 }

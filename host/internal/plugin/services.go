@@ -147,7 +147,7 @@ type callerEntry struct {
 	calls int
 }
 
-// enter notes the caller of ctx and returns its request id, empty when there is none.
+// enter notes the caller of ctx and returns its request id, empty if there is no caller.
 func (c *callers) enter(ctx context.Context) string {
 	who, ok := caller.From(ctx)
 	if !ok || who.RequestID == "" {

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// State is where a plugin is in its life.
+// State is the state of a plugin.
 type State int
 
 // The states. A Ready or Degraded plugin serves. A plugin in Backoff is started
-// again by itself, however often; a Failed one, which cannot heal, or a Stopped one waits for a person. A Standby one runs on
-// another node, and calls to it go there.
+// again by itself, however often; a Failed one, for which a restart does not help, or a Stopped one waits for an
+// operator. A Standby one
+// runs on another node, and calls to it go there.
 const (
 	Stopped State = iota
 	Starting
@@ -70,20 +71,20 @@ type machine struct {
 
 // Things that happen.
 type (
-	evStart       struct{} // somebody wants it to run
-	evStop        struct{} // somebody wants it stopped
+	evStart       struct{} // an operator or feature starts it
+	evStop        struct{} // an operator or feature stops it
 	evRestart     struct{}
 	evReload      struct{}
 	evStarted     struct{ attempt int } // a process was started, described and configured
 	evStartFailed struct {
 		attempt   int
 		reason    string
-		permanent bool // trying again cannot help
+		permanent bool // a retry cannot help
 	}
 	evStandby struct{ attempt int }   // another node has the role of the plugin
 	evGranted struct{}                // this node has got it
-	evLost    struct{ reason string } // this node has it no more; a reason = the process may not stop in order
-	evExited  struct{ reason string } // the serving process is gone
+	evLost    struct{ reason string } // this node lost it; a reason = the process may not stop in an orderly way
+	evExited  struct{ reason string } // the serving process has ended
 	evHealth  struct {
 		failed, degraded bool
 		reason           string
@@ -198,11 +199,11 @@ func (m *machine) started(ev evStarted, now time.Time) []any {
 	if ev.attempt != m.attempt {
 		return nil
 	}
-	if m.state == Stopping || m.state == Stopped { // the order to stop came while it started
+	if m.state == Stopping || m.state == Stopped { // it was stopped while it started
 		m.reloading = false
 		return []any{doStop{}}
 	}
-	if m.reloading { // somebody asked for it, as for a restart
+	if m.reloading { // it was requested, like a restart
 		m.failures = 0
 	}
 	m.reloading = false
@@ -216,7 +217,7 @@ func (m *machine) startFailed(ev evStartFailed, now time.Time, rnd float64) []an
 	}
 	beside := m.reloading && m.state.Serving()
 	m.reloading = false
-	if beside { // the old process serves on
+	if beside { // the old process continues to serve
 		m.lastError = ev.reason
 		return nil
 	}
@@ -244,7 +245,7 @@ func (m *machine) standby(ev evStandby, now time.Time) []any {
 func (m *machine) lost(ev evLost, now time.Time) []any {
 	switch m.state {
 	case Starting, Ready, Degraded, Backoff:
-		m.attempt++ // what is being started is not wanted any more
+		m.attempt++ // the process that is being started is no longer needed
 		m.reloading = false
 		m.enter(Standby, elsewhere, now)
 		return []any{doStop(ev)}
@@ -256,7 +257,7 @@ func (m *machine) exited(ev evExited, now time.Time, rnd float64) []any {
 	switch {
 	case m.state == Stopping:
 		return m.stopped(now)
-	case m.reloading: // its successor is on the way
+	case m.reloading: // its successor is being started
 		m.lastError = ev.reason
 		m.restarts++
 		m.enter(Starting, ev.reason, now)

@@ -33,7 +33,7 @@ type supervisor struct {
 	stuck      atomic.Bool // calls are not answered; the health is degraded for that
 	following  sync.Mutex  // held while the process is replaced for a file
 
-	// cur is the process that gets the calls, nil while there is none. It is read
+	// cur is the process that gets the calls, nil if there is no such process. It is read
 	// without a lock on the way of each call.
 	cur        atomic.Pointer[instance]
 	manifest   atomic.Pointer[pluginv1.Manifest] // newest known, also while it is down
@@ -306,7 +306,7 @@ func (s *supervisor) until(ctx context.Context, done func(machine) bool) error {
 		case <-ctx.Done():
 			return fmt.Errorf("plugin %s is still %s: %w", s.name, m.state, ctx.Err())
 		case <-s.ctx.Done():
-			return fault.New(fault.NotFound, "plugin %s was removed meanwhile", s.name)
+			return fault.New(fault.NotFound, "plugin %s was removed in the meantime", s.name)
 		}
 	}
 }

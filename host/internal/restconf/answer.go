@@ -99,7 +99,7 @@ func (x *exchange) around(p tree.Path, array bool) (before, after string) {
 
 // manyInXML says that an XML document has one element (RFC 8040 section 4.3).
 func manyInXML(p tree.Path, instances int) error {
-	return fault.New(fault.Invalid, "%s has %d instances, which one XML document cannot hold: read what is around it, one entry, %s, or JSON",
+	return fault.New(fault.Invalid, "%s has %d instances, which one XML document cannot contain: read its parent, one entry, %s, or JSON",
 		p, instances, mediaXMLList)
 }
 

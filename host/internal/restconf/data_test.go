@@ -103,8 +103,8 @@ func TestValidityOfTheWhole(t *testing.T) {
 	}{
 		{400, "PUT", lab + "/device=c", `{"device":[{"name":"c","address":"1"}]}`, "earlier entry has the same address"},
 		{400, "PATCH", lab + "/device=b", `{"device":[{"name":"b","address":"1"}]}`, "earlier entry has the same address"},
-		{400, "PUT", lab + "/device=c", `{"device":[{"name":"d"}]}`, "not those of the path"},
-		{400, "PUT", lab + "/device=c", `{"device":[]}`, "the one entry"},
+		{400, "PUT", lab + "/device=c", `{"device":[{"name":"d"}]}`, "differ from those of the path"},
+		{400, "PUT", lab + "/device=c", `{"device":[]}`, "only the entry"},
 		{400, "PUT", lab + "/device=c", `{"device":[{"name":"c","uptime":1}]}`, "this is state"},
 		{400, "PUT", lab + "/device=a/name", `{"name":"z"}`, "a key cannot be changed"},
 		{400, "DELETE", lab + "/device=a/name", ``, "a key cannot be deleted"},

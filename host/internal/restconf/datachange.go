@@ -101,7 +101,7 @@ func (x *exchange) instance(path string) (tree.Path, error) {
 	}
 	p, err := tree.ParseText(set, path)
 	if err == nil && (len(p) == 0 || !x.installed().served(p[0].Node.Module)) {
-		err = fault.New(fault.Invalid, "path: it must lead to data that is served")
+		err = fault.New(fault.Invalid, "path: it must be the path of data that is served")
 	}
 	return p, err
 }
@@ -211,7 +211,7 @@ func (c *changes) run(ctx context.Context, prefixes []datastore.Prefix, emit fun
 		return nil
 	})
 	if errors.Is(err, datastore.ErrCompacted) {
-		return errors.New("the changes since then are not kept any more: read the data and follow from now on")
+		return errors.New("the changes since then are no longer stored: read the data and follow from now on")
 	}
 	return err
 }

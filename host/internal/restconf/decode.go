@@ -36,10 +36,10 @@ func (x *exchange) decode(p tree.Path, body []byte, o yang.Options) (*yang.Data,
 	}
 	e := v.First()
 	if e == nil || e.Next() != nil {
-		return nil, fault.At(fault.Invalid, v.Path(), "the array must hold the one entry that the path names")
+		return nil, fault.At(fault.Invalid, v.Path(), "the array must contain only the entry that the path names")
 	}
 	if v.Entry(p.Last().Keys) == nil {
-		return nil, fault.At(fault.Invalid, e.Path(), "the keys of the entry are not those of the path")
+		return nil, fault.At(fault.Invalid, e.Path(), "the keys of the entry differ from those of the path")
 	}
 	return e, nil
 }
@@ -65,11 +65,11 @@ func configOnly(d *yang.Data) error {
 	var walk func(*yang.Data)
 	walk = func(d *yang.Data) {
 		if d.Node != nil && !d.Node.Config {
-			l = append(l, fault.At(fault.Invalid, d.Path(), "this is state, which cannot be configured"))
+			l = append(l, fault.At(fault.Invalid, d.Path(), "this is state data and cannot be configured"))
 			return
 		}
 		if secret(d.Node) && d.Text() == mask {
-			l = append(l, fault.At(fault.Invalid, d.Path(), "%s stands for a secret that is not shown: write the secret itself", mask))
+			l = append(l, fault.At(fault.Invalid, d.Path(), "%s replaces a secret that is not shown: write the secret itself", mask))
 		}
 		for c := d.First(); c != nil && (d.Node == nil || d.Node.Kind != yang.AnyData); c = c.Next() {
 			walk(c)

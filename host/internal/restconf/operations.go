@@ -81,14 +81,14 @@ func (x *exchange) operation(name string) error {
 
 // misfit says why an output cannot be answered: what is wrong with it is the plugin's business and in the log.
 func (x *exchange) misfit(r *yang.RPC, err error) error {
-	x.o.Log.WarnContext(x.r.Context(), "restconf: the output of an rpc does not fit its schema", "module", r.Module, "rpc", r.Name, "error", err)
+	x.o.Log.WarnContext(x.r.Context(), "restconf: the output of an rpc does not match its schema", "module", r.Module, "rpc", r.Name, "error", err)
 	if fault.KindOf(err) == fault.TooBig {
-		return applicationError{fault.New(fault.TooBig, "the output of %s:%s is too large: %v; ask for less of it", r.Module, r.Name, err)}
+		return applicationError{fault.New(fault.TooBig, "the output of %s:%s is too large: %v; request less data", r.Module, r.Name, err)}
 	}
-	return applicationError{fault.New(fault.Internal, "the output of %s:%s does not fit its schema; the log of ctld has the reason", r.Module, r.Name)}
+	return applicationError{fault.New(fault.Internal, "the output of %s:%s does not match its schema; the log of ctld has the reason", r.Module, r.Name)}
 }
 
-// meant suggests an rpc for a name that is none.
+// meant suggests an rpc for an unknown name.
 func (x *exchange) meant(name string) string {
 	now := x.installed()
 	var known []string

@@ -27,7 +27,7 @@ type page struct {
 // returns the mark of what is left.
 func (x *exchange) cut(p tree.Path, at *yang.Data, q query, m *mark) (*mark, error) {
 	if !at.IsArray() {
-		return m, fault.New(fault.Invalid, "limit, offset, cursor, direction, sort-by and where are for a list as a whole, which %s is not", p)
+		return m, fault.New(fault.Invalid, "limit, offset, cursor, direction, sort-by and where are only for a whole list; %s is not a list", p)
 	}
 	entries, err := q.page.choose(at)
 	if err != nil {
@@ -37,7 +37,7 @@ func (x *exchange) cut(p tree.Path, at *yang.Data, q query, m *mark) (*mark, err
 	if q.page.cursor != "" {
 		i := slices.IndexFunc(entries, func(e *yang.Data) bool { return cursorOf(e) == q.page.cursor })
 		if i < 0 {
-			return m, fault.New(fault.Invalid, "there is no entry at the cursor %.80q any more: read the list from its beginning", q.page.cursor)
+			return m, fault.New(fault.Invalid, "the entry at the cursor %.80q no longer exists: read the list from its beginning", q.page.cursor)
 		}
 		first += i
 	}

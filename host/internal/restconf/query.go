@@ -43,7 +43,7 @@ func (x *exchange) query() (query, error) {
 		value, err := url.PathUnescape(raw)
 		if name == "odl-pretty-print" || name == "prettyPrint" { // of upstream, on any method
 			if value != "true" && value != "false" {
-				return q, fault.New(fault.Invalid, "%s is true or false, not %.40q", name, value)
+				return q, fault.New(fault.Invalid, "%s must be true or false, not %.40q", name, value)
 			}
 			x.pretty = value == "true"
 			continue
@@ -52,9 +52,9 @@ func (x *exchange) query() (query, error) {
 		case !known && x.env == legacy:
 			continue
 		case !known || !strings.Contains(methods, x.r.Method):
-			return q, &statusError{fault.New(fault.Invalid, "the query parameter %.40q does not belong here", name), http.StatusBadRequest, "invalid-value"}
+			return q, &statusError{fault.New(fault.Invalid, "the query parameter %.40q is not allowed here", name), http.StatusBadRequest, "invalid-value"}
 		case err != nil || seen[name]:
-			return q, fault.New(fault.Invalid, "the query parameter %q must be there once and be encoded properly", name)
+			return q, fault.New(fault.Invalid, "the query parameter %q must occur once and be encoded properly", name)
 		}
 		seen[name] = true
 		if err := x.parameter(&q, name, value); err != nil {
@@ -62,7 +62,7 @@ func (x *exchange) query() (query, error) {
 		}
 	}
 	if q.origin && q.defaults == "report-all" {
-		return q, fault.New(fault.Invalid, "with-origin does not go with with-defaults=report-all")
+		return q, fault.New(fault.Invalid, "with-origin cannot be combined with with-defaults=report-all")
 	}
 	return q, nil
 }
@@ -72,7 +72,7 @@ func (x *exchange) parameter(q *query, name, value string) error {
 		if slices.Contains(values, value) {
 			return nil
 		}
-		return fault.New(fault.Invalid, "%s is one of %s, not %.40q", name, strings.Join(values, ", "), value)
+		return fault.New(fault.Invalid, "%s must be one of %s, not %.40q", name, strings.Join(values, ", "), value)
 	}
 	besides := ""
 	if name == "depth" || name == "limit" {
@@ -106,7 +106,7 @@ func (x *exchange) parameter(q *query, name, value string) error {
 		q.fields, err = parseFields(value)
 	case "with-origin":
 		if x.ds != "operational" || value != "" {
-			return fault.New(fault.Invalid, "with-origin has no value and is for /rests/ds/ietf-datastores:operational alone")
+			return fault.New(fault.Invalid, "with-origin has no value and is only for /rests/ds/ietf-datastores:operational")
 		}
 		q.origin = true
 	case "where":

@@ -166,7 +166,7 @@ func TestHistoryIsBounded(t *testing.T) {
 		s.add(Event{Name: "a:b", Data: []byte("{}")})
 	}
 	if _, _, lost, _ := s.after(9); !lost {
-		t.Error("a reader that is behind what is kept goes on")
+		t.Error("a reader that is too slow for the stored events goes on")
 	}
 	if events, _, lost, _ := s.after(10); lost || len(events) == 0 || events[0].id != 11 {
 		t.Errorf("the oldest kept event is %v, lost %v", events, lost)

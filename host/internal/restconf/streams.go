@@ -152,7 +152,7 @@ func (x *exchange) span() (s span, err error) {
 		case "start-time", "stop-time":
 			t, err := time.Parse(time.RFC3339, v)
 			if err != nil {
-				return s, fault.New(fault.Invalid, "%s is a time such as 2026-01-02T15:04:05Z, not %.40q", name, v)
+				return s, fault.New(fault.Invalid, "%s must be a time such as 2026-01-02T15:04:05Z, not %.40q", name, v)
 			}
 			if name == "start-time" {
 				s.start = t
@@ -166,7 +166,7 @@ func (x *exchange) span() (s span, err error) {
 		case "scope":
 		default:
 			if x.env == rfc8040 {
-				return s, fault.New(fault.Invalid, "the query parameter %.40q does not belong to a stream", name)
+				return s, fault.New(fault.Invalid, "the query parameter %.40q is not allowed for a stream", name)
 			}
 		}
 	}

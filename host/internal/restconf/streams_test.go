@@ -49,7 +49,7 @@ func TestEventStream(t *testing.T) {
 			t.Errorf("%s: %d %s", target, res.StatusCode, c)
 		}
 		if n := <-told; n != 1 {
-			t.Errorf("%s: told %d when it waits", target, n)
+			t.Errorf("%s: called with %d when it waits", target, n)
 		}
 		events <- Event{Time: f.clock, Name: "lab:link-down", Data: []byte(`{"node-id": 7}`)}
 		line, err := bufio.NewReader(res.Body).ReadString('\n')
@@ -58,7 +58,7 @@ func TestEventStream(t *testing.T) {
 		}
 		cancel()
 		if n := <-told; n != 0 {
-			t.Errorf("%s: told %d at the end", target, n)
+			t.Errorf("%s: called with %d at the end", target, n)
 		}
 		if err := res.Body.Close(); err != nil {
 			t.Error(err)

@@ -41,7 +41,7 @@ func parseWhere(s string) (*where, error) {
 	e := p.or(0)
 	p.blanks()
 	if e == nil || p.pos < len(s) || len(s) > maxWhere {
-		return nil, fault.New(fault.Invalid, "the filter %.100q is not understood at character %d: paths of children, = != < <= > >=, and, or, not(), contains() and starts-with() are", s, p.pos+1)
+		return nil, fault.New(fault.Invalid, "the filter %.100q cannot be read at character %d: supported are paths of children, = != < <= > >=, and, or, not(), contains() and starts-with()", s, p.pos+1)
 	}
 	return &where{e}, nil
 }

@@ -55,7 +55,7 @@ func (patch *yangPatch) check() error {
 	seen := map[string]bool{}
 	for _, e := range patch.Edit {
 		if e.ID == "" || seen[e.ID] {
-			return fault.At(fault.Invalid, "/ietf-yang-patch:yang-patch/edit", "every edit needs an edit-id of its own, %q is not", e.ID)
+			return fault.At(fault.Invalid, "/ietf-yang-patch:yang-patch/edit", "every edit needs a unique edit-id, %q is used twice", e.ID)
 		}
 		seen[e.ID] = true
 	}
@@ -108,7 +108,7 @@ func (x *exchange) edit(p tree.Path, patch *yangPatch, i int) (tree.Edit, error)
 		return e, err
 	}
 	if (len(e.Path) == 0 || !e.Path.Node().Config) && in.Op != tree.Merge && in.Op != tree.Replace {
-		return e, fault.New(fault.Invalid, "the target %.100q cannot be edited so", in.Target)
+		return e, fault.New(fault.Invalid, "the target %.100q cannot be edited in this way", in.Target)
 	}
 	switch in.Op {
 	case tree.Delete, tree.Remove:

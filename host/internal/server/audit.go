@@ -117,7 +117,8 @@ func (r *refusals) note(key string, now time.Time) (write bool, before int) {
 }
 
 // deniedRequest writes down a change over HTTP that its caller may not make: one record a minute for each caller and
-// subtree. Reads are not written: ctl_http_request_seconds counts them. Logins are not: they have a logger of their own.
+// subtree. Reads are not written: ctl_http_request_seconds counts them. Logins are not: they have a logger of their
+// own.
 func (s *Server) deniedRequest(who string, r *http.Request) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions || s.router == nil {
 		return

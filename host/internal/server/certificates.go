@@ -33,7 +33,7 @@ type certificates struct {
 
 type expiring interface{ Expires() time.Time }
 
-// expiring is the certificate that people see, nil when there is none.
+// expiring is the certificate that clients see, nil without a certificate.
 func (c *certificates) expiring() expiring {
 	c.mu.Lock()
 	defer c.mu.Unlock()

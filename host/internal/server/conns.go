@@ -34,7 +34,7 @@ func connectionsFor(wanted int) int {
 
 // connLimiter bounds the connections of a listener. When there are too many, the one whose
 // client has let us wait longest is closed for the one that comes: clients that hold
-// connections without using them, or send a byte now and then, lock nobody out.
+// connections without using them, or send single bytes slowly, cannot lock out others.
 type connLimiter struct {
 	net.Listener
 	max   int

@@ -55,7 +55,7 @@ func TestRequestsOfForeignPagesAreRefused(t *testing.T) {
 	}
 }
 
-// A fetch of a Blob sends bytes without a Content-Type and asks nobody before.
+// A fetch of a Blob sends bytes without a Content-Type without a preflight request.
 func TestBytesNeedAContentType(t *testing.T) {
 	var body string
 	front, err := crossOrigin(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

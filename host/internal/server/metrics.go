@@ -80,7 +80,8 @@ func newStoreMetrics() *storeMetrics {
 	}
 	m.barrier = m.seconds.WithLabelValues("barrier")
 	for _, operation := range []string{"barrier", "commit"} {
-		for _, why := range []string{"conflict", "too-big", "full", "timeout", "canceled", "other"} { // so that a first one is seen as a rise
+		// so that a first one is seen as a rise
+		for _, why := range []string{"conflict", "too-big", "full", "timeout", "canceled", "other"} {
 			m.errors.WithLabelValues(operation, why)
 		}
 	}
@@ -137,8 +138,8 @@ func auditMetrics(of *logs.Audit) []prometheus.Collector {
 	return out
 }
 
-// subtreeOf is the first segment of a path where the controller or a plugin serves something below it, of RESTCONF the first
-// two, else "other".
+// subtreeOf is the first segment of a path where the controller or a plugin serves something below it, of RESTCONF the
+// first two, else "other".
 func (r *router) subtreeOf(path string) string {
 	if path == "/" {
 		return path

@@ -48,7 +48,7 @@ func (i *ids) next() string {
 	return string(strconv.AppendUint(b, i.n.Add(1), 16))
 }
 
-// nosniff is shared by all answers; nobody appends to a header that is set here.
+// nosniff is shared by all answers; do not append to a header that is set here.
 var nosniff = []string{"nosniff"}
 
 // outermost gives each request an id, bounds its body and in-flight number, and
@@ -105,7 +105,7 @@ func outermost(next http.Handler, i *ids, body int64, now *inFlight, most int, l
 	})
 }
 
-// Headers of every answer; a handler of pages may replace them. Nobody appends to them.
+// Headers of every answer; a handler of pages may replace them. Do not append to them.
 var (
 	noFrames    = []string{"DENY"}
 	noReferrer  = []string{"no-referrer"}
@@ -179,7 +179,8 @@ func refuse(w http.ResponseWriter, r *http.Request, status int, tag, text string
 		}
 	}
 	h := w.Header()
-	for _, name := range [...]string{"Content-Length", "Content-Encoding", "ETag", "Last-Modified"} { // of an answer that did not come
+	// of an answer that did not come
+	for _, name := range [...]string{"Content-Length", "Content-Encoding", "ETag", "Last-Modified"} {
 		h.Del(name)
 	}
 	h.Set("Content-Type", "application/json")

@@ -60,8 +60,8 @@ func keyForms(path tree.Path) int {
 	return n
 }
 
-// written writes a path with a name for its top, and the other spellings of that. Keys follow an equals sign or, as the older
-// controllers have it, stand as segments: a bit of keys for each list. Below the top the module may
+// written writes a path with a name for its top, and the other spellings of that. Keys follow an equals sign or, as the
+// older controllers have it, stand as segments: a bit of keys for each list. Below the top the module may
 // be left out where it is that of the node above (RFC 8040 section 3.5.3), and always in ours.
 func written(path tree.Path, top string, bare []string, keys int, aliases *yang.AliasIndex) []reqpath.Segment {
 	out := make([]reqpath.Segment, 0, len(path))

@@ -17,7 +17,7 @@ import (
 	"ctl.internal/host/internal/snapshot"
 )
 
-// What clients say about freshness, and what they are answered.
+// Headers of clients and answers about the age of data.
 const (
 	readHeader     = "Ctl-Read"     // of a request: "local" = what this node knows, with its age
 	revisionHeader = "Ctl-Revision" // of a request: not older than this; of the answer to a write: what it is in
@@ -85,15 +85,15 @@ func (s *Server) node() string {
 	return name
 }
 
-// waitFor waits until this node has a revision that another answer named.
+// waitFor waits until this node has the revision of an earlier answer.
 func (s *Server) waitFor(ctx context.Context, text string) (status int, err error) {
 	cluster, number, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || cluster == "" {
-		return http.StatusBadRequest, fmt.Errorf("the header %s is %.60q; send back what an answer of this controller had", revisionHeader, text)
+		return http.StatusBadRequest, fmt.Errorf("the header %s is %.60q; send back the value from an answer of this controller", revisionHeader, text)
 	}
 	if cluster != s.clusterID {
-		return http.StatusPreconditionFailed, fmt.Errorf("the revision %.60s is of another datastore: the data was restored or replaced since; read it again without the header %s", text, revisionHeader)
+		return http.StatusPreconditionFailed, fmt.Errorf("the revision %.60s belongs to another datastore: the data was restored or replaced since; read it again without the header %s", text, revisionHeader)
 	}
 	if s.store.Revision() >= datastore.Revision(n) {
 		return 0, nil
@@ -119,7 +119,7 @@ func (s *Server) has(ctx context.Context, n datastore.Revision) bool {
 	return errors.Is(err, arrived) || s.store.Revision() >= n
 }
 
-// openStoreID reads the name of the store, or makes one.
+// openStoreID reads the id of the store, or creates one.
 func (s *Server) openStoreID(ctx context.Context) error {
 	e, err := datastore.Get(ctx, s.store, clusterNamespace, clusterIDKey)
 	if err == nil {

@@ -41,7 +41,7 @@ func (r realms) Realm(ctx context.Context, c realm.Config) (realm.Realm, error) 
 	}
 	p, ok := r.provider(c.Kind)
 	if !ok {
-		return nil, fault.New(fault.Unavailable, "no installed feature serves realms of kind %s: feature:list shows what there is; a plugin of your own names it in labels.realm-kinds of its manifest", c.Kind)
+		return nil, fault.New(fault.Unavailable, "no installed feature serves realms of kind %s: feature:list shows the features; your own plugin must list the kind in labels.realm-kinds of its manifest", c.Kind)
 	}
 	if !p.Ready {
 		return nil, fault.New(fault.Unavailable, "the plugin %s of realm %s is not running", p.Name, c.Name)
@@ -123,7 +123,7 @@ func (all *realmInstances) get(ctx context.Context, s *Server, p host.Provider, 
 	select {
 	case <-i.done:
 	case <-ctx.Done():
-		return nil, fault.Wrap(fault.Timeout, ctx.Err(), "the plugin %s has not taken the settings of realm %s in time", p.Name, c.Name)
+		return nil, fault.Wrap(fault.Timeout, ctx.Err(), "the plugin %s did not accept the settings of realm %s in time", p.Name, c.Name)
 	}
 	if i.err != nil {
 		return nil, i.err

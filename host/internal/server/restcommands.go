@@ -66,7 +66,7 @@ func (s *Server) call(ctx context.Context, who caller.Caller, method, target str
 		return nil, err
 	}
 	if len(sent) > int(s.loaded.Limits.Body) {
-		return nil, fault.New(fault.TooBig, "what is sent is larger than limits.body, %d bytes", s.loaded.Limits.Body)
+		return nil, fault.New(fault.TooBig, "the request body is larger than limits.body, %d bytes", s.loaded.Limits.Body)
 	}
 	r, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(sent))
 	if err != nil {

@@ -237,7 +237,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 	return nil
 }
 
-// readBlocked reads the passwords that nobody may choose.
+// readBlocked reads the forbidden passwords.
 func readBlocked(dir home.Dir, file string) (password.Blocklist, error) {
 	if file == "" {
 		return nil, nil

@@ -117,6 +117,7 @@ func docsHandler(dir string) http.Handler {
 		h := w.Header()
 		h.Set("Content-Security-Policy", "default-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		h.Set("Referrer-Policy", "no-referrer")
-		http.ServeContent(w, r, path.Base(name), time.Time{}, bytes.NewReader(b)) // http.ServeFileFS leads index.html to /docs/ and back
+		// http.ServeFileFS leads index.html to /docs/ and back
+		http.ServeContent(w, r, path.Base(name), time.Time{}, bytes.NewReader(b))
 	})
 }

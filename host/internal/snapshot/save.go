@@ -77,7 +77,7 @@ func Save(ctx context.Context, s Source, w io.Writer, progress func(done, total 
 			return err
 		}
 	}
-	return fault.New(fault.InUse, "the files in %s keep changing; take the snapshot again when nobody edits them", s.Dir)
+	return fault.New(fault.InUse, "the files in %s changed during the snapshot; repeat it when they are not being edited", s.Dir)
 }
 
 // write writes the archive.

@@ -50,7 +50,7 @@ func appendEntry(part []byte, ns string, e datastore.Entry) []byte {
 	return part
 }
 
-var errPart = errors.New("an entry of the datastore in it does not decode")
+var errPart = errors.New("it contains an entry of the datastore that cannot be decoded")
 
 // entries calls f for the entries of a part. The value is valid until f returns.
 func entries(part []byte, f func(ns, key string, value []byte) error) error {

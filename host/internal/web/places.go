@@ -57,7 +57,7 @@ func Forget(user string) []datastore.Op {
 	return []datastore.Op{datastore.DeletePrefix(namespace, "places/"+user+"/")}
 }
 
-var errTooMany = errors.New("places of at most 64 topologies are kept: put {} for one that is not used any more")
+var errTooMany = errors.New("positions of at most 64 topologies are stored: put {} for one that is no longer used")
 
 func answer(w http.ResponseWriter, value []byte, err error) {
 	switch {

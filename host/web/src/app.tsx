@@ -57,8 +57,8 @@ function Shell() {
     </header>
     <Away />
     <main id="main" tabIndex={-1}>{Page ? <Page key={now} /> : <><Title>Not found</Title><Empty action={<a class="button" href={to(['map'])}>To the map</a>}>There is no page “{route.value.path.join('/')}”.</Empty></>}</main>
-    {loggedOut.value && <Dialog title="The session has ended"><p>Log in to go on where you were.</p><LoginForm done={() => { loggedOut.value = false; restart(); }} /></Dialog>}
-    {help && <Dialog title="Keys" onClose={() => setHelp(false)}><dl class="facts">{menu.map(([id, label, k]) => <><dt key={id}><kbd>g</kbd> <kbd>{k}</kbd></dt><dd>{label}</dd></>)}<dt><kbd>/</kbd></dt><dd>Find</dd><dt><kbd>?</kbd></dt><dd>This list; the map has its own below it</dd></dl></Dialog>}
+    {loggedOut.value && <Dialog title="The session has ended"><p>Log in to continue.</p><LoginForm done={() => { loggedOut.value = false; restart(); }} /></Dialog>}
+    {help && <Dialog title="Keys" onClose={() => setHelp(false)}><dl class="facts">{menu.map(([id, label, k]) => <><dt key={id}><kbd>g</kbd> <kbd>{k}</kbd></dt><dd>{label}</dd></>)}<dt><kbd>/</kbd></dt><dd>Find</dd><dt><kbd>?</kbd></dt><dd>This list; the keys of the map are listed below the map</dd></dl></Dialog>}
   </>;
 }
 

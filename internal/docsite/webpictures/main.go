@@ -29,7 +29,8 @@ func main() {
 func take(browser, at, dir string) error {
 	allocated, end := chromedp.NewExecAllocator(context.Background(), append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(browser), chromedp.NoSandbox)...)
 	defer end()
-	page, closed := chromedp.NewContext(allocated, chromedp.WithErrorf(func(string, ...any) {})) // of events that it does not know
+	// of events that it does not know
+	page, closed := chromedp.NewContext(allocated, chromedp.WithErrorf(func(string, ...any) {}))
 	defer closed()
 	page, cancel := context.WithTimeout(page, time.Minute)
 	defer cancel()
@@ -37,7 +38,8 @@ func take(browser, at, dir string) error {
 		chromedp.SetValue(`input[name=password]`, "admin"), chromedp.Click(`.login button`), chromedp.WaitVisible(`header nav`)}
 	pictures := map[string][]byte{}
 	for name, path := range map[string]string{"map": "/#/map", "explorer": "/#/api/POST%20%2Frestconf%2Foperations%2Fvlan%3Aadd-vlan-and-set-ports"} {
-		steps = append(steps, chromedp.Navigate(at+path), chromedp.WaitVisible(`main h1`), chromedp.WaitNotPresent(`.skeleton`), chromedp.Sleep(time.Second), // the map is drawn
+		// the map is drawn
+		steps = append(steps, chromedp.Navigate(at+path), chromedp.WaitVisible(`main h1`), chromedp.WaitNotPresent(`.skeleton`), chromedp.Sleep(time.Second),
 			chromedp.ActionFunc(func(ctx context.Context) error {
 				var png []byte
 				err := chromedp.CaptureScreenshot(&png).Do(ctx)

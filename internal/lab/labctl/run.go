@@ -88,7 +88,7 @@ func serveControl(path string, h http.Handler) (func(), error) {
 		return nil, fmt.Errorf("--control %s: another ctl-lab answers there", path)
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeSocket != 0 {
-		os.Remove(path) // left behind by one that was killed
+		os.Remove(path) // from a process that was killed
 	}
 	l, err := net.Listen("unix", path)
 	if err != nil {

@@ -134,7 +134,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// Two labs do not share a control socket, and one left behind is replaced.
+// Two labs do not share a control socket, and one of an ended lab is replaced.
 func TestControlSocket(t *testing.T) {
 	sock := filepath.Join(t.TempDir(), "sock")
 	_, end, wait := lab(t, nil, "--topology", "chain:2", "--control", sock)

@@ -44,7 +44,7 @@ func TestCSV(t *testing.T) {
 		}
 		left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*"))
 		if err != nil || len(left) > 0 {
-			t.Errorf("left behind: %v, %v", left, err)
+			t.Errorf("not removed: %v, %v", left, err)
 		}
 		if n.WriteCSV(filepath.Join(path, "below-a-file")) == nil {
 			t.Error("a list is written below a file")

@@ -69,7 +69,7 @@ func discovered(t testing.TB, n *network.Network, name string) []string {
 	return out
 }
 
-// told is what Links says that discovered must find.
+// told is what Links reports and discovered must find.
 func told(n *network.Network, name string) []string {
 	out := []string{}
 	for _, l := range n.Links() {

@@ -49,7 +49,7 @@ func grammars() []grammar {
 
 func newConfig() *config { return &config{lines: map[string][]string{}} }
 
-// enter begins a section; false: there is none such.
+// enter begins a section; false: there is no such section.
 func (c *config) enter(header string) bool {
 	for _, g := range grammars() {
 		if g.header.MatchString(header) {

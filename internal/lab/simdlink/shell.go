@@ -153,7 +153,7 @@ func (h *shell) page(text string) {
 	h.say(strings.Join(lines, ""))
 }
 
-// say writes; that nobody reads is seen when reading.
+// say writes; a closed connection is detected when reading.
 func (h *shell) say(text string) {
 	b := []byte(text)
 	for n := h.faults().Pieces; n > 0 && len(b) > n; b = b[n:] {

@@ -15,7 +15,7 @@ import (
 )
 
 // Faults is what is wrong with a switch's command line. A prefix is that of a line;
-// an empty one is none.
+// an empty one means no value.
 type Faults struct {
 	Refuse   string        // is refused
 	Ignore   string        // is answered with Success and does nothing
@@ -37,7 +37,7 @@ type Options struct {
 	Ports          int
 	User, Password string
 	Telnet, SSH    string // host:port; "off": not opened
-	// STPPort hears of ports whose spanning tree is switched; nil: nobody.
+	// STPPort is called when the spanning tree of a port is enabled or disabled; nil: not used.
 	STPPort func(port int, on bool)
 }
 

@@ -154,7 +154,7 @@ func (s *session) transaction(op *xmltree.Node) error {
 	return nil
 }
 
-// expire takes a commit back that nobody confirmed.
+// expire undoes a commit that was not confirmed.
 func (r *Router) expire() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -2,7 +2,7 @@
 // candidate, edit-config on a tree with a schema, locks, confirmed commit,
 // notifications, and faults on demand. Hundreds fit in one process.
 //
-// Schema and Edit are the decision core, without I/O; Router puts them behind a
+// Schema and Edit are the decision core, without I/O; Router serves them with a
 // socket. Routers with a command line are package simcli, switches simswitch.
 package simrouter
 
@@ -53,7 +53,7 @@ type Act struct {
 	What    string
 }
 
-// maxActs bounds what is remembered.
+// maxActs is the maximum number of acts that are stored.
 const maxActs = 100_000
 
 // note remembers an act. The lock is held.
@@ -87,8 +87,8 @@ func Start(o Options) (*Router, error) {
 	return r, err
 }
 
-// Down is a power cut: connections end without a word. The running configuration
-// stays; an unconfirmed commit is taken back, as a router does when it boots.
+// Down is a power cut: connections end without notice. The running configuration stays; an unconfirmed commit is
+// undone, as a router does when it boots.
 func (r *Router) Down() {
 	r.Listener.Down()
 	r.mu.Lock()
@@ -106,7 +106,7 @@ func (r *Router) Config() *xmltree.Node {
 }
 
 // Change edits running from outside, as an operator at the console does; sessions
-// that subscribed hear of it. config holds top-level elements with operations.
+// that subscribed are notified. config holds top-level elements with operations.
 func (r *Router) Change(config *xmltree.Node) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

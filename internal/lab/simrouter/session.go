@@ -12,7 +12,7 @@ import (
 )
 
 // session is one NETCONF session. Only run reads; the writer goroutine writes what
-// is queued, so that a slow client holds up nobody else.
+// is queued, so that a slow client does not delay others.
 type session struct {
 	r          *Router
 	id         uint32

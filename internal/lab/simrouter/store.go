@@ -30,7 +30,7 @@ func (s *store) get(ds netconf.Datastore) *xmltree.Node {
 	return s.running
 }
 
-// lockDenied is the refusal of a lock; holder is the session that has it, 0 when none does.
+// lockDenied is the refusal of a lock; holder is the session that has it, 0 if no session has it.
 type lockDenied struct {
 	*Fault
 	holder uint32
@@ -82,7 +82,7 @@ func (s *store) edit(ds netconf.Datastore, config *xmltree.Node, defaultOperatio
 }
 
 // commit makes candidate running and reports whether that changed anything. With a
-// timeout the change is taken back then, unless a plain commit comes before.
+// timeout the change is undone after it, unless a plain commit comes before.
 func (s *store) commit(session uint32, timeout time.Duration, expired func()) bool {
 	if s.before != nil && s.revert != nil {
 		s.revert.Stop()
@@ -103,7 +103,7 @@ func (s *store) commit(session uint32, timeout time.Duration, expired func()) bo
 	return changed
 }
 
-// cancel takes an unconfirmed commit back.
+// cancel undoes an unconfirmed commit.
 func (s *store) cancel() bool {
 	if s.before == nil {
 		return false

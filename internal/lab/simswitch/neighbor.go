@@ -47,7 +47,7 @@ func (s *Switch) forgetNeighbors(number int) {
 // Discovery is how a switch shows its neighbours by SNMP.
 type Discovery string
 
-// The ways. Whatever it is, switches of a network tell each other what they are:
+// The ways. Whatever it is, switches of a network announce themselves to each other:
 // it is the MIB that differs, as it does between makes.
 const (
 	LLDP   Discovery = "lldp"    // LLDP-MIB (IEEE 802.1AB-2005), the default

@@ -56,7 +56,7 @@ func (s *Switch) portMAC(number int) MAC {
 	return m
 }
 
-// port returns a port by its number, nil when there is none.
+// port returns a port by its number, nil if it does not exist.
 func (s *Switch) port(number int) *port {
 	if number < 1 || number > len(s.ports) {
 		return nil

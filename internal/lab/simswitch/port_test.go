@@ -22,7 +22,7 @@ func TestAdminStatus(t *testing.T) {
 	}
 	b.must(t, ifAdmin+"1", 2)
 	if d := cmp.Diff([]int{1}, b.admin); d != "" {
-		t.Errorf("ports that the network is told of: %s", d)
+		t.Errorf("ports that the network is notified of: %s", d)
 	}
 	for name, c := range map[string]struct {
 		at     string

@@ -33,7 +33,7 @@ type vlan struct {
 	created   uint32
 }
 
-// vlan returns a VLAN by its id, nil when there is none.
+// vlan returns a VLAN by its id, nil if it does not exist.
 func (s *Switch) vlan(id uint32) *vlan {
 	i, found := s.vlanAt(id)
 	if !found {

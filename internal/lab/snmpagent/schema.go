@@ -16,11 +16,11 @@ type Object[M any] struct {
 	Syntax Syntax       // what SET may write; its Tag is zero for read-only objects
 	First  bool         // SET handles it before others of the same PDU: the RowStatus
 	// Next appends the first instance after `after` to dst; after is empty for
-	// the very first. It returns false when there is none.
+	// the very first. It returns false if there is no next one.
 	Next func(m M, after, dst snmpwire.OID) (snmpwire.OID, bool)
-	// Get returns the value of an instance; false when there is none.
+	// Get returns the value of an instance; false if it does not exist.
 	Get func(m M, inst snmpwire.OID) (snmpwire.Value, bool)
-	// Set assigns, and tells tx how to undo it. The value has passed Syntax.
+	// Set assigns, and registers in tx how to undo it. The value has passed Syntax.
 	Set func(m M, tx *Tx, inst snmpwire.OID, v snmpwire.Value) snmpwire.Status
 }
 
@@ -126,7 +126,7 @@ type MIB interface {
 	// Get returns the value of an instance, or NoSuchObject or NoSuchInstance.
 	Get(name snmpwire.OID) snmpwire.Value
 	// Next returns the first instance after name, its name appended to
-	// dst[:0]; the value is EndOfMibView when there is none.
+	// dst[:0]; the value is EndOfMibView if there is no next instance.
 	Next(name, dst snmpwire.OID) (snmpwire.OID, snmpwire.Value)
 	// Set does all of the assignments or none, as if at the same time
 	// (RFC 3416 section 4.2.5). On failure it returns the status and the

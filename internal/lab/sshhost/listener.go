@@ -24,7 +24,7 @@ type Options struct {
 	AuthorizedTo   string      // a key that may log in, a line of authorized_keys
 	Both           bool        // with the key the password is needed too
 	Address        string      // host:port
-	Refuse         func() bool // nobody may log in, for now; nil: never
+	Refuse         func() bool // reports whether logins are refused now; nil: never
 	// Serve runs on each channel of a session until it returns.
 	Serve func(user string, ch ssh.Channel, requests <-chan *ssh.Request)
 }

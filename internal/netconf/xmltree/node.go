@@ -54,7 +54,7 @@ func (n *Node) With(space, name, value string) *Node {
 	return n
 }
 
-// Attr returns the value of an attribute, empty if there is none.
+// Attr returns the value of an attribute, empty if it does not exist.
 func (n *Node) Attr(space, name string) string {
 	for _, a := range n.Attrs {
 		if a.Space == space && a.Name == name {

@@ -1,6 +1,5 @@
-// Package hostkeys keeps the SSH host keys of switches: the key a switch shows first is
-// kept in the plugin's private data and asked for from then on, and a command lists and
-// forgets them. The session itself is package switchcli.
+// Package hostkeys keeps the SSH host keys of switches: the first key of a switch is stored in the plugin's private
+// data and required from then on; a command lists and deletes them. The session itself is package switchcli.
 package hostkeys
 
 import (
@@ -22,9 +21,9 @@ import (
 
 // The policies for a switch whose key is not in the settings.
 const (
-	First = "first" // the key seen first is kept, and asked for from then on
-	Known = "known" // only keys of the settings are taken
-	Any   = "any"   // keys are not looked at
+	First = "first" // the first key is stored and required from then on
+	Known = "known" // only keys of the settings are accepted
+	Any   = "any"   // keys are not checked
 )
 
 // Keys are the SSH host keys of switches. It is safe for concurrent use.
@@ -37,7 +36,7 @@ type Keys struct {
 	Log     *slog.Logger
 }
 
-// prefix is where the keys lie in the plugin's private data, by address and port.
+// prefix is that of the keys in the plugin's private data, by address and port.
 const prefix = "host-keys/"
 
 // defaultPort is that of SSH (RFC 4253).
@@ -93,7 +92,7 @@ func (k *Keys) expected(ctx context.Context, t switchcli.Target) (string, error)
 	return string(e.Value), nil
 }
 
-// keep keeps the key seen first, if none was kept meanwhile: two nodes cannot trust two
+// keep stores the first key if none was stored in the meantime: two nodes cannot trust two
 // keys of one switch.
 func (k *Keys) keep(ctx context.Context, t switchcli.Target, key string) error {
 	_, err := k.Store.Commit(ctx, host.Txn{Compares: []host.Compare{{Key: place(t)}}, Ops: []host.Op{{Key: place(t), Value: []byte(key)}}})
@@ -109,7 +108,7 @@ func (k *Keys) keep(ctx context.Context, t switchcli.Target, key string) error {
 		return k.changed(t, &netconf.HostKeyError{Pinned: string(first.Value), Shown: key})
 	}
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "the SSH host key of switch %s cannot be kept: %v", t, err)
+		return fault.Wrap(fault.Unavailable, err, "the SSH host key of switch %s cannot be stored: %v", t, err)
 	}
 	k.Log.Warn("the SSH host key of a switch is trusted because it is the first it showed; compare it with the switch's", "switch", t.String(), "key", key)
 	return nil
@@ -135,7 +134,7 @@ func (k *Keys) changed(t switchcli.Target, err error) error {
 	return f
 }
 
-// split reads ADDRESS, ADDRESS/PORT or ADDRESS:PORT; port 0 is none.
+// split reads ADDRESS, ADDRESS/PORT or ADDRESS:PORT; port 0 means no port.
 func split(at string) (address string, port string) {
 	if a, p, ok := strings.Cut(at, "/"); ok {
 		return a, p
@@ -159,11 +158,11 @@ func (s Settings) Check(path string) (known map[string]string, bad fault.List) {
 	for address, key := range s.KnownHosts {
 		a, err := netip.ParseAddr(address)
 		if err != nil {
-			bad = append(bad, fault.At(fault.Invalid, path+"known_hosts", "%.60q is no IP address", address))
+			bad = append(bad, fault.At(fault.Invalid, path+"known_hosts", "%.60q is not an IP address", address))
 			continue
 		}
 		if _, _, _, _, err := ssh.ParseAuthorizedKey([]byte(key)); err != nil {
-			bad = append(bad, fault.At(fault.Invalid, path+"known_hosts/"+address, "that is no line such as \"ssh-ed25519 AAAA…\""))
+			bad = append(bad, fault.At(fault.Invalid, path+"known_hosts/"+address, "this is not a line such as \"ssh-ed25519 AAAA…\""))
 		}
 		known[a.String()] = key
 	}

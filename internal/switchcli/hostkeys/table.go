@@ -82,7 +82,7 @@ func (k *Keys) forget(ctx context.Context, in *commands.Invocation, at string) e
 	for _, name := range slices.Sorted(maps.Keys(kept)) {
 		if a, p := split(name); a == address && (port == "" || p == port) {
 			if err := k.Store.Delete(ctx, prefix+name); err != nil {
-				return fault.Wrap(fault.Unavailable, err, "the SSH host key of %s is not forgotten: %v", name, err)
+				return fault.Wrap(fault.Unavailable, err, "the SSH host key of %s could not be deleted: %v", name, err)
 			}
 			gone = append(gone, name)
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 // maxRequest is the largest request that goes over the link: larger ones would hold
-// up the small ones behind them, and a call of its own costs them little.
+// up the small ones after them, and a separate call costs little.
 const maxRequest = 16 << 10
 
 // Conn is a connection to the other end: unary calls go over its link while there is

@@ -43,7 +43,7 @@ func newOutbox() *outbox {
 }
 
 // add queues an answer. A large one waits until there is room for it, while ctx
-// lasts: after that nobody waits for it.
+// lasts: after that its caller no longer waits.
 func (o *outbox) add(ctx context.Context, a *pluginv1.LinkAnswer) {
 	if n := len(a.Response); n > chunk {
 		if o.room.Acquire(ctx, int64(n)) != nil {
@@ -63,7 +63,7 @@ func (o *outbox) add(ctx context.Context, a *pluginv1.LinkAnswer) {
 	}
 }
 
-// drop forgets the parts of an answer that nobody waits for any more.
+// drop removes the parts of an answer whose caller no longer waits.
 func (o *outbox) drop(id uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

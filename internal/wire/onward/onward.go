@@ -121,7 +121,7 @@ func zero(s string) bool {
 }
 
 // TraceOf returns the trace that ctx belongs to, whether it serves a call of it or
-// makes one; empty when there is none.
+// creates one; empty without a trace.
 func TraceOf(ctx context.Context) string {
 	if v := metadata.ValueFromIncomingContext(ctx, Traceparent); len(v) == 1 {
 		return TraceID(v[0])

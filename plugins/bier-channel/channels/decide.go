@@ -65,14 +65,14 @@ func set[T any](to *T, given *T) {
 // maxName bounds the name of a channel, in bytes.
 const maxName = 256
 
-// Add returns a new channel. have is the channel of that name, nil if there is none, t its
-// topology, nil if there is none.
+// Add returns a new channel. have is the channel of that name, nil if it does not exist, t its
+// topology, nil if it does not exist.
 func Add(have *bier.Channel, f *Fields, t *bier.Topology) (*bier.Channel, error) {
 	if m := f.missing(); m != "" {
 		return nil, fmt.Errorf("%s is missing", m)
 	}
 	if have != nil {
-		return nil, fmt.Errorf("channel %s is there already; modify-channel changes it", f.Name)
+		return nil, fmt.Errorf("channel %s exists already; modify-channel changes it", f.Name)
 	}
 	c := &bier.Channel{Name: f.Name}
 	if err := f.onto(c); err != nil {
@@ -87,9 +87,9 @@ func within(t *bier.Topology, id string, c *bier.Channel) error {
 	case t == nil:
 		return fmt.Errorf("there is no topology %s", id)
 	case t.Domain(c.DomainID) == nil:
-		return fmt.Errorf("there is no domain %d in topology %s; configure-domain makes it", c.DomainID, id)
+		return fmt.Errorf("there is no domain %d in topology %s; configure-domain creates it", c.DomainID, id)
 	case !t.Domain(c.DomainID).Has(c.SubDomainID):
-		return fmt.Errorf("there is no sub-domain %d of domain %d in topology %s; configure-subdomain makes it", c.SubDomainID, c.DomainID, id)
+		return fmt.Errorf("there is no sub-domain %d of domain %d in topology %s; configure-subdomain creates it", c.SubDomainID, c.DomainID, id)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func Deploy(have *bier.Channel, d *Deployment, t *bier.Topology, others iter.Seq
 	case len(d.Egress) == 0:
 		return nil, fmt.Errorf("egress-node is missing: a list of node-ids")
 	case have == nil:
-		return nil, fmt.Errorf("there is no channel %s in topology %s; add-channel makes it", d.Name, d.Topology)
+		return nil, fmt.Errorf("there is no channel %s in topology %s; add-channel creates it", d.Name, d.Topology)
 	}
 	c := *have
 	c.IngressNode, c.EgressNodes = bier.ShortID(d.Ingress), nil

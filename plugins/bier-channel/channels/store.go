@@ -28,12 +28,12 @@ func Open(ctx context.Context, h *host.Client) (*Store, error) {
 
 // Changed is what a change of a channel came to.
 type Changed struct {
-	Before, Now *bier.Channel // nil: there was or is none
+	Before, Now *bier.Channel // nil: it did not or does not exist
 	// Revision is that of the channel, or of its removal.
 	Revision uint64
 }
 
-// Change commits what decide makes of a channel, nil if there is none; it may read more
+// Change commits the result of decide for a channel, nil if it does not exist; it may read more
 // from tx. A nil result removes the channel.
 func (s *Store) Change(ctx context.Context, topology, name string, decide func(tx *state.Tx, have *bier.Channel) (*bier.Channel, error)) (c Changed, err error) {
 	c.Revision, err = s.Update(ctx, func(tx *state.Tx) error {

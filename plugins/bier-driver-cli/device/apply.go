@@ -71,7 +71,7 @@ func (d *Driver) change(ctx context.Context, t *terminal, have, want []template.
 		if now, err = d.sections(ctx, t); err == nil {
 			_, edits := d.model.Diff(now, want)
 			if len(edits) > 0 {
-				err = fmt.Errorf("%w: it took every line, but does not hold %q", errRefused, edits[0])
+				err = fmt.Errorf("%w: it accepted every line, but does not have %q", errRefused, edits[0])
 			} else {
 				err = d.save(ctx, t)
 			}
@@ -82,7 +82,7 @@ func (d *Driver) change(ctx context.Context, t *terminal, have, want []template.
 	}
 	ctx = context.WithoutCancel(ctx)
 	if back := d.back(ctx, t, have); back != nil {
-		err = errors.Join(err, fmt.Errorf("and the change could not be taken back: %w", back))
+		err = errors.Join(err, fmt.Errorf("and the change could not be undone: %w", back))
 	}
 	return err
 }

@@ -33,7 +33,7 @@ type Driver struct {
 	nodes map[string]*node
 }
 
-// node is what is known of a router; turn holds a token while nobody is at it.
+// node is the known state of a router; turn holds a token while no call uses the router.
 type node struct {
 	turn chan struct{}
 	last []template.Section // applied last, nil: not known

@@ -116,7 +116,7 @@ func (d *Driver) Forwarding(ctx context.Context, r *bierdriver.Router) (out []*b
 			}
 			number, err := strconv.ParseUint(label[1], 10, 20)
 			if err != nil || len(out) == maxLabels {
-				return fmt.Errorf("%w: %q is no label, or one too many", errRefused, label[1])
+				return fmt.Errorf("%w: %q is not a label, or there are too many labels", errRefused, label[1])
 			}
 			said, err := d.ask(ctx, t, strings.ReplaceAll(f.Show, "{label}", strconv.FormatUint(number, 10)))
 			if err != nil {

@@ -35,7 +35,7 @@ func TestTableAsShown(t *testing.T) {
 	if n := x.Neighbors[0]; n.Name != "1.1.1.2 ethernet1" || hex.EncodeToString(n.FBm) != "000000000000000e" {
 		t.Errorf("%v", n)
 	}
-	for what, change := range map[string][2]string{"no length": {"bier bsl;1-64;", ""}, "a length that is none": {"1-64", "1-65"}, "half a mask": {"00 00 00 0e", "0e"}, "no hexadecimal": {"0e;", "0e 0;"}} {
+	for what, change := range map[string][2]string{"no length": {"bier bsl;1-64;", ""}, "an invalid length": {"1-64", "1-65"}, "half a mask": {"00 00 00 0e", "0e"}, "no hexadecimal": {"0e;", "0e 0;"}} {
 		if x, err := e.table(strings.ReplaceAll(shown, change[0], change[1])); err == nil {
 			t.Errorf("%s: taken as %v", what, x)
 		}

@@ -53,7 +53,7 @@ func New(env *sdk.Env, log *slog.Logger) (*Driver, error) {
 	expression := func(path, text string) *regexp.Regexp {
 		e, err := regexp.Compile(text)
 		if err != nil {
-			bad = append(bad, fault.At(fault.Invalid, path, "%q is no regular expression: %v", text, err))
+			bad = append(bad, fault.At(fault.Invalid, path, "%q is not a regular expression: %v", text, err))
 		}
 		return e
 	}

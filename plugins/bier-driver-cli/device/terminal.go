@@ -104,7 +104,7 @@ func (t *terminal) answer(echo bool) (string, error) {
 		n, err := t.ch.Read(part)
 		b.Write(part[:n])
 		if b.Len() > maxAnswer {
-			return "", fmt.Errorf("the router says more than %d bytes", maxAnswer)
+			return "", fmt.Errorf("the router sent more than %d bytes", maxAnswer)
 		}
 		tail := b.Bytes()[max(0, b.Len()-1024):]
 		i := bytes.LastIndexByte(tail, '\n')

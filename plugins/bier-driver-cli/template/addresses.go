@@ -36,7 +36,7 @@ func newAddressBook(members []*bierdriver.Member) addressBook {
 func (b addressBook) list(c *bierdriver.Channel) (string, error) {
 	group, err := netip.ParseAddr(c.GroupAddress)
 	if err != nil {
-		return "", fmt.Errorf("%.60q is no group-address that could be typed at a command line", c.GroupAddress)
+		return "", fmt.Errorf("%.60q is not a group-address for a command line", c.GroupAddress)
 	}
 	out := make([]string, 0, len(c.EgressBfrIds))
 	for _, id := range c.EgressBfrIds {

@@ -54,7 +54,8 @@ func (m *Model) Want(c *bierdriver.Config) ([]Section, error) {
 	var out []Section
 	if g := c.GetGlobal(); g != nil {
 		s := Section{Header: m.bier.text}
-		if e := strings.TrimPrefix(g.EncapsulationType, identity); e != "" && e != "mpls" { // not to be lost where no template has it
+		// not to be lost where no template has it
+		if e := strings.TrimPrefix(g.EncapsulationType, identity); e != "" && e != "mpls" {
 			w.note(fmt.Errorf("routers with a command line know the encapsulation mpls only, not %s", e))
 		}
 		s.Lines = w.lines(nil, m.global, values{"encapsulation": strings.TrimPrefix(g.EncapsulationType, identity), "bitstringlength": some(g.Bitstringlength),

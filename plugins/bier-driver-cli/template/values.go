@@ -150,7 +150,7 @@ func (l *line) write(v values) (text string, ok bool, err error) {
 		}
 		safe := kinds()[name].canonical(given)
 		if safe == "" {
-			return "", false, fmt.Errorf("%.60q is no %s that could be typed at a command line", given, name)
+			return "", false, fmt.Errorf("%.60q is not a %s for a command line", given, name)
 		}
 		text = strings.Replace(text, "{"+name+"}", safe, 1)
 	}

@@ -10,8 +10,8 @@ import (
 	"ctl.internal/internal/netconf/xmltree"
 )
 
-// commit goes through candidate. Where the router can, it takes the change back by
-// itself unless what it then holds is what was meant: then last makes it stay.
+// commit uses the candidate datastore. If the router supports confirmed commit, the change is confirmed (last) only
+// after it was read back; else the router undoes it.
 func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
 	edit := netconf.Edit{Target: netconf.CandidateDS, DefaultOperation: "merge", Config: t.change.Edits}
 	whole, confirmed := t.caps.Has(netconf.RollbackOnError), t.caps.Has(netconf.ConfirmedCommit)
@@ -24,10 +24,10 @@ func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
 	}
 	ops := []netconf.Operation{edit.Operation(), commit, t.get(t.change.Filter)}
 	var a []netconf.Answer
-	if whole && confirmed { // a commit after a refused edit changes nothing, and is taken back
+	if whole && confirmed { // a commit after a refused edit changes nothing and is undone
 		a = t.together(ctx, ops...)
 	} else if first := t.one(ctx, ops[0]); first.OK(ops[0]) == nil {
-		if !confirmed { // there is no way back after the commit
+		if !confirmed { // the change cannot be undone after the commit
 			if err := t.permit.Commit(ctx); err != nil {
 				return nil, errors.Join(err, t.after(ctx, netconf.DiscardOp()))
 			}
@@ -40,7 +40,7 @@ func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
 	edited, committed := a[0].OK(ops[0]), a[1].OK(ops[1])
 	switch {
 	case edited != nil && committed == nil:
-		if e := t.after(ctx, netconf.CancelCommitOp()); e != nil { // there was nothing to take back
+		if e := t.after(ctx, netconf.CancelCommitOp()); e != nil { // there was nothing to undo
 			t.log.Debug("taking back a commit of nothing", "error", e)
 		}
 		return nil, edited
@@ -61,7 +61,7 @@ func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
 }
 
 // write changes running. Routers without rollback-on-error may stop half way; then
-// the driver puts back what was there.
+// the driver restores the former configuration.
 func (t *try) write(ctx context.Context) (last *netconf.Operation, err error) {
 	if err := t.permit.Commit(ctx); err != nil {
 		return nil, err
@@ -86,26 +86,26 @@ func (l *link) editRunning(edits []*xmltree.Node) netconf.Operation {
 	return e.Operation()
 }
 
-// restore brings running back to what it held before.
+// restore restores the former content of running.
 func (t *try) restore(ctx context.Context) error {
 	if t.session.Err() != nil {
 		return nil // the next call reads what is there
 	}
 	now, err := t.tree(ctx)
 	if err != nil {
-		return fmt.Errorf("and what the router holds now is not known: %w", err)
+		return fmt.Errorf("and the state of the router is now unknown: %w", err)
 	}
 	if edits := t.dialect.Diff(now, t.have).Edits; len(edits) > 0 {
 		op := t.editRunning(edits)
 		if err := t.one(ctx, op).OK(op); err != nil {
-			return fmt.Errorf("and the change could not be taken back: %w", err)
+			return fmt.Errorf("and the change could not be undone: %w", err)
 		}
 	}
 	return nil
 }
 
 // check compares what was read back of the change. Routers differ in how they
-// answer filters: before one is found guilty, all of it is read.
+// answer filters, so before an error everything is read.
 func (t *try) check(ctx context.Context, back netconf.Answer) error {
 	part, err := back.Data(t.get(nil))
 	if err != nil {
@@ -123,7 +123,7 @@ func (t *try) check(ctx context.Context, back netconf.Answer) error {
 		return err
 	}
 	if left := t.dialect.Diff(have, want); len(left.Edits) > 0 {
-		return fmt.Errorf("%wthe router said ok but does not hold what was sent: %s", errRefusedHere, few(left.Lines))
+		return fmt.Errorf("%wthe router answered ok but does not have what was sent: %s", errRefusedHere, few(left.Lines))
 	}
 	return nil
 }
@@ -136,12 +136,11 @@ func few(lines []string) string {
 	return strings.Join(lines, ", ")
 }
 
-// errNotSent is what became of a request after one that failed.
+// errNotSent is the result of a request after one that failed.
 var errNotSent = errors.New("it was not sent, because what it depends on failed")
 
 // together sends requests in one piece and waits for all answers: the way to the
-// router costs once. A router that leaves one of several unanswered may not bear
-// that; from then on its requests are sent one by one, up to the first that fails.
+// router is needed once. A router that leaves one of several unanswered may not support that; from then on its requests are sent one by one, up to the first that fails.
 func (l *link) together(ctx context.Context, ops ...netconf.Operation) []netconf.Answer {
 	if _, slow := l.memory.slow.Load(l.router.NodeId); slow && len(ops) > 1 {
 		return l.singly(ctx, ops)

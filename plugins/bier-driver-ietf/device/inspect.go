@@ -33,7 +33,7 @@ func (d *Driver) Forwarding(ctx context.Context, r *bierdriver.Router) (out []*b
 	err = d.with(ctx, r, func(l *link) error {
 		filter := l.dialect.StateFilter()
 		if filter == nil {
-			return fault.New(fault.Unsupported, "this router's model (%s) shows no forwarding table", l.dialect.Name)
+			return fault.New(fault.Unsupported, "this router's model (%s) has no forwarding table to read", l.dialect.Name)
 		}
 		op := netconf.StateOp(l.caps, filter...)
 		data, err := l.one(ctx, op).Data(op)
@@ -64,7 +64,8 @@ func (d *Driver) Ping(ctx context.Context, r *bierdriver.Router, targets []*bier
 				return fault.Device(fault.Downstream, "%s", err)
 			}
 			l.sent++
-			wait, cancel := context.WithTimeout(ctx, l.set.RPC.Duration+time.Duration(count)*time.Second) // routers send one a second
+			// routers send one a second
+			wait, cancel := context.WithTimeout(ctx, l.set.RPC.Duration+time.Duration(count)*time.Second)
 			answer := l.session.DoAll(wait, op)[0]
 			cancel()
 			if answer.Err != nil {

@@ -186,7 +186,7 @@ func (w *watcher) subscribe(ctx context.Context, s *netconf.Session) (*netconf.S
 	return on, on.Notifications()
 }
 
-// closeSoon closes a session that nobody waits for.
+// closeSoon closes a session in the background.
 func closeSoon(s *netconf.Session) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

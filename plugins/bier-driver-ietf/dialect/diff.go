@@ -79,7 +79,7 @@ func (x *differ) kid(s *schema, have, want *xmltree.Node, path string) []step {
 	return []step{one}
 }
 
-// of is the child of a name; a container without content is none (RFC 7950 section
+// of is the child of a name; a container without content does not count (RFC 7950 section
 // 7.5.1), and routers show it or not.
 func (s *schema) of(n *xmltree.Node) *xmltree.Node {
 	k := n.Kid(s.space, s.name)

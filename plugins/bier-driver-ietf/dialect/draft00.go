@@ -39,7 +39,7 @@ func writeDraft00(g *bierdriver.Global) (*xmltree.Node, error) {
 		}
 		out.Add(sub)
 	}
-	if len(out.Kids) == 0 { // a container without content is none
+	if len(out.Kids) == 0 { // a container without content does not exist
 		return nil, nil
 	}
 	return xmltree.New(nsRoutingEx, "routing", xmltree.New(b, "bier", out)), nil

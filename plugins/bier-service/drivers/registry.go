@@ -149,7 +149,7 @@ func (b *Registry) WantsMembers(ctx context.Context, name string) (bool, error) 
 	d := b.drivers[name]
 	b.mu.Unlock()
 	if d == nil {
-		return false, fault.New(fault.Unavailable, "the driver %s is gone", name)
+		return false, fault.New(fault.Unavailable, "the driver %s has been removed", name)
 	}
 	about, err := b.describe(ctx, d)
 	return about.Members, err
@@ -190,7 +190,7 @@ func (b *Registry) Choose(ctx context.Context, r *bierdriver.Router, capabilitie
 	defer b.mu.Unlock()
 	d := b.drivers[name]
 	if d == nil {
-		return name, nil, fault.New(fault.Unavailable, "the driver %s is gone", name)
+		return name, nil, fault.New(fault.Unavailable, "the driver %s has been removed", name)
 	}
 	if b.chosen[r.NodeId].driver != name {
 		b.forget(r.NodeId)

@@ -88,7 +88,7 @@ func New(changed func(nodes []string)) *Mounts {
 // Views are what state.Open takes.
 func (m *Mounts) Views() []state.View { return []state.View{m.nodes, m.keys} }
 
-// Get returns how a router is reached, nil if nobody said.
+// Get returns the access data of a router, nil if it is not mounted.
 func (m *Mounts) Get(r state.Reader, node string) *bierdriver.Router {
 	x, ok := m.nodes.Get(r, topology, node)
 	if !ok || x.Host == "" {

@@ -17,7 +17,7 @@ func TestMountsThatCannotWork(t *testing.T) {
 		"no host":                {func(m *Mount) { m.Host = "" }, "host is missing: the address of router r1"},
 		"password without user":  {func(m *Mount) { m.User = "" }, "username is missing"},
 		"key without user":       {func(m *Mount) { m.User, m.Password, m.PrivateKey = "", "", "x" }, "username is missing"},
-		"a key that is none":     {func(m *Mount) { m.PrivateKey = "-----BEGIN X-----" }, "private-key of router r1"},
+		"an invalid key":         {func(m *Mount) { m.PrivateKey = "-----BEGIN X-----" }, "private-key of router r1"},
 		"a host key that is not": {func(m *Mount) { m.HostKey = "ssh-ed25519" }, "host-key of router r1"},
 		"several host keys": {func(m *Mount) {
 			const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1Fb8y9nRZqJqXv0dYQk9Q4yq2n8z5cPq3q9nX7r6bT\n"

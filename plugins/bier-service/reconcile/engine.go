@@ -15,7 +15,7 @@ import (
 
 // Options are what an Engine works with.
 type Options struct {
-	// Target returns how a router is reached, nil when nobody said.
+	// Target returns the access data of a router, nil if it is not mounted.
 	Target func(node string) *bierdriver.Router
 	// Apply chooses a driver and lets it apply a configuration. The error is trouble on the way.
 	Apply func(ctx context.Context, r *bierdriver.Router, d *Desired, dryRun bool) (res *bierdriver.Result, driver string, err error)
@@ -59,7 +59,7 @@ func New(ctx context.Context, o Options, managed []string, known map[string]bier
 	return e
 }
 
-// add makes the entry of a router. The lock is held, or nobody else knows e.
+// add makes the entry of a router. The lock is held, or no other goroutine has e.
 func (e *Engine) add(node string) *router {
 	r := &router{e: e, node: node, kick: make(chan struct{}, 1), state: bier.Pending, want: &Desired{Config: &bierdriver.Config{}}}
 	e.routers[node] = r

@@ -90,7 +90,7 @@ func (r *router) publish() {
 	r.e.o.Status(r.node, &s)
 }
 
-// run works until ctx ends or the router is none of ours any more.
+// run works until ctx ends or the router no longer belongs to the controller.
 func (r *router) run(ctx context.Context) {
 	pause := r.e.o.RetryMin
 	timer := time.NewTimer(time.Hour)

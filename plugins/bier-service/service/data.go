@@ -105,7 +105,7 @@ func (d *data) compare(ctx context.Context, nodes []string) (revision uint64, er
 		return !slices.ContainsFunc(nodes, func(node string) bool { _, ok := d.asked.Get(now, node); return ok })
 	}
 	if d.store.WaitUntil(ctx, begun) != nil {
-		return 0, fault.New(fault.Unavailable, "no process has taken the request up; routers are compared as soon as one holds the role %s", role)
+		return 0, fault.New(fault.Unavailable, "no process has accepted the request; routers are compared as soon as a process holds the role %s", role)
 	}
 	return revision, nil
 }

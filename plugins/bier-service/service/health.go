@@ -125,7 +125,7 @@ func (s *Service) clearNotices(ctx context.Context, node string) error {
 			found = true
 		}
 		if !found {
-			return fault.New(fault.NotFound, "router %s has reported nothing that is open", node)
+			return fault.New(fault.NotFound, "router %s has no open reports", node)
 		}
 		return nil
 	})

@@ -244,7 +244,7 @@ func (s *Service) channel(now *state.Snapshot, topology, name string) (*bier.Top
 			continue
 		}
 		if found != nil {
-			return nil, nil, fault.New(fault.Invalid, "topologies %s and %s have a channel %s each: say which", found.ID, id, name)
+			return nil, nil, fault.New(fault.Invalid, "topologies %s and %s have a channel %s each: choose one", found.ID, id, name)
 		}
 		found, channel = s.data.Topology(now, id), &c
 	}

@@ -83,7 +83,7 @@ func Parse(text []byte) ([]topology.Topology, error) {
 		all = append(all, f.network)
 	}
 	if len(all) == 0 {
-		return nil, fault.New(fault.Invalid, "the file has no topology: it needs topology-id, node and link, or a list topology of such")
+		return nil, fault.New(fault.Invalid, "the file has no topology: it needs topology-id, node and link, or a list topology of these")
 	}
 	var l fault.List
 	var out []topology.Topology
@@ -93,7 +93,7 @@ func Parse(text []byte) ([]topology.Topology, error) {
 		if n.ID == "" {
 			l = append(l, fault.At(fault.Missing, at, "topology-id is missing"))
 		} else if seen[n.ID] {
-			l = append(l, fault.At(fault.Invalid, at, "topology %s is there twice", n.ID))
+			l = append(l, fault.At(fault.Invalid, at, "topology %s occurs twice", n.ID))
 		}
 		seen[n.ID] = true
 		t, faults := n.build(at)
@@ -157,7 +157,7 @@ func (n *network) build(at string) (topology.Topology, fault.List) {
 		if _, twice := t.Nodes[x.ID]; x.ID == "" {
 			l = append(l, fault.At(fault.Missing, where, "node-id is missing"))
 		} else if twice {
-			l = append(l, fault.At(fault.Invalid, where, "node %s is there twice", x.ID))
+			l = append(l, fault.At(fault.Invalid, where, "node %s occurs twice", x.ID))
 		}
 		out := topology.Node{ID: x.ID, TPs: map[string]topology.TerminationPoint{}, Attributes: attributes(
 			"name", x.Name, "router-id", x.RouterID, "latitude", number(x.Latitude), "longitude", number(x.Longitude))}
@@ -185,7 +185,7 @@ func addLink(t *topology.Topology, x link, where string) fault.List {
 		x.ID = x.Source.Node + ":" + x.Source.TP + "-" + x.Dest.Node + ":" + x.Dest.TP
 	}
 	if _, twice := t.Links[x.ID]; twice {
-		l = append(l, fault.At(fault.Invalid, where, "link %s is there twice", x.ID))
+		l = append(l, fault.At(fault.Invalid, where, "link %s occurs twice", x.ID))
 	}
 	if len(l) > 0 {
 		return l

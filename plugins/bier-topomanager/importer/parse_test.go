@@ -19,7 +19,7 @@ func TestJSONOfNetworkTopology(t *testing.T) {
 
 func TestEveryFaultIsTold(t *testing.T) {
 	_, err := Parse([]byte("topology:\n- {topology-id: a, node: [{}]}\n- {topology-id: a, link: [{source: {source-node: x}, destination: {dest-node: y}}]}\n"))
-	want := "line 2: topology[0]/node[0]: node-id is missing\nline 3: topology[1]: topology a is there twice\n" +
+	want := "line 2: topology[0]/node[0]: node-id is missing\nline 3: topology[1]: topology a occurs twice\n" +
 		"line 3: topology[1]/link[0]: source-node \"x\" is not among the nodes of topology a\nline 3: topology[1]/link[0]: dest-node \"y\" is not among the nodes of topology a"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant\n%s", err, want)

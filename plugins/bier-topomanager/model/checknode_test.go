@@ -55,15 +55,15 @@ func TestRulesOfOneNode(t *testing.T) {
 		"the highest set": {func(n at) {
 			n.s.BSL, n.s.BFRID, n.e[0].Size, n.e[1].Size, n.e[1].Base = 64, id[uint16](16320), 255, 64, 3000
 		}, false, ""},
-		"not 256 bits":          {func(n at) { n.s.AF.IPv4 = n.e[:1] }, true, "takes no bit strings of 256 bits"},
-		"a length that is none": {func(n at) { n.e[0].BSL = 100 }, false, "bitstringlength 100 is not one of"},
-		"a length twice":        {func(n at) { n.e[0].BSL = 256 }, false, "two entries of bitstringlength 256"},
-		"no labels":             {func(n at) { n.e[0].Size = 0 }, false, "label-range-size of label base 1000 is 0"},
-		"labels above 20 bits":  {func(n at) { n.e[1].Base = 1<<20 - 7 }, false, "are not within 0..1048575"},
-		"the last labels":       {func(n at) { n.e[1].Base = 1<<20 - 8 }, false, ""},
-		"reserved labels":       {func(n at) { n.e[0].Base = 15 }, true, "reach into the reserved labels"},
-		"labels overlap":        {func(n at) { n.e[1].Base = 1007 }, false, "labels 1007..1014 overlap 1000..1007"},
-		"labels meet":           {func(n at) { n.e[1].Base = 1008 }, false, ""},
+		"not 256 bits":         {func(n at) { n.s.AF.IPv4 = n.e[:1] }, true, "takes no bit strings of 256 bits"},
+		"an invalid length":    {func(n at) { n.e[0].BSL = 100 }, false, "bitstringlength 100 is not one of"},
+		"a length twice":       {func(n at) { n.e[0].BSL = 256 }, false, "two entries of bitstringlength 256"},
+		"no labels":            {func(n at) { n.e[0].Size = 0 }, false, "label-range-size of label base 1000 is 0"},
+		"labels above 20 bits": {func(n at) { n.e[1].Base = 1<<20 - 7 }, false, "are not within 0..1048575"},
+		"the last labels":      {func(n at) { n.e[1].Base = 1<<20 - 8 }, false, ""},
+		"reserved labels":      {func(n at) { n.e[0].Base = 15 }, true, "reach into the reserved labels"},
+		"labels overlap":       {func(n at) { n.e[1].Base = 1007 }, false, "labels 1007..1014 overlap 1000..1007"},
+		"labels meet":          {func(n at) { n.e[1].Base = 1008 }, false, ""},
 	} {
 		n := router("a", 1)
 		g := &n.Params.Domains[0].Global

@@ -10,12 +10,12 @@ import (
 // ConfigureDomain makes domains. All of them are new, or none is made.
 func ConfigureDomain(t *bier.Topology, ids []uint16) (*Change, error) {
 	if len(ids) == 0 {
-		return nil, fmt.Errorf("domain is missing: which domains shall be made?")
+		return nil, fmt.Errorf("domain is missing: list the domains to create")
 	}
 	c := &Change{}
 	for i, id := range ids {
 		if t.Domain(id) != nil || slices.Contains(ids[:i], id) {
-			return nil, fmt.Errorf("domain %d is there already", id)
+			return nil, fmt.Errorf("domain %d exists already", id)
 		}
 		c.Domains = append(c.Domains, bier.Domain{ID: id, SubDomains: []bier.SubDomainRef{{ID: 0}}})
 	}
@@ -28,7 +28,7 @@ func ConfigureSubDomain(t *bier.Topology, id *uint16, subs []uint16) (*Change, e
 	d, err := domain(t, id)
 	switch {
 	case id != nil && len(subs) == 0:
-		return nil, fmt.Errorf("sub-domain is missing: which sub-domains shall be made?")
+		return nil, fmt.Errorf("sub-domain is missing: list the sub-domains to create")
 	case err != nil:
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func ConfigureSubDomain(t *bier.Topology, id *uint16, subs []uint16) (*Change, e
 		case sub == 0 && !slices.Contains(subs[:i], 0) && d.Has(0) && !populated(t, d.ID, 0):
 			continue
 		case d.Has(sub):
-			return nil, fmt.Errorf("sub-domain %d of domain %d is there already", sub, d.ID)
+			return nil, fmt.Errorf("sub-domain %d of domain %d exists already", sub, d.ID)
 		}
 		d.SubDomains = append(d.SubDomains, bier.SubDomainRef{ID: sub})
 	}

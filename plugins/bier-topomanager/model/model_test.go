@@ -30,11 +30,11 @@ func TestWhatCallsRefuse(t *testing.T) {
 		do   func(*bier.Topology) (*Change, error)
 		want string // "" = it is done
 	}{
-		"a domain that is there":       {func(t *bier.Topology) (*Change, error) { return ConfigureDomain(t, []uint16{2, 1}) }, "domain 1 is there already"},
-		"a domain twice":               {func(t *bier.Topology) (*Change, error) { return ConfigureDomain(t, []uint16{2, 2}) }, "domain 2 is there already"},
+		"a domain that is there":       {func(t *bier.Topology) (*Change, error) { return ConfigureDomain(t, []uint16{2, 1}) }, "domain 1 exists already"},
+		"a domain twice":               {func(t *bier.Topology) (*Change, error) { return ConfigureDomain(t, []uint16{2, 2}) }, "domain 2 exists already"},
 		"a new domain":                 {func(t *bier.Topology) (*Change, error) { return ConfigureDomain(t, []uint16{2}) }, ""},
 		"sub-domain 256":               {func(t *bier.Topology) (*Change, error) { return ConfigureSubDomain(t, id[uint16](1), []uint16{256}) }, "not within 0..255"},
-		"sub-domain 0 with members":    {func(t *bier.Topology) (*Change, error) { return ConfigureSubDomain(t, id[uint16](1), []uint16{0}) }, "is there already"},
+		"sub-domain 0 with members":    {func(t *bier.Topology) (*Change, error) { return ConfigureSubDomain(t, id[uint16](1), []uint16{0}) }, "exists already"},
 		"the bfr-id of another":        {func(t *bier.Topology) (*Change, error) { return ConfigureNode(t, "c", part(2)) }, "is node b's"},
 		"a node of its own":            {func(t *bier.Topology) (*Change, error) { return ConfigureNode(t, "c", part(3)) }, ""},
 		"a node that is not there":     {func(t *bier.Topology) (*Change, error) { return ConfigureNode(t, "z", part(3)) }, "there is no node z"},

@@ -16,18 +16,18 @@ func ConfigureNode(t *bier.Topology, node string, domains []bier.NodeDomain) (*C
 		return nil, err
 	}
 	if len(domains) == 0 {
-		return nil, fmt.Errorf("domain is missing: what shall be configured at node %s?", node)
+		return nil, fmt.Errorf("domain is missing: list what to configure at node %s", node)
 	}
 	next := clone(n)
 	for i := range domains {
 		d := &domains[i]
 		known := t.Domain(d.ID)
 		if known == nil {
-			return nil, fmt.Errorf("there is no domain %d in topology %s; configure-domain makes it", d.ID, t.ID)
+			return nil, fmt.Errorf("there is no domain %d in topology %s; configure-domain creates it", d.ID, t.ID)
 		}
 		for _, s := range d.Global.SubDomains {
 			if !known.Has(s.ID) {
-				return nil, fmt.Errorf("there is no sub-domain %d of domain %d; configure-subdomain makes it", s.ID, d.ID)
+				return nil, fmt.Errorf("there is no sub-domain %d of domain %d; configure-subdomain creates it", s.ID, d.ID)
 			}
 		}
 		mergeDomain(next, d)

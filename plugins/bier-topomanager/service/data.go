@@ -124,7 +124,7 @@ func (d *data) put(tx *state.Tx, id string, c *model.Change) error {
 func (d *data) channels(r state.Reader, id string) ([]bier.Channel, error) {
 	for key, err := range d.Store.Broken(d.Channels) {
 		if strings.HasPrefix(key, d.Channels.Path(id)) {
-			return nil, fault.New(fault.InUse, "whether channels need it is not known: %v", err)
+			return nil, fault.New(fault.InUse, "it is not known whether channels need it: %v", err)
 		}
 	}
 	return d.ChannelsOf(r, id), nil

@@ -38,7 +38,7 @@ func newEvents(h *host.Client, d *data) *events {
 	return e
 }
 
-// changed notes paths for run; nil, when the projection was built again, is for nobody:
+// changed notes paths for run; nil, when the projection was built again, causes no event:
 // what changed meanwhile shows when it is read.
 func (e *events) changed(paths, links []string) {
 	e.mu.Lock()

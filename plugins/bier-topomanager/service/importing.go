@@ -102,7 +102,7 @@ func (x *importing) store(ctx context.Context, id string) error {
 		seen = &topology.Topology{}
 	}
 	old := x.data.Topology(now, id)
-	if len(names) == 0 && (old == nil || len(old.Domains) == 0) { // nobody sees it, and nothing is configured
+	if len(names) == 0 && (old == nil || len(old.Domains) == 0) { // no source has it, and nothing is configured
 		_, err := x.term.Update(ctx, func(tx *state.Tx) error {
 			x.data.Observed.Delete(tx, id)
 			for range x.data.Domains.All(tx, id) {

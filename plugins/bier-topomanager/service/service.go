@@ -85,7 +85,7 @@ func (s *Service) imported(ctx context.Context, all []topology.Topology) error {
 	if s.data.Store.WaitUntil(ctx, func(now *state.Snapshot) bool {
 		return !slices.ContainsFunc(all, func(t topology.Topology) bool { return s.missing(now, t) })
 	}) != nil {
-		return fault.New(fault.Unavailable, "the import is stored but was not taken in within %s; bier:topo-list will show it", takeIn)
+		return fault.New(fault.Unavailable, "the import is stored but was not processed within %s; bier:topo-list will show it", takeIn)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (s *Service) missing(now *state.Snapshot, t topology.Topology) bool {
 func (s *Service) forget(ctx context.Context, id string) error {
 	_, err := s.data.Store.Update(ctx, func(tx *state.Tx) error {
 		if _, ok := s.data.Imported.Get(tx, id); !ok {
-			return fault.New(fault.NotFound, "no topology %q was imported", id)
+			return fault.New(fault.NotFound, "there is no imported topology %q", id)
 		}
 		s.data.Imported.Delete(tx, id)
 		return nil

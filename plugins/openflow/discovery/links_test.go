@@ -109,7 +109,7 @@ func TestAgeing(t *testing.T) {
 	w.want("1:2>3:1 2:1>3:2 2:2>1:1 3:1>1:2 3:2>2:1")
 }
 
-// Behind a hub a frame arrives at two ports: the link stays with the first, until
+// After a hub a frame arrives at two ports: the link stays with the first, until
 // that hears nothing any more.
 func TestTwoReceivers(t *testing.T) {
 	w := newWorld(t, options())

@@ -55,7 +55,7 @@ func (c *Core) Received(id ConnID, h ofp13.Header, m ofp13.Message, now time.Tim
 
 func (c *Core) multipart(s *conn, m ofp13.MultipartReply, now time.Time) {
 	if s.phase < preparing {
-		return // nobody asked
+		return // no request is pending
 	}
 	switch m.Kind {
 	case ofp13.KindDescription:

@@ -19,7 +19,7 @@ const Version = 4
 // Type is the type of a message (enum ofp_type).
 type Type uint8
 
-// The types that have a form here. Others decode to Other.
+// The types that are decoded here. Other types decode to Other.
 const (
 	TypeHello            Type = 0
 	TypeError            Type = 1
@@ -145,7 +145,7 @@ func decode(t Type, r *cursor) Message {
 	return Other{T: t, Body: r.rest()}
 }
 
-// Other is a message of a type that has no form here.
+// Other is a message of a type that is not decoded here.
 type Other struct {
 	T    Type
 	Body []byte

@@ -20,7 +20,7 @@ const (
 	farewell = 3 * time.Second
 )
 
-// loop owns the core: nobody else touches it.
+// loop owns the core: no other goroutine uses it.
 type loop struct {
 	core      *discovery.Core
 	server    *channel.Server

@@ -64,7 +64,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.server, err = channel.Listen(channel.Options{Listen: set.Listen, TLS: secure, Connections: fit, Outbox: set.Limits.Outbox,
 		Messages: set.Limits.Messages, PacketIns: set.Limits.PacketIns, Log: s.log})
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "switches cannot connect: %v; change `listen` in etc/openflow.yaml, or end what listens there", err)
+		return nil, fault.Wrap(fault.Unavailable, err, "switches cannot connect: %v; change `listen` in etc/openflow.yaml, or stop the program that listens there", err)
 	}
 	s.log.Info("switches may connect", "listen", s.server.Addr().String(), "tls", secure != nil)
 	s.observed = state.NewTableWith(state.Private(observedPrefix), state.Packed(shorten))

@@ -81,7 +81,7 @@ func (a *API) Handler() http.Handler {
 		_, inQuery := values["project"]
 		switch {
 		case inPath && inQuery:
-			err = bad("project", "Parameter project is given besides the project in the path.")
+			err = bad("project", "Parameter project must not be given together with the project in the path.")
 		case inPath:
 			values.Set("project", project)
 		case inQuery && a.PathsOnly:

@@ -11,7 +11,7 @@ import (
 )
 
 // A cursor holds the hashes its list began with, so that pages stay the same
-// when branches move. It is signed, together with the parameters it belongs to: nobody
+// when branches move. It is signed, together with the parameters it belongs to: no client
 // reads commits by a cursor that the references do not lead to.
 type cursor struct {
 	tip, base string

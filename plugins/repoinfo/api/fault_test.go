@@ -79,7 +79,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{"/git/commits_since_ref?project=zoo&ref1=master", 400, "ref2", "Missing parameter ref2."},
 		{"/git/commits_since_ref?project=zoo&ref1=master&ref2=A..B", 400, "ref2", ""},
 		{"/git/commits_since_ref?project=zoo&ref1=master&ref2=nope", 404, "", "nope"},
-		{"/git/commits_since_ref?project=zoo&ref1=master&ref2=unrelated", 409, "", "no common parent"},
+		{"/git/commits_since_ref?project=zoo&ref1=master&ref2=unrelated", 409, "", "no common ancestor"},
 		{"/git/branches", 400, "project", ""},
 		{"/git/branches?project=nope", 404, "", ""},
 		{"/git/project_info?project=zoo", 404, "", "INFO.yaml"},

@@ -13,7 +13,7 @@ import (
 func (a *API) open(ctx context.Context, project string) (history.Repo, func(), error) {
 	repo, release, err := a.Folder.Open(ctx, project)
 	if err != nil && fault.KindOf(err) == fault.NotFound && a.Syncer != nil && a.Syncer.Cloning(project) {
-		err = fault.New(fault.Unavailable, "project %s is being cloned: ask again later", project)
+		err = fault.New(fault.Unavailable, "project %s is being cloned: try again later", project)
 	}
 	return repo, release, err
 }

@@ -36,7 +36,7 @@ func (a *API) read(p *params, accept string) (l commits) {
 	case "only":
 		q.Merges = history.OnlyMerges
 	default:
-		p.check(bad("merges", "Parameter merges is none of true, false, only."))
+		p.check(bad("merges", "Parameter merges must be true, false or only."))
 	}
 	q.Stats, q.Limit, l.cursor = p.flag("stats", true), p.number("limit", a.MaxPage), p.one("cursor")
 	l.lines = wantsLines(p, accept)
@@ -44,7 +44,7 @@ func (a *API) read(p *params, accept string) (l commits) {
 }
 
 // list answers with a list of commits. span resolves the references of the
-// request; it is not asked when a cursor says where the list goes on.
+// request; it is not called if a cursor says where the list continues.
 func (a *API) list(w http.ResponseWriter, r *http.Request, p *params,
 	span func(context.Context, history.Repo) (tip, base string, err error)) error {
 	l := a.read(p, r.Header.Get("Accept"))
@@ -71,7 +71,7 @@ func (a *API) list(w http.ResponseWriter, r *http.Request, p *params,
 	} else if q.Tip, q.Base, err = span(r.Context(), repo); err != nil {
 		return err
 	}
-	release() // the maker opens the project for itself; a slow reader holds nothing up
+	release() // the maker opens the project for itself; a slow reader does not delay others
 	empty := q.Tip == q.Base
 	ans := answer{key: fmt.Sprintf("%q %#v %v", l.project, l.query, l.lines), kind: typeJSON, project: l.project,
 		paged:    q.Limit > 0,
@@ -112,7 +112,7 @@ func (a *API) list(w http.ResponseWriter, r *http.Request, p *params,
 	})
 }
 
-// answer is one that is shared by all who ask the same, made once and kept.
+// answer is shared by all equal requests; it is created once and stored.
 type answer struct {
 	key      string // all that its bytes depend on
 	kind     string // Content-Type
@@ -163,7 +163,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, ans answer, turn *t
 		if r.Context().Err() == nil {
 			a.Log.Warn("an answer broke off", "path", r.URL.Path, "project", ans.project, "error", err)
 		}
-		panic(http.ErrAbortHandler) // the head is gone: only a broken transfer shows it to the caller
+		panic(http.ErrAbortHandler) // the head is sent: only an aborted transfer reports the error
 	}
 	return nil
 }
@@ -214,7 +214,7 @@ func (e *encoder) end() error {
 	return err
 }
 
-// patient gives a caller a minute for every block, and not for ever.
+// patient gives a client one minute for each block.
 type patient struct {
 	w       io.Writer
 	control *http.ResponseController

@@ -58,7 +58,7 @@ func (p *params) required(name string) string {
 func (p *params) text(name string) string {
 	v := p.one(name)
 	if len(v) > 1024 || !utf8.ValidString(v) || strings.ContainsFunc(v, unicode.IsControl) {
-		p.check(bad(name, "Parameter %s is longer than 1024 bytes, is not UTF-8 or holds control characters.", name))
+		p.check(bad(name, "Parameter %s is longer than 1024 bytes, is not UTF-8 or contains control characters.", name))
 	}
 	return v
 }
@@ -76,7 +76,7 @@ func (p *params) ref(name string) string {
 func (p *params) choice(name, absent string, words ...string) string {
 	v := cmp.Or(p.one(name), absent)
 	if v != absent && !slices.Contains(words, v) {
-		p.check(bad(name, "Parameter %s is none of %s.", name, strings.Join(words, ", ")))
+		p.check(bad(name, "Parameter %s must be one of %s.", name, strings.Join(words, ", ")))
 	}
 	return v
 }
@@ -101,7 +101,7 @@ func (p *params) number(name string, most int) int {
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 1 || n > most {
-		p.check(bad(name, "Parameter %s is no number from 1 to %d.", name, most))
+		p.check(bad(name, "Parameter %s is not a number from 1 to %d.", name, most))
 	}
 	return n
 }
@@ -125,7 +125,7 @@ func (p *params) moment(name string, end bool) int64 {
 	// an unescaped "+" of a zone arrives as a blank
 	t, err := time.Parse(time.RFC3339, strings.ReplaceAll(v, " ", "+"))
 	if err != nil || t.Unix() < 0 {
-		p.check(bad(name, "Parameter %s is no time: give seconds since 1970, 2016-12-31 or 2016-12-31T12:00:00Z.", name))
+		p.check(bad(name, "Parameter %s is not a time: give seconds since 1970, 2016-12-31 or 2016-12-31T12:00:00Z.", name))
 	}
 	return t.Unix()
 }

@@ -16,7 +16,7 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// gzipFrom is the length from which packing an answer is worth it.
+// gzipFrom is the length from which answers are compressed.
 const gzipFrom = 1 << 10
 
 // reply writes a value as JSON, with an entity tag made of its bytes.

@@ -80,9 +80,9 @@ func (a *API) request(p *params, sections []string) (q report.Request) {
 	q.Branch, q.Ref1, q.Ref2 = p.ref("branch"), p.ref("ref1"), p.ref("ref2")
 	switch {
 	case (q.Ref1 == "") != (q.Ref2 == ""):
-		p.check(bad("ref1", "Parameters ref1 and ref2 go together."))
+		p.check(bad("ref1", "Parameters ref1 and ref2 must be given together."))
 	case q.Ref1 != "" && q.Branch != "":
-		p.check(bad("branch", "Parameter branch does not go with ref1 and ref2."))
+		p.check(bad("branch", "Parameter branch cannot be combined with ref1 and ref2."))
 	}
 	var s history.Query
 	a.selection(p, &s)

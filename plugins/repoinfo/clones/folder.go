@@ -32,7 +32,7 @@ type Folder struct {
 func NewFolder(dir string, git *gitcmd.Git) (*Folder, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "the folder of clones %s cannot be used", dir)
+		return nil, fault.Wrap(fault.Invalid, err, "the directory of clones %s cannot be used", dir)
 	}
 	return &Folder{dir: abs, git: git, packs: manyPacks}, nil
 }
@@ -161,7 +161,7 @@ func (f *Folder) descend(ctx context.Context, dir, name string, depth int, list 
 		}
 		project := strings.TrimSuffix(name+e.Name(), ".git")
 		if len(*list) >= maxProjects {
-			return fault.New(fault.TooBig, "the folder of clones %s holds more than %d projects", f.dir, maxProjects)
+			return fault.New(fault.TooBig, "the directory of clones %s has more than %d projects", f.dir, maxProjects)
 		}
 		if p, ok := look(path); ok {
 			p.project = project

@@ -14,7 +14,7 @@ type State string
 
 // Ok answers everything. Empty has no commits. Shallow and Partial lack
 // history or objects, so some counts stay unknown. Damaged lacks commits, as only a
-// walk finds out; lists that need them break off. Unreadable answers nothing.
+// walk finds out; lists that need them are aborted. Unreadable answers nothing.
 const (
 	Ok         State = "ok"
 	Empty      State = "empty"

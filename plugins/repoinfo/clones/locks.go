@@ -17,7 +17,7 @@ import (
 )
 
 // staleLock is the age at which a lock file in a mirror is one that a killed git left:
-// nobody else writes there, and git holds none so long.
+// no other program writes there, and git never holds a lock for so long.
 const staleLock = time.Hour
 
 // unlocked lets git write to a mirror. When a stale lock keeps it from that, the lock is

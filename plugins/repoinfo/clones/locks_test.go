@@ -12,7 +12,7 @@ import (
 )
 
 // A git that was killed leaves its locks. Those of another git are respected and reported
-// with their remedy; those that nobody can hold any more are removed, also in a first
+// with their remedy; those that no process can hold any more are removed, also in a first
 // clone that broke off.
 func TestLocksOfAnotherGit(t *testing.T) {
 	for _, row := range []struct {

@@ -73,7 +73,7 @@ func (f *Folder) Mirror(ctx context.Context, s Source, timeout time.Duration) (c
 }
 
 // first clones beside the project's place and moves the result there, so that
-// nobody meets half a clone. What a broken attempt left is used by the next one.
+// no reader sees a partial clone. The next attempt uses what a failed attempt left.
 func (f *Folder) first(ctx context.Context, s Source) error {
 	work := f.hidden("incoming", s.Project)
 	if !isRepository(work) {
@@ -99,7 +99,7 @@ func (f *Folder) first(ctx context.Context, s Source) error {
 	}
 	if info, err := os.Lstat(place); err == nil && info.IsDir() {
 		if err := os.Remove(place); err != nil { // only what is empty goes
-			return fault.New(fault.Exists, "%s is in the way of a clone and holds no repository: remove it", place)
+			return fault.New(fault.Exists, "%s blocks a clone and is not a repository: remove it", place)
 		}
 	}
 	return os.Rename(work, place)
@@ -112,7 +112,7 @@ func (f *Folder) begin(ctx context.Context, dir, format string) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return fault.Wrap(fault.Unavailable, err, "the folder of clones %s cannot be written: %v", f.dir, err)
+		return fault.Wrap(fault.Unavailable, err, "the directory of clones %s cannot be written: %v", f.dir, err)
 	}
 	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=master", "--object-format=" + format},
 		{"config", mirrorKey, "true"}} {
@@ -190,7 +190,7 @@ func (s Source) explain(err error) error {
 }
 
 // tidy writes the commit graph, which makes every later walk cheaper, and packs
-// a clone that has become fragmented while nobody reads it.
+// a clone that has become fragmented, while there is no reader.
 func (f *Folder) tidy(ctx context.Context, dir, project string) error {
 	if _, err := f.git.Output(ctx, gitcmd.Call{Dir: dir,
 		Args: []string{"commit-graph", "write", "--reachable",
@@ -228,7 +228,7 @@ func (f *Folder) ours(dir string) bool {
 func (f *Folder) lock(project string) (unlock func(), err error) {
 	path := f.hidden("lock", project)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "the folder of clones %s cannot be written: %v", f.dir, err)
+		return nil, fault.Wrap(fault.Unavailable, err, "the directory of clones %s cannot be written: %v", f.dir, err)
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -244,7 +244,7 @@ func (f *Folder) lock(project string) (unlock func(), err error) {
 	return func() { _ = file.Close() }, nil
 }
 
-// hidden is a place in the folder of clones that is no project.
+// hidden is a place in the directory of clones that is no project.
 func (f *Folder) hidden(what, project string) string {
 	return filepath.Join(f.dir, "."+what, strings.ReplaceAll(project, "/", "%")) // no project has a "%"
 }

@@ -50,7 +50,7 @@ func (s *Store) Fill(ctx context.Context, o Options, c Counter, commits []commit
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
 // claim takes the unknown commits that no other caller counts. wait is closed when one
-// of the others is counted, nil when there is none.
+// of the others is counted, nil if there is no such one.
 func (s *Store) claim(bucket string, commits []commit.Commit) (mine []int, wait chan struct{}, done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -90,7 +90,7 @@ func (g *Git) command(ctx context.Context, c Call) (*exec.Cmd, error) {
 	}
 	for _, a := range c.Args {
 		if strings.ContainsRune(a, 0) {
-			return nil, fault.New(fault.Invalid, "an argument of git holds a NUL character")
+			return nil, fault.New(fault.Invalid, "an argument of git contains a NUL character")
 		}
 	}
 	full := append([]string{"--git-dir=" + c.Dir}, options...)
@@ -122,7 +122,7 @@ func (g *Git) program() (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
 		if errors.Is(err, exec.ErrDot) {
-			return "", fault.New(fault.Invalid, "git would be run from the working folder: give its full path")
+			return "", fault.New(fault.Invalid, "git would be run from the working directory: give its full path")
 		}
 		return "", ErrMissing
 	}

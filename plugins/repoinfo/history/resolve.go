@@ -183,7 +183,7 @@ func (r Repo) Default(ctx context.Context) (string, error) {
 			return o.Hash, nil
 		}
 	}
-	return "", fault.New(fault.NotFound, "branch master was not found in project %s, nor has it another default branch", r.Project)
+	return "", fault.New(fault.NotFound, "branch master was not found in project %s, and the project has no other default branch", r.Project)
 }
 
 // MergeBase returns the common parent of two commits. Unrelated histories are a
@@ -191,7 +191,7 @@ func (r Repo) Default(ctx context.Context) (string, error) {
 func (r Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"merge-base", a, b}})
 	if code, ran := gitcmd.ExitCode(err); ran && code == 1 {
-		return "", fault.Wrap(fault.Exists, err, "the two references have no common parent in project %s", r.Project)
+		return "", fault.Wrap(fault.Exists, err, "the two references have no common ancestor in project %s", r.Project)
 	}
 	if err != nil {
 		return "", err

@@ -84,7 +84,7 @@ func TestBadFiles(t *testing.T) {
 		"merges self":  {"a: &a\n  <<: *a\n", "X.yaml"},
 		"twice":        {"a_b: 1\na-b: 2\n", "twice"},
 		"merge scalar": {"<<: x\n", "names no mapping"},
-		"odd key":      {"? [a]\n: b\n", "no simple word"},
+		"odd key":      {"? [a]\n: b\n", "not a simple word"},
 		"deep":         {"a: " + strings.Repeat("[", 60) + strings.Repeat("]", 60), "too deep"},
 		"long":         {strings.Repeat("#", MaxBytes+1), "longer"},
 	} {

@@ -173,7 +173,7 @@ func (b *builder) paths(project string, c *commit.Commit, who string) error {
 		}
 	}
 	if len(b.files)+len(b.directories) > maxFiles {
-		return fault.New(fault.TooBig, "project %s has more than %d files and folders: name a path", project, maxFiles)
+		return fault.New(fault.TooBig, "project %s has more than %d files and directories: give a path", project, maxFiles)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (m *Maker) Plan(ctx context.Context, q Request) (*Plan, error) {
 			return nil, err
 		}
 		if len(projects) == 0 {
-			return nil, fault.New(fault.NotFound, "there is nothing to compare: %s holds no clone", m.Folder.Dir())
+			return nil, fault.New(fault.NotFound, "there is nothing to compare: %s contains no clone", m.Folder.Dir())
 		}
 	}
 	version, err := m.People.Version()

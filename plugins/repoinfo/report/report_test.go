@@ -91,7 +91,7 @@ func TestReportOfAllProjects(t *testing.T) {
 	gittest.Zoo(t, filepath.Join(dir, "other", "zoo.git"))
 	gittest.New(t, filepath.Join(dir, "empty.git"))
 	m := maker(t, dir, "", "")
-	if _, err := m.all(t, Request{Ref1: "master", Ref2: "u"}); err == nil || !strings.Contains(err.Error(), "nothing was compared: 3 projects failed") || !strings.Contains(err.Error(), "zoo: the two references have no common parent") {
+	if _, err := m.all(t, Request{Ref1: "master", Ref2: "u"}); err == nil || !strings.Contains(err.Error(), "nothing was compared: 3 projects failed") || !strings.Contains(err.Error(), "zoo: the two references have no common ancestor") {
 		t.Errorf("unrelated references: %v", err)
 	}
 	r, err := m.all(t, Request{Ref1: "master", Ref2: "two", Filter: commit.Filter{Skip: true}})

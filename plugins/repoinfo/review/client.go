@@ -37,7 +37,7 @@ type Options struct {
 }
 
 // Client asks one server. It is safe for use by many; those who ask the same at the
-// same time share one question and its answer, which nobody may change.
+// same time share one request and its answer, which must not be changed.
 type Client struct {
 	o    Options
 	base string // with final "/", and "a/" when there are credentials
@@ -105,7 +105,7 @@ func sameOrigin(req *http.Request, via []*http.Request) error {
 			"the review server redirects to %s://%s: if that is where it is now, set review_url to it", req.URL.Scheme, req.URL.Host)
 	}
 	if len(via) >= 5 {
-		return fault.Device(fault.Downstream, "the review server redirects in a circle")
+		return fault.Device(fault.Downstream, "the review server redirects in a loop")
 	}
 	return nil
 }

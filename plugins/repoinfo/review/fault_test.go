@@ -34,7 +34,7 @@ func TestServerFaults(t *testing.T) {
 		{"broken off", func(_ int64, w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = io.WriteString(w, good[:20])
-		}, fault.Downstream, "broke off", 2},
+		}, fault.Downstream, "was interrupted", 2},
 		{"no access", func(_ int64, w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "Unauthorized", http.StatusUnauthorized)
 		}, fault.Downstream, "review.username", 1},

@@ -76,7 +76,7 @@ func (c *Client) attempt(ctx context.Context, address string, known *cached) ([]
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, c.o.MaxBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("the answer broke off: %w", err)
+		return nil, fmt.Errorf("the answer was interrupted: %w", err)
 	}
 	if int64(len(body)) > c.o.MaxBytes {
 		return nil, backoff.Permanent(tooLong(c.o.MaxBytes))

@@ -32,7 +32,7 @@ func TestServerIsVerifiedAgainstWhatTheControllerTrusts(t *testing.T) {
 	defer c.Close()
 	ask := func() error { _, _, err := c.get(t.Context(), "projects/", true); return err }
 	if err := ask(); err == nil || !strings.Contains(err.Error(), "certificate") {
-		t.Fatalf("a server that nobody trusts: %v", err)
+		t.Fatalf("an untrusted server: %v", err)
 	}
 	trusted := x509.NewCertPool()
 	trusted.AddCert(srv.Certificate())

@@ -83,7 +83,7 @@ func (s *Service) summary(ctx context.Context, in *commands.Invocation) error {
 	}
 	form := in.Option("form")
 	if !slices.Contains([]string{"", "text", "csv", "html"}, form) {
-		return fault.New(fault.Invalid, "--form %s is none of text, csv, html", form)
+		return fault.New(fault.Invalid, "invalid --form %s, expected text, csv or html", form)
 	}
 	plan, err := s.report.Plan(ctx, q)
 	if err != nil {

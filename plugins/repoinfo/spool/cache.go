@@ -181,7 +181,7 @@ func (c *Cache) leave(e *entry) {
 	if e.users == 0 && !e.done {
 		e.cancel() // its last reader has gone
 		if c.entries[e.key] == e {
-			delete(c.entries, e.key) // nobody joins what is ending
+			delete(c.entries, e.key) // no new reader may join an entry that is ending
 		}
 	}
 	c.release(e)

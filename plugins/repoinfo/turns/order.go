@@ -87,5 +87,5 @@ func (e *BusyError) fault() *fault.Error {
 		return fault.New(fault.Unavailable,
 			"%d of your questions wait for their turn already: ask again when some are answered", e.Limit)
 	}
-	return fault.New(fault.Unavailable, "%d questions wait for their turn: ask again later", e.Limit)
+	return fault.New(fault.Unavailable, "%d requests are waiting: try again later", e.Limit)
 }

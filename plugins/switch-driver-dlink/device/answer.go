@@ -125,7 +125,7 @@ func address(form *regexp.Regexp, line string, to *string) {
 	}
 }
 
-// STP reads the state of the spanning tree; known is false when the answer does not tell.
+// STP reads the state of the spanning tree; known is false if the answer does not contain it.
 func (p *Parser) STP(text string) (on, known bool) { return state(p.stp, text) }
 
 // PortSTP reads the state of one port's spanning tree.

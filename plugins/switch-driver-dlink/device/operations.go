@@ -73,7 +73,7 @@ func (s *session) takeBack(action switchdriver.ACLAction, p *switchdriver.ACLPro
 		err = s.change(line)
 	}
 	if err != nil {
-		return fmt.Sprintf("; it could not be taken back: %v", err)
+		return fmt.Sprintf("; it could not be undone: %v", err)
 	}
 	return "; it is taken back"
 }
@@ -120,7 +120,7 @@ func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uin
 	})
 }
 
-// stp reads whether a spanning tree is on; a port that the switch does not show is none.
+// stp reads whether a spanning tree is on; a port that the switch does not show has no spanning tree.
 func (s *session) stp(port uint32) (bool, error) {
 	line, read := ShowSTP(port), s.d.parser.STP
 	if port != 0 {

@@ -255,7 +255,7 @@ func (c *call) takeBack(before *ovsdb.Bridge, want *bridge.State, cause error) e
 		defer undo.Close()
 		var now *ovsdb.Bridge
 		if now, err = undo.bridge(); err == nil && !same(&now.State, want) {
-			return fmt.Errorf("%w; somebody else changed it since, so it was left", cause)
+			return fmt.Errorf("%w; another client has changed it since, so it was not undone", cause)
 		}
 		if err == nil {
 			var late *ovsdb.NotAppliedError
@@ -265,7 +265,7 @@ func (c *call) takeBack(before *ovsdb.Bridge, want *bridge.State, cause error) e
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%w; and it could not be taken back: %w", cause, err)
+		return fmt.Errorf("%w; and it could not be undone: %w", cause, err)
 	}
-	return fmt.Errorf("%w; it was taken back", cause)
+	return fmt.Errorf("%w; the change was undone", cause)
 }

@@ -13,7 +13,7 @@ import (
 // control has ovs-vswitchd carry out a command.
 func (c *call) control(method string, params ...string) (string, error) {
 	if c.at.Unixctl == "" {
-		return "", fault.New(fault.Unsupported, "the forwarding table of switch %s is reached through the control socket of its ovs-vswitchd only; name it as unixctl in etc/switch-driver-ovs.yaml", switchdriver.Label(c.sw))
+		return "", fault.New(fault.Unsupported, "the forwarding table of switch %s is only available through the control socket of its ovs-vswitchd; set it as unixctl in etc/switch-driver-ovs.yaml", switchdriver.Label(c.sw))
 	}
 	out, err := appctl(c.ctx, c.at.Unixctl, method, params...)
 	if err != nil {

@@ -53,7 +53,7 @@ func (d *Driver) check() error {
 			}
 		}
 		if value != "" {
-			bad = append(bad, fault.At(fault.Invalid, path, "%.80q is no place; write %s", value, strings.Join(schemes, ":… or ")+":…"))
+			bad = append(bad, fault.At(fault.Invalid, path, "%.80q is not an OVSDB address; write %s", value, strings.Join(schemes, ":… or ")+":…"))
 		}
 	}
 	endpoints := func(path string, p place) {
@@ -65,7 +65,7 @@ func (d *Driver) check() error {
 		path := fmt.Sprintf("hosts/%d/", i)
 		a, err := netip.ParseAddr(h.Address)
 		if err != nil {
-			bad = append(bad, fault.At(fault.Invalid, path+"address", "%.60q is no IP address", h.Address))
+			bad = append(bad, fault.At(fault.Invalid, path+"address", "%.60q is not an IP address", h.Address))
 			continue
 		}
 		endpoints(path, h.place)

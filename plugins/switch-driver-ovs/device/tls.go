@@ -34,7 +34,7 @@ func secure(ctx context.Context, h *host.Client, name string) (*tls.Config, erro
 func verify(pool *x509.CertPool, name string) func(tls.ConnectionState) error {
 	return func(s tls.ConnectionState) error {
 		if len(s.PeerCertificates) == 0 {
-			return fmt.Errorf("%w: the host shows no certificate", ovsdb.ErrTrust)
+			return fmt.Errorf("%w: the host presents no certificate", ovsdb.ErrTrust)
 		}
 		own := s.PeerCertificates[0]
 		o := x509.VerifyOptions{Roots: pool, Intermediates: x509.NewCertPool(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}
@@ -42,13 +42,13 @@ func verify(pool *x509.CertPool, name string) func(tls.ConnectionState) error {
 			o.Intermediates.AddCert(c)
 		}
 		if _, err := own.Verify(o); err != nil {
-			return fmt.Errorf("%w: the certificate of the host (%.200s) is not to be trusted: %w; the authority that signed it must be in the controller's trust keystore",
+			return fmt.Errorf("%w: the certificate of the host (%.200s) is not trusted: %w; the authority that signed it must be in the controller's trust keystore",
 				ovsdb.ErrTrust, own.Subject, err)
 		}
 		if name == "" || isFor(own, name) {
 			return nil
 		}
-		return fmt.Errorf("%w: the certificate of the host is for %.200s, not for %s as tls_name of etc/switch-driver-ovs.yaml asks", ovsdb.ErrTrust, names(own), name)
+		return fmt.Errorf("%w: the certificate of the host is for %.200s, not for %s as tls_name of etc/switch-driver-ovs.yaml requires", ovsdb.ErrTrust, names(own), name)
 	}
 }
 

@@ -33,7 +33,7 @@ func appctl(ctx context.Context, target, method string, params ...string) (strin
 		return at(ctx, "tcp", place, method, params)
 	case "unix":
 	default:
-		return "", fmt.Errorf("%q is no control socket; write unix:PATH or tcp:ADDRESS:PORT", target)
+		return "", fmt.Errorf("%q is not a control socket; write unix:PATH or tcp:ADDRESS:PORT", target)
 	}
 	if !strings.Contains(place, "*") {
 		return at(ctx, "unix", place, method, params)
@@ -43,7 +43,7 @@ func appctl(ctx context.Context, target, method string, params ...string) (strin
 		return "", err
 	}
 	err = fmt.Errorf("there is no socket %s", place)
-	for _, p := range paths { // those that were left behind do not answer
+	for _, p := range paths { // sockets of ended processes do not answer
 		var c net.Conn
 		if c, err = (&net.Dialer{}).DialContext(ctx, "unix", p); err == nil {
 			return ask(ctx, c, method, params)
@@ -87,7 +87,7 @@ func ask(ctx context.Context, c net.Conn, method string, params []string) (strin
 	}
 	text, ok := a.Result.(string)
 	if !ok {
-		return "", errors.New("the answer of ovs-vswitchd is no text")
+		return "", errors.New("the answer of ovs-vswitchd is not text")
 	}
 	return text, nil
 }

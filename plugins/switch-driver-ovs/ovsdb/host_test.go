@@ -44,7 +44,7 @@ func answers(results map[string]string, extra string) func(net.Conn) {
 	}
 }
 
-// A host that says what is no OVSDB costs a session, and not the process.
+// A host that does not use OVSDB ends a session, but not the process.
 func TestLyingHosts(t *testing.T) {
 	row := func(column string) map[string]string {
 		return map[string]string{"transact": `[{"rows":[{"name":"br0","ports":` + column + `}]},{"rows":[]},{"rows":[]}]`}
@@ -57,18 +57,18 @@ func TestLyingHosts(t *testing.T) {
 		"as a real one":         {nil, "", ""},
 		"an echo":               {nil, `{"method":"echo","params":[],"id":"echo"}`, ""},
 		"an update":             {nil, `{"method":"update","params":[null,{"Bridge":{"x":{"new":[]}}}],"id":null}{"method":"update3","params":[],"id":null}`, ""},
-		"an answer to nothing":  {nil, `{}`, "no OVSDB"},
-		"an id that is none":    {nil, `{"id":"x","result":[],"error":null}`, "no OVSDB"},
+		"an answer to nothing":  {nil, `{}`, "does not use OVSDB"},
+		"an unknown id":         {nil, `{"id":"x","result":[],"error":null}`, "does not use OVSDB"},
 		"no value":              {row(`[]`), "", ""}, // all of these are as if unset
 		"a set of nothing":      {row(`["set"]`), "", ""},
-		"a set that is none":    {row(`["set",7]`), "", ""},
-		"a UUID that is none":   {row(`["uuid",7]`), "", ""},
+		"an invalid set":        {row(`["set",7]`), "", ""},
+		"an invalid UUID":       {row(`["uuid",7]`), "", ""},
 		"a map of no pairs":     {row(`["map",[[]]]`), "", ""},
 		"a map of objects":      {row(`["map",[[{},1]]]`), "", ""},
-		"a tag that is none":    {row(`[{},[]]`), "", ""},
-		"too deep":              {row(strings.Repeat("[", 20000) + strings.Repeat("]", 20000)), "", "no OVSDB"},
+		"an invalid tag":        {row(`[{},[]]`), "", ""},
+		"too deep":              {row(strings.Repeat("[", 20000) + strings.Repeat("]", 20000)), "", "does not use OVSDB"},
 		"another database":      {map[string]string{"list_dbs": `["_Server"]`}, "", "not Open_vSwitch"},
-		"no databases":          {map[string]string{"list_dbs": `{}`}, "", "no OVSDB"},
+		"no databases":          {map[string]string{"list_dbs": `{}`}, "", "does not use OVSDB"},
 		"rows that are no rows": {map[string]string{"transact": `[{"rows":[7]},7,{}]`}, "", "unmarshal"},
 		"nothing":               {map[string]string{"transact": `null`}, "", "only a part"},
 	} {

@@ -102,7 +102,7 @@ func choose(rows []row, interfaces map[string]row, name string, mac uint64) (row
 	case len(rows) == 1:
 		return rows[0], nil
 	}
-	return nil, fmt.Errorf("which of the bridges %s is the switch? None has its MAC address; name it in etc/switch-driver-ovs.yaml", strings.Join(names, ", "))
+	return nil, fmt.Errorf("none of the bridges %s has the MAC address of the switch; name the bridge in etc/switch-driver-ovs.yaml", strings.Join(names, ", "))
 }
 
 // add reads a port. The bridge's own, local one is not one of the switch's ports.

@@ -64,14 +64,14 @@ func dial(ctx context.Context, endpoint string, conf *tls.Config) (net.Conn, err
 		c, err := (&tls.Dialer{Config: conf}).DialContext(ctx, "tcp", rest)
 		return c, refused(err)
 	}
-	return nil, fmt.Errorf("%q is no place of an OVSDB; write tcp:ADDRESS:PORT, ssl:ADDRESS:PORT or unix:PATH", endpoint)
+	return nil, fmt.Errorf("%q is not an OVSDB address; write tcp:ADDRESS:PORT, ssl:ADDRESS:PORT or unix:PATH", endpoint)
 }
 
 // refused is the error of a host that does not take our certificate (RFC 8446, 6.2): it sends an alert, in
 // version 1.3 only after the handshake.
 func refused(err error) error {
 	if e := (*net.OpError)(nil); errors.As(err, &e) && e.Op == "remote error" {
-		return fmt.Errorf("%w: the host does not take the controller's certificate (%w); its `ovs-vsctl set-ssl` must name the authority that signed it", ErrTrust, e.Err)
+		return fmt.Errorf("%w: the host does not accept the controller's certificate (%w); its `ovs-vsctl set-ssl` must name the authority that signed it", ErrTrust, e.Err)
 	}
 	return err
 }
@@ -109,14 +109,14 @@ func (s *Session) call(method string, params, result any) error {
 		switch {
 		case m.Method == "echo": // the host looks whether we are there
 			_ = out.Encode(message{ID: m.ID, Result: m.Params})
-		case m.Method != "": // a notification that nobody asked for
+		case m.Method != "": // a notification without a subscription
 		case string(m.ID) != id:
-			return errors.New("the host says what is no OVSDB: an answer to nothing")
+			return errors.New("the host does not use OVSDB: it answered a request that was not sent")
 		case m.Error != nil:
 			return fmt.Errorf("the host refuses: %.200v", m.Error)
 		default:
 			if err := json.Unmarshal(m.Result, result); err != nil {
-				return fmt.Errorf("the host says what is no OVSDB: %w", err)
+				return fmt.Errorf("the host does not use OVSDB: %w", err)
 			}
 			return nil
 		}
@@ -129,11 +129,11 @@ func (s *Session) reason(err error) error {
 	case s.ctx.Err() != nil:
 		return fmt.Errorf("no answer in time: %w", s.ctx.Err())
 	case s.left.N <= 0:
-		return fmt.Errorf("the host says more than %d bytes", maxSession)
+		return fmt.Errorf("the host sent more than %d bytes", maxSession)
 	case errors.As(err, new(*json.SyntaxError)), errors.As(err, new(*json.UnmarshalTypeError)):
-		return fmt.Errorf("the host says what is no OVSDB: %w", err)
+		return fmt.Errorf("the host does not use OVSDB: %w", err)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return errors.New("the host hung up")
+		return errors.New("the host closed the connection")
 	}
 	return refused(err)
 }

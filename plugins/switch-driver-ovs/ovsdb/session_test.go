@@ -46,7 +46,7 @@ func TestBadHosts(t *testing.T) {
 		talk func(net.Conn)
 		want string
 	}{
-		"hangs up":          {func(net.Conn) {}, "hung up"},
+		"hangs up":          {func(net.Conn) {}, "closed the connection"},
 		"says nothing":      {until, "no answer in time"},
 		"no JSON":           {func(c net.Conn) { _, _ = c.Write([]byte("SSH-2.0-x\r\n")); until(c) }, ""},
 		"another answer":    {func(c net.Conn) { _, _ = c.Write([]byte(`{"id":0,"result":["other"],"error":null}`)); until(c) }, ""},

@@ -135,7 +135,7 @@ func (a *assembler) port(n uint32, local map[uint32]int) int {
 }
 
 // localPorts maps lldpLocPortNum to ports. The number is an ifIndex on most
-// switches, a base port on some, neither on a few; the rows' own identifiers tell
+// switches, a base port on some, neither on a few; the rows' own identifiers show
 // first, then what fits the whole table.
 func (a *assembler) localPorts() map[uint32]int {
 	out := map[uint32]int{}

@@ -78,7 +78,7 @@ func (b *builder) sights() {
 
 // pairs joins the sights of every two switches.
 func (b *builder) pairs() {
-	var single []func() // links of one end, after all that both ends tell
+	var single []func() // links that one end reports, after all that both ends report
 	taken := map[End]bool{}
 	for i := range b.obs {
 		for _, j := range slices.Sorted(maps.Keys(b.seen[i])) {
@@ -111,13 +111,13 @@ func (b *builder) pairs() {
 	}
 }
 
-// single makes an edge that one end tells of, unless the other end is known to be
+// single creates an edge that one end reports, unless the other end is known to be
 // connected elsewhere or was asked later and saw nothing.
 func (b *builder) single(i, j int, l link, taken map[End]bool) {
 	a, p := l.a, l.b
 	x, y := b.end(i, a), b.end(j, p)
 	teller, silent := b.obs[i], b.obs[j]
-	if !tells(b.seen[i][j], a) {
+	if !reports(b.seen[i][j], a) {
 		teller, silent = silent, teller
 	}
 	switch {
@@ -131,11 +131,11 @@ func (b *builder) single(i, j int, l link, taken map[End]bool) {
 	}
 }
 
-func tells(sights []sight, port int) bool {
+func reports(sights []sight, port int) bool {
 	return slices.ContainsFunc(sights, func(s sight) bool { return s.port == port })
 }
 
-// loop joins two ports of one switch, when both tell of each other exactly.
+// loop connects two ports of one switch if both report each other exactly.
 func (b *builder) loop(i int) {
 	for _, m := range b.seen[i][i] {
 		for _, t := range b.seen[i][i] {
@@ -146,7 +146,7 @@ func (b *builder) loop(i int) {
 	}
 }
 
-// lost tells of sights that found no port. Those of a switch that only had the
+// lost reports sights without a port. Those of a switch that only had the
 // right name are devices outside the list.
 func (b *builder) lost(i, j int, sights []sight) {
 	for _, s := range sights {
@@ -178,7 +178,7 @@ func (b *builder) edge(x, y End, confirmed bool, source string, at time.Time) {
 func (b *builder) outsider(i, port int, n *Neighbor) {
 	id := outsideID(n)
 	if id == "" {
-		b.unresolved(i, n, "it tells no chassis id")
+		b.unresolved(i, n, "it reports no chassis id")
 		return
 	}
 	if b.outside[id] == nil {

@@ -68,13 +68,13 @@ func TestBuild(t *testing.T) {
 		want       []string
 		unresolved int
 	}{
-		{"both ends tell", []*Observation{sw(1, sees(1, 2, 3)), sw(2, sees(3, 1, 1))}, []string{"1/1>2/3", "2/3>1/1"}, 0},
-		{"one end tells: less sure", []*Observation{sw(1, sees(1, 2, 3)), sw(2)}, []string{"1/1>2/3?", "2/3>1/1?"}, 0},
+		{"both ends report", []*Observation{sw(1, sees(1, 2, 3)), sw(2, sees(3, 1, 1))}, []string{"1/1>2/3", "2/3>1/1"}, 0},
+		{"one end reports: less certain", []*Observation{sw(1, sees(1, 2, 3)), sw(2)}, []string{"1/1>2/3?", "2/3>1/1?"}, 0},
 		{"two cables between two switches", []*Observation{sw(1, sees(1, 2, 3), sees(2, 2, 4)), sw(2, sees(3, 1, 1), sees(4, 1, 2))},
 			[]string{"1/1>2/3", "1/2>2/4", "2/3>1/1", "2/4>1/2"}, 0},
 		{"text case and trailing NULs do not matter", []*Observation{
 			sw(1, with(sees(1, 2, 3), func(n *Neighbor) { n.Port.ID = []byte("P3\x00") })), sw(2, sees(3, 1, 1))}, []string{"1/1>2/3", "2/3>1/1"}, 0},
-		{"empty port id: the peer's view tells", []*Observation{
+		{"empty port id: the peer's view decides", []*Observation{
 			sw(1, with(sees(1, 2, 0), func(n *Neighbor) { n.Port.ID = nil })), sw(2, sees(3, 1, 1))}, []string{"1/1>2/3", "2/3>1/1"}, 0},
 		{"empty port id at both ends of one cable", []*Observation{
 			sw(1, with(sees(1, 2, 0), func(n *Neighbor) { n.Port.ID = nil })), sw(2, with(sees(3, 1, 0), func(n *Neighbor) { n.Port.ID = nil }))},
@@ -83,7 +83,7 @@ func TestBuild(t *testing.T) {
 			sw(1, with(sees(1, 2, 0), func(n *Neighbor) { n.Port.ID = nil }), with(sees(2, 2, 0), func(n *Neighbor) { n.Port.ID = nil })),
 			sw(2, with(sees(3, 1, 0), func(n *Neighbor) { n.Port.ID = nil }), with(sees(4, 1, 0), func(n *Neighbor) { n.Port.ID = nil }))},
 			[]string{"1/>2/", "2/>1/"}, 4},
-		{"one port id on all ports: the description tells", []*Observation{
+		{"one port id on all ports: the description decides", []*Observation{
 			sw(1, with(sees(1, 2, 0), func(n *Neighbor) { n.Port.ID = []byte("same"); n.PortDesc = "p3" })),
 			with(sw(2), func(o **Observation) {
 				for i := range (*o).Ports {
@@ -131,14 +131,14 @@ func TestBuild(t *testing.T) {
 		{"many neighbours on one port", []*Observation{sw(1, sees(1, 9, 1), sees(1, 10, 1), sees(1, 2, 3)), sw(2, sees(3, 1, 1))},
 			[]string{"00:00:02:00:00:00:00:09/p1>1/1", "00:00:02:00:00:00:00:0a/p1>1/1", "1/1>2/3", "2/3>1/1"}, 0},
 		{"the same neighbour learned twice", []*Observation{sw(1, sees(1, 2, 3), sees(1, 2, 3)), sw(2, sees(3, 1, 1))}, []string{"1/1>2/3", "2/3>1/1"}, 0},
-		{"told before the port was switched off", []*Observation{
+		{"reported before the port was disabled", []*Observation{
 			with(sw(1, sees(1, 2, 3)), func(o **Observation) { (*o).Ports[0].Admin = 2 }), sw(2)}, []string{}, 0},
 		{"both ports are down", []*Observation{
 			with(sw(1, sees(1, 2, 3)), func(o **Observation) { (*o).Ports[0].Oper = 2 }),
 			with(sw(2, sees(3, 1, 1)), func(o **Observation) { (*o).Ports[2].Oper = 2 })}, []string{}, 0},
 		{"old news that the other end does not confirm", []*Observation{stale(sw(1, sees(1, 2, 3))), sw(2)}, []string{}, 0},
 		{"a silent switch keeps its links", []*Observation{stale(sw(1, sees(1, 2, 3))), sw(2, sees(3, 1, 1))}, []string{"1/1>2/3", "2/3>1/1"}, 0},
-		{"what one end tells does not break what two tell", []*Observation{
+		{"what one end reports does not break what two report", []*Observation{
 			sw(1, sees(1, 2, 3)), sw(2, sees(3, 3, 1)), sw(3, sees(1, 2, 3))}, []string{"2/3>3/1", "3/1>2/3"}, 1},
 		{"a cable from a switch to itself", []*Observation{sw(1, sees(1, 1, 2), sees(2, 1, 1))}, []string{"1/1>1/2", "1/2>1/1"}, 0},
 		{"an address that all ports share is not the switch's own neighbour", []*Observation{

@@ -71,7 +71,7 @@ func TestBundles(t *testing.T) {
 			[]string{"1/[1,2]>2/[1,2]"}, 4},
 		"a member that one end does not see": {[]*Observation{a(100), with(b(100), func(o **Observation) { (*o).Neighbors = (*o).Neighbors[:1] })},
 			nil, 3},
-		"only one end tells": {[]*Observation{a(100), sameID(sw(2), 100)}, nil, 2},
+		"only one end reports": {[]*Observation{a(100), sameID(sw(2), 100)}, nil, 2},
 		"ports of their own": {[]*Observation{sameID(sw(1, sees(3, 2, 3), sees(4, 2, 4)), 0), sameID(sw(2, sees(3, 1, 3), sees(4, 1, 4)), 0)},
 			[]string{"1/3[]>2/3[]", "1/4[]>2/4[]"}, 0},
 	} {

@@ -13,7 +13,7 @@ import (
 const maxForwarding = 256
 
 // infer has the switches read again for what else reports links, when some of them
-// tell of no neighbours. Those that fail keep what they had.
+// report no neighbours. Switches that fail keep their former data.
 func (s *Surveyor) infer() {
 	if s.opt.Infer == nil {
 		return

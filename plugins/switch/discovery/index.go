@@ -8,7 +8,7 @@ import (
 	"ctl.internal/plugins/switch/mib"
 )
 
-// index finds switches by what neighbours tell of them.
+// index finds switches by what their neighbours report.
 type index struct {
 	obs []*Observation
 	// The ways to find a switch, strongest first; each maps an identifier to the

@@ -8,7 +8,7 @@ import (
 )
 
 // infer adds links to switches that speak neither LLDP nor CDP, from what spanning
-// tree and forwarding tables tell. Only ports that nothing else has joined are used,
+// tree and forwarding tables show. Only ports without another link are used,
 // and a segment with more than two switches makes no link.
 func (b *builder) infer() {
 	mute := map[int]bool{}

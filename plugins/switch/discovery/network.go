@@ -31,7 +31,7 @@ type Network struct {
 type Node struct {
 	ID   string // decimal MAC for SNMP, eight octets of the chassis id for PR
 	Kind Kind
-	Name string // sysName as the device or its neighbours tell it
+	Name string // sysName as the device or its neighbours report it
 	// The rest is of SNMP nodes only.
 	MAC      mib.MAC
 	Address  string
@@ -71,7 +71,7 @@ func (e Edge) Inferred() bool { return e.Source == STP || e.Source == FDB }
 func (e Edge) NodeLevel() bool { return e.Tail.Port == "" && e.Head.Port == "" }
 
 // Peer returns the switch of the list at the other end of a port, or of the link that it is
-// a member of; 0 when there is none.
+// a member of; 0 if it is in no aggregate.
 func (n *Network) Peer(node, port string) mib.MAC {
 	for i := range n.Edges {
 		e := &n.Edges[i]

@@ -24,7 +24,7 @@ type Observation struct {
 	Ports     []Port
 	Neighbors []Neighbor
 	Marks     Marks
-	// Evidence is what else tells of links; nil = not asked for.
+	// Evidence is other evidence of links; nil = not read.
 	Evidence *Evidence
 
 	Observed time.Time // when the switch answered
@@ -32,7 +32,7 @@ type Observation struct {
 	Stale bool
 	// Cut are the tables that could be read up to some row only.
 	Cut []Cut `json:",omitempty"`
-	// Notes tell what is missing or odd, one line each.
+	// Notes say what is missing or unusual, one line each.
 	Notes []string
 }
 
@@ -80,7 +80,7 @@ type Port struct {
 	Aggregate uint32
 }
 
-// Mute reports whether the switch tells of no neighbours at all: it answers, and has
+// Mute reports whether the switch reports no neighbours at all: it answers, and has
 // neither LLDP nor CDP.
 func (o *Observation) Mute() bool {
 	return !o.Stale && o.BySNMP() && len(o.Ports) > 0 && len(o.Chassis.ID) == 0 && o.Device == "" && len(o.Neighbors) == 0
@@ -101,7 +101,7 @@ type Marks struct {
 	Doubtful bool
 }
 
-// Evidence is what the spanning tree and the forwarding table of a switch tell of
+// Evidence is what the spanning tree and the forwarding table of a switch show of
 // other switches of the list.
 type Evidence struct {
 	// Designated is who sends on the segment of a port, where that is not the switch

@@ -9,17 +9,17 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// Hint says what is new at a switch, as a trap of it reported.
+// Hint says what changed at a switch, as a trap of it reported.
 type Hint struct {
 	Node mib.MAC
 	// IfIndex is the interface a link trap is about; 0 = none.
 	IfIndex uint32
 	// Neighbors must be read again even if the switch says that none has changed.
 	Neighbors bool
-	// Polled: no trap came, but the counters of the switch were read and its ports are otherwise than was known.
+	// Polled: no trap arrived, but reading the counters showed that the ports changed.
 	Polled bool
 	// Repeat: neighbours appear some time after a link came up or the switch
-	// restarted, so it is read a few times more.
+	// restarted, so it is read several times.
 	Repeat bool
 }
 
@@ -45,7 +45,7 @@ type due struct {
 	trapped   bool     // a trap came
 }
 
-// Touch has a switch of the list read again soon. It never waits, and any number of
+// Touch causes a switch of the list to be read again soon. It never waits, and any number of
 // calls for one switch is one reading. On a link's change the switch at its other
 // end is read too.
 func (s *Surveyor) Touch(h Hint) {
@@ -65,7 +65,7 @@ func (s *Surveyor) Touch(h Hint) {
 	}
 }
 
-// schedule notes that a switch is to be read. s.mu is held.
+// schedule records that a switch is to be read. s.mu is held.
 func (s *Surveyor) schedule(h Hint, now time.Time) {
 	d := s.dues[h.Node]
 	soon := now.Add(debounce)
@@ -125,8 +125,7 @@ func (s *Surveyor) rereads() {
 	}
 }
 
-// takeDue takes what is due now, or says how long to wait for the next; 0 = nothing
-// is due at all.
+// takeDue returns what is due now, or how long to wait for the next; 0 = nothing is due at all.
 func (s *Surveyor) takeDue(now time.Time) (map[mib.MAC]*due, time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +198,7 @@ func (s *Surveyor) retryLater(batch map[mib.MAC]*due) {
 			}
 		}
 	}
-	for m := range s.reread { // what is calm again needs no memory
+	for m := range s.reread { // entries without pending work are deleted
 		if s.dues[m] == nil && now.Sub(s.reread[m]) > calm {
 			delete(s.reread, m)
 		}
@@ -220,7 +219,7 @@ func hasNeighbor(o *Observation, ifIndex uint32) bool {
 	return i >= 0 && slices.ContainsFunc(o.Neighbors, func(n Neighbor) bool { return n.LocalPort == o.Ports[i].ID })
 }
 
-// refresh reads what has changed at a switch; all of it where that is not possible.
+// refresh reads what has changed at a switch, or everything if that is not possible.
 func (s *Surveyor) refresh(ctx context.Context, sw *switchdriver.Switch, neighbors bool) (*Observation, error) {
 	old := s.Observation(mib.MAC(sw.NodeId))
 	if s.opt.Refresh == nil || old == nil || old.Stale || !old.BySNMP() {

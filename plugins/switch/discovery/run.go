@@ -29,7 +29,7 @@ const interim = 2 * time.Second
 // run is a discovery under way.
 type run struct {
 	cause   Cause
-	quick   bool // read only what has changed, where a switch tells
+	quick   bool // read only what has changed, if a switch reports it
 	scope   Scope
 	started time.Time
 	done    chan struct{} // closed at the end
@@ -59,7 +59,7 @@ func (s *Surveyor) Discover(ctx context.Context, scope Scope, progress func(done
 }
 
 // Periodic is what the interval brings about: it reads only what has changed, where
-// switches tell.
+// switches report.
 func (s *Surveyor) Periodic(ctx context.Context) (Summary, error) {
 	return s.start(ctx, &run{scope: All, cause: Interval, quick: true}, nil)
 }
@@ -91,7 +91,7 @@ func (s *Surveyor) start(ctx context.Context, r *run, progress func(done, total 
 				progress(c[0], c[1])
 			}
 		case <-ctx.Done():
-			return Summary{}, fault.Wrap(fault.Timeout, ctx.Err(), "the discovery goes on, but this call's time is over")
+			return Summary{}, fault.Wrap(fault.Timeout, ctx.Err(), "the discovery continues, but the time limit of this call has ended")
 		}
 	}
 }

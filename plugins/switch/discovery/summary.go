@@ -31,7 +31,7 @@ type Failure struct {
 
 // String is one line for people and logs.
 func (s Summary) String() string {
-	return fmt.Sprintf("%d of %d switches answered, %d ports, %d links between switches (%d told by one end only), %d to other devices, %d neighbours not placed, in %s",
+	return fmt.Sprintf("%d of %d switches answered, %d ports, %d links between switches (%d reported by one end only), %d to other devices, %d neighbours not placed, in %s",
 		s.Answered, s.Asked, s.Ports, s.Links, s.OneEnded, s.Outside, s.Unresolved, s.Took.Round(time.Millisecond))
 }
 

@@ -141,7 +141,7 @@ func TestScopes(t *testing.T) {
 		t.Errorf("edges only: %+v", s)
 	}
 	if s := r.discover(t, Switches); s.Switches != 3 || s.Links != 2 {
-		t.Errorf("the third switch does not tell its edge yet: %+v", s)
+		t.Errorf("the third switch does not report its edge yet: %+v", s)
 	}
 	r.inv.Set("list", entries(2), nil)
 	if s := r.discover(t, All); s.Switches != 1 {

@@ -30,7 +30,7 @@ type Options struct {
 	// Refresh reads what has changed since old, with the neighbours if that is asked
 	// for; nil: Observe is used.
 	Refresh func(ctx context.Context, sw *switchdriver.Switch, old *Observation, neighbors bool) (*Observation, error)
-	// Infer reads what else tells of links, for switches without LLDP and CDP and
+	// Infer reads other evidence of links, for switches without LLDP and CDP and
 	// those around them; nil: such links are not found.
 	Infer    func(ctx context.Context, sw *switchdriver.Switch, o *Observation, want map[mib.MAC]bool) (*Evidence, error)
 	Workers  int           // switches asked at the same time, 256
@@ -130,7 +130,7 @@ func (s *Surveyor) loop() {
 }
 
 // timer fires when the next periodic discovery is due, with some jitter so that
-// controllers do not fall into step; nil, which never fires, when there is none.
+// controllers do not fall into step; nil, which never fires, without an interval.
 func (s *Surveyor) timer() <-chan time.Time {
 	d := s.Interval()
 	if d == 0 {
@@ -183,7 +183,7 @@ func (s *Surveyor) SetInterval(d time.Duration) {
 	}
 }
 
-// Network returns the latest result; nil when there is none yet.
+// Network returns the latest result; nil before the first one.
 func (s *Surveyor) Network() *Network {
 	s.mu.Lock()
 	defer s.mu.Unlock()

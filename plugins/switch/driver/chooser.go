@@ -55,7 +55,7 @@ const (
 type Options struct {
 	Standard StandardDriver // serves whatever no other driver does
 	File     Described      // nil: there is no vendor-specific file
-	Board    Switchboard    // nil: there are no driver plugins
+	Board    Switchboard    // nil: no driver plugins
 	// Listed returns the driver that the switch list asks for; nil: it asks for none.
 	Listed   func(node uint64) string
 	Deadline time.Duration // for one call of a driver plugin; 0: 25 s
@@ -223,7 +223,7 @@ func (c *Chooser) find(ctx context.Context, sw *switchdriver.Switch, operation s
 			return choice, sw, nil
 		}
 	}
-	return Choice{}, nil, fault.New(fault.Unsupported, "no driver of switch %s (model %q) has the operation %s; switch:drivers shows those there are, a feature installs another",
+	return Choice{}, nil, fault.New(fault.Unsupported, "no driver of switch %s (model %q) has the operation %s; switch:drivers lists the drivers; install the feature of another driver",
 		mib.MAC(sw.NodeId), sw.Model, operation)
 }
 

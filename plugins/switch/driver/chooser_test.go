@@ -56,7 +56,7 @@ func TestChoice(t *testing.T) {
 	}
 	listed = ""
 	b.install("drv-bad", &fake{match: switchdriver.Match{SysDescr: "("}})
-	b.until("the bad one is told", func() bool {
+	b.until("the bad one is reported", func() bool {
 		for _, d := range b.chooser.Drivers() {
 			if d.Name == "drv-bad" && strings.Contains(d.State, "sysDescr") {
 				return true
@@ -187,7 +187,7 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// A driver that hangs costs its own switches their deadline and nobody else anything.
+// A driver that hangs costs its own switches their deadline, and does not affect others.
 func TestHang(t *testing.T) {
 	b := newBench(t, driver.Options{Deadline: 50 * time.Millisecond})
 	f := &fake{match: switchdriver.Match{Models: []string{"m"}}}

@@ -39,7 +39,7 @@ func newMatcher(m switchdriver.Match) (*matcher, error) {
 		p = strings.TrimPrefix(p, ".")
 		for arc := range strings.SplitSeq(p, ".") {
 			if _, err := strconv.ParseUint(arc, 10, 32); err != nil {
-				return nil, fmt.Errorf("%.60q is no object identifier", p)
+				return nil, fmt.Errorf("%.60q is not an object identifier", p)
 			}
 		}
 		out.prefixes = append(out.prefixes, p)

@@ -115,7 +115,7 @@ func part[E any](all []*E, q Query, counts func(*E) bool, order func(a, b *E) in
 	slices.SortFunc(all, order)
 	if q.Cursor != "" {
 		if q.Cursor[0] != 'w' {
-			return p, fault.At(fault.Invalid, "cursor", "%.60q is no cursor of this table: read it from its beginning", q.Cursor)
+			return p, fault.At(fault.Invalid, "cursor", "%.60q is not a cursor of this table: read it from its beginning", q.Cursor)
 		}
 		from, found := slices.BinarySearchFunc(all, q.Cursor, func(e *E, c string) int { return cmp.Compare(name(e), c) })
 		if found {
@@ -147,7 +147,7 @@ type Interface struct {
 // Counters reads what the interfaces of a switch have counted, by the standard MIB.
 func (c *Chooser) Counters(ctx context.Context, sw *switchdriver.Switch) (Counters, error) {
 	if sw.GetSnmp() == nil {
-		return Counters{}, fault.New(fault.Unsupported, "switch %s is not asked by SNMP, which alone has counters", mib.MAC(sw.NodeId))
+		return Counters{}, fault.New(fault.Unsupported, "switch %s does not use SNMP, which is needed for counters", mib.MAC(sw.NodeId))
 	}
 	return c.opt.Standard.ReadCounters(ctx, sw)
 }

@@ -66,7 +66,7 @@ func (g *checked) perform(ctx context.Context, sw *switchdriver.Switch, o *write
 	case errors.Is(err, &fault.Error{Kind: fault.Unsupported}): // nothing can read it: the driver's word counts
 		return lines, nil
 	case err == nil && differs != "":
-		err = fault.Device(fault.Downstream, "the driver %s says that the change of switch %s is made, but it shows %s", g.name, switchdriver.Label(sw), differs)
+		err = fault.Device(fault.Downstream, "the driver %s reports that the change of switch %s was made, but the switch shows %s", g.name, switchdriver.Label(sw), differs)
 	}
 	return lines, err
 }

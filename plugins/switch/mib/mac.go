@@ -13,7 +13,7 @@ type MAC uint64
 // ParseMAC reads an address of six octets in hexadecimal: with colons or dashes
 // between them, leading zeros left out or not (net-snmp and the kernel's bridges
 // print 2:0:de:91:64:42), four digits and dots, or twelve digits. The eight-octet
-// form of PrintDB (two zero octets in front) is taken too.
+// form of PrintDB (two zero octets in front) is also accepted.
 func ParseMAC(s string) (MAC, error) {
 	plain := strings.TrimSpace(s)
 	width := 2
@@ -55,7 +55,7 @@ func MACFromBytes(b []byte) MAC {
 }
 
 // MACOf reads an address that a device sent: six octets, or their text form, as
-// some agents give it. 0 is no address.
+// some agents give it. 0 means no address.
 func MACOf(b []byte) MAC {
 	switch len(b) {
 	case 6:

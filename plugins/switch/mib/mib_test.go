@@ -63,7 +63,7 @@ func TestPortList(t *testing.T) {
 		want  []uint32
 	}{
 		"most significant bit is port 1":    {[]byte{0x81, 0x80}, known, []uint32{1, 8, 9}},
-		"rubbish behind the ports":          {[]byte{0x80, 0, '\n', '0', '0'}, known, []uint32{1}},
+		"garbage after the ports":           {[]byte{0x80, 0, '\n', '0', '0'}, known, []uint32{1}},
 		"ports not known":                   {[]byte{0x80, 1}, nil, []uint32{1, 16}},
 		"comma text":                        {[]byte("1,3,9"), known, []uint32{1, 3, 9}},
 		"comma text, ports not known":       {[]byte("1,3,9"), nil, []uint32{1, 3, 9}},

@@ -67,7 +67,7 @@ func (d *Driver) vtpVLANs(ctx context.Context, t snmp.Target) (map[mib.VID]vtpVL
 // What is read of several VLANs.
 const (
 	vlansAtOnce = 4               // at one switch
-	maxPortNum  = 1 << 15         // an ifIndex from here on is no port number in get-fdb-table
+	maxPortNum  = 1 << 15         // an ifIndex from here on is not a port number in get-fdb-table
 	portVLANs   = 64              // whose ports are asked for
 	portTime    = 2 * time.Second // for these at a discovery: an agent may not show them at all
 )
@@ -86,7 +86,7 @@ func (d *Driver) eachVLAN(ctx context.Context, sw *switchdriver.Switch, t snmp.T
 		if err == nil || ctx.Err() != nil || vid == 1 {
 			return err
 		}
-		f := fault.Device(fault.Downstream, "switch %s shows its bridge one VLAN at a time, but not VLAN %d: %v; let the switch list's community "+
+		f := fault.Device(fault.Downstream, "switch %s has a separate bridge table for each VLAN, but not for VLAN %d: %v; let the switch list's community "+
 			"NAME read NAME@%d, or its SNMPv3 user the context vlan-%d", switchdriver.Label(sw), vid, err, vid, vid)
 		f.Cause = err
 		return f

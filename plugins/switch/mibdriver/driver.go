@@ -66,7 +66,7 @@ func both(sw *switchdriver.Switch) (r, w snmp.Target, err error) {
 
 // noSNMP is the fault of a switch that the list says not to ask by SNMP.
 func noSNMP(sw *switchdriver.Switch) error {
-	return fault.New(fault.Unsupported, "switch %s is not asked by SNMP (Version none in the switch list), and nothing else does this", switchdriver.Label(sw))
+	return fault.New(fault.Unsupported, "switch %s does not use SNMP (Version none in the switch list), and no other driver supports this", switchdriver.Label(sw))
 }
 
 func target(sw *switchdriver.Switch, community string) (snmp.Target, error) {
@@ -105,7 +105,7 @@ func deviceFault(sw *switchdriver.Switch, err error) error {
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		return fault.Wrap(fault.Unavailable, err, "the call was given up before switch %s answered", switchdriver.Label(sw))
+		return fault.Wrap(fault.Unavailable, err, "the call was cancelled before switch %s answered", switchdriver.Label(sw))
 	case errors.As(err, &e) && e.Access():
 		return with(fault.Downstream, "; the switch list's community, user or passwords do not give access to this")
 	case errors.As(err, &e) && e.Unreachable():

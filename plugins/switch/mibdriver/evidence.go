@@ -11,7 +11,7 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// Evidence reads what else tells of links than neighbours' own words: who sends on
+// Evidence reads other evidence of links than reported neighbours: who sends on
 // the segments of the ports by the spanning tree, and, unless want is empty, where
 // the addresses wanted were learned.
 func (d *Driver) Evidence(ctx context.Context, sw *switchdriver.Switch, o *discovery.Observation, want map[mib.MAC]bool) (*discovery.Evidence, error) {

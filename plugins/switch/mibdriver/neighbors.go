@@ -10,7 +10,7 @@ import (
 	"ctl.internal/plugins/switch/snmp"
 )
 
-// maxNeighbours bounds what one switch may tell.
+// maxNeighbours is the maximum number of neighbours that one switch may report.
 const maxNeighbours = 4096
 
 // lldpColumns are the columns of one of the two LLDP MIBs: three of the local ports
@@ -37,7 +37,7 @@ var (
 	}
 )
 
-// neighbours reads all that tells of neighbours, ports' own identifiers included.
+// neighbours reads all neighbour tables, including the ports' own identifiers.
 // Tables the switch does not serve are not asked for; when it seems to serve none,
 // LLDP-MIB's are, as some agents have tables and no scalars.
 func (d *Driver) neighbours(ctx context.Context, t snmp.Target, which sources, tables *discovery.Tables) (err error) {

@@ -37,8 +37,8 @@ type columns struct {
 }
 
 // page reads the rows of a table that are within a part of its index and after a place, at most limit of them, and
-// reports whether there are more, and what was cut. Both columns are read at the same time, on two sockets: a switch takes about as
-// long for one as for the other. A row that the first column lacks is none.
+// reports whether there are more, and what was cut. Both columns are read at the same time, on two sockets: a switch
+// takes about as long for one as for the other. A row without a value in the first column does not count.
 func (d *Driver) page(ctx context.Context, t snmp.Target, c columns, within, after []uint32, limit int) (rows []row, more bool, partial []discovery.Cut, err error) {
 	if len(after) < len(within) {
 		after = within
@@ -134,7 +134,7 @@ func readCursor(cursor string, tables ...string) (table string, index []uint32, 
 	if cursor == "" {
 		return "", nil, nil
 	}
-	bad := fault.At(fault.Invalid, "cursor", "%.60q is no cursor of this table: read it from its beginning", cursor)
+	bad := fault.At(fault.Invalid, "cursor", "%.60q is not a cursor of this table: read it from its beginning", cursor)
 	if table = cursor[:1]; !slices.Contains(tables, table) {
 		return "", nil, bad
 	}

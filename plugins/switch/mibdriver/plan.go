@@ -37,7 +37,7 @@ type step struct {
 	final bool // it is not taken back when the call fails
 }
 
-// assign adds an instance that the step changes from a value to another; nil: there is none.
+// assign adds an instance that the step changes from a value to another; nil: it does not exist.
 func (s *step) assign(oid string, kind writes.Kind, from, to *string) {
 	a := writes.Assignment{OID: oid, Kind: kind, From: from, To: to}
 	s.Assigns = append(s.Assigns, a)

@@ -68,7 +68,7 @@ func TestPlan(t *testing.T) {
 	}{
 		{"a VLAN without ports", table(nil), change{vid: 5, create: true, name: "x"}, together, joinFirst,
 			"name.5=78 status.5=4 ← status.5=6\n"},
-		{"an access port: it leaves VLAN 1; bits behind the ports stay", table(nil),
+		{"an access port: it leaves VLAN 1; bits after the ports stay", table(nil),
 			change{vid: 5, create: true, setPorts: true, egress: mib.PortsOf(1, 2), untagged: mib.PortsOf(2)}, together, joinFirst,
 			"egress.5=c000 untagged.5=4000 status.5=4 ← status.5=6\n" +
 				"pvid.2=5 ← pvid.2=1\n" +
@@ -115,7 +115,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// A VLAN's state is told apart from the one asked for.
+// A VLAN's state is distinguished from the one asked for.
 func TestCompare(t *testing.T) {
 	ask := change{vid: 100, setPorts: true, egress: mib.PortsOf(1, 2, 3), untagged: mib.PortsOf(2, 3)}
 	good := func() *vlanTable { return table(map[mib.VID][2][]uint32{100: {{1, 2, 3}, {2, 3}}}) }

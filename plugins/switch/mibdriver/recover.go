@@ -145,7 +145,7 @@ func undo(s writes.Step, now map[string]*string) (set []gosnmp.SnmpPDU, foreign 
 	return set, foreign
 }
 
-// binding assigns a value to an instance; false: it is none, or a row as a whole.
+// binding assigns a value to an instance; false: it is not an instance, or it is a whole row.
 func binding(a writes.Assignment, value *string) (gosnmp.SnmpPDU, bool) {
 	switch {
 	case value == nil:

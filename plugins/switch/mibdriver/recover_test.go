@@ -33,10 +33,10 @@ func state(t *testing.T, d *Driver, sw *switchdriver.Switch) string {
 	return out
 }
 
-// A process that dies behind any of the SETs of a change leaves what becomes whole or
+// A process that dies after any of the SETs of a change leaves what becomes whole or
 // is undone, on makes with different habits.
 func TestRecover(t *testing.T) {
-	// Each for a habit: none, ports only behind the row, lists of one length, used VLANs stay.
+	// Each for a habit: none, ports only after the row, lists of one length, used VLANs stay.
 	for _, model := range []string{"generic", "Accton_ECS4610-52T", "D-Link_DGS-1510-28X", "Dell_PowerConnect-5548"} {
 		t.Run(model, func(t *testing.T) {
 			n, err := network.Start(network.Options{Topology: "single:1", Models: []string{model}, Ports: 8, Hosts: -1})
@@ -181,7 +181,7 @@ func TestRecoverStaticEntries(t *testing.T) {
 	settled("made, with other ports", none.becomes(two.to, two.kind), writes.Undone, 0)
 }
 
-// What somebody else has changed since is left alone, and told.
+// What somebody else has changed since is not touched, and is reported.
 func TestRecoverLeavesOthersAlone(t *testing.T) {
 	n, err := network.Start(network.Options{Topology: "single:1", Ports: 28, Hosts: -1})
 	if err != nil {

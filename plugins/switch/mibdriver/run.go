@@ -80,7 +80,7 @@ func (d *Driver) takeBack(call context.Context, sw *switchdriver.Switch, w snmp.
 		return deviceFault(sw, cause)
 	}
 	writes.Keep(call)
-	return deviceFault(sw, fmt.Errorf("%w; this could not be taken back: %s", cause, strings.Join(left, ", ")))
+	return deviceFault(sw, fmt.Errorf("%w; this could not be undone: %s", cause, strings.Join(left, ", ")))
 }
 
 // refusal reports whether the switch answered with an error: a row that was never

@@ -98,7 +98,7 @@ func TestEverySource(t *testing.T) {
 	}
 }
 
-// Without spanning tree the forwarding tables tell.
+// Without spanning tree the forwarding tables decide.
 func TestForwardingTables(t *testing.T) {
 	lab := newLab(t, network.Options{Topology: "chain:4", Discovery: []simswitch.Discovery{simswitch.Mute}, Ports: 8})
 	for i := 1; i <= 4; i++ {

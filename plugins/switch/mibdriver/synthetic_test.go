@@ -145,7 +145,7 @@ func TestCisco(t *testing.T) {
 func TestCiscoWithoutViews(t *testing.T) {
 	d, sw := synthetic(t, "ios", "3", false)
 	_, err := d.ReadFDB(deadline(t), sw, 0, 0)
-	if fault.KindOf(err) != fault.Downstream || !strings.Contains(err.Error(), "one VLAN at a time, but not VLAN 10") || !strings.Contains(err.Error(), "vlan-10") {
+	if fault.KindOf(err) != fault.Downstream || !strings.Contains(err.Error(), "a separate bridge table for each VLAN, but not for VLAN 10") || !strings.Contains(err.Error(), "vlan-10") {
 		t.Errorf("got %v", err)
 	}
 	if strings.Contains(err.Error(), "public") {

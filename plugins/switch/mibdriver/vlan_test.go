@@ -122,7 +122,7 @@ func TestVLANRefused(t *testing.T) {
 		t.Errorf("the error does not name the switch, the SNMP error and the object: %s", s)
 	}
 	if v := vlan(t, b, 5); v != nil {
-		t.Errorf("left behind: %v", v)
+		t.Errorf("not removed: %v", v)
 	}
 	if v := vlan(t, b, 1); !slices.Equal(v.EgressPorts, before.EgressPorts) {
 		t.Errorf("VLAN 1 has ports %v", v.EgressPorts)
@@ -147,7 +147,7 @@ func TestSilentSwitch(t *testing.T) {
 	_, err := hasty(t).ReadVLANs(deadline(t), b.switches[0])
 	kind(t, err, fault.Timeout)
 	if !strings.Contains(err.Error(), "02:00:00:00:00:01 (127.0.0.1)") || strings.Contains(err.Error(), "private") {
-		t.Errorf("the error does not name the switch, or tells the community: %v", err)
+		t.Errorf("the error does not name the switch, or contains the community: %v", err)
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// vlanTable is all a switch tells of its VLANs.
+// vlanTable is all that a switch reports of its VLANs.
 type vlanTable struct {
-	known mib.Ports // bridge ports; nil when the switch does not tell
+	known mib.Ports // bridge ports; nil if the switch does not report them
 	rows  map[mib.VID]*vlanRow
 	pvid  map[uint32]mib.VID // by port
 	text  bool               // the switch returns port numbers in ASCII instead of bits

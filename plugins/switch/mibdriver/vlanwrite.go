@@ -124,7 +124,7 @@ func check(sw *switchdriver.Switch, t *vlanTable, c change) error {
 		return nil
 	}
 	if t.known == nil {
-		return fault.Device(fault.Unsupported, "switch %s does not tell which ports it has (dot1dBasePortTable), so none can be set", switchdriver.Label(sw))
+		return fault.Device(fault.Unsupported, "switch %s does not report its ports (dot1dBasePortTable), so no port can be set", switchdriver.Label(sw))
 	}
 	var l fault.List
 	for _, p := range c.egress.Sorted() {

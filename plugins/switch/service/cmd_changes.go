@@ -47,7 +47,7 @@ func (s *Service) cmdSDN() commands.Command {
 			"Example: switch:sdn --dry-run 90:94:e4:23:13:e0",
 		Arguments: []commands.Argument{s.switchArgument(false)},
 		Options: []commands.Option{{Name: "apply", Help: "do it", Type: commands.Bool},
-			{Name: "dry-run", Help: "only tell what would be done", Type: commands.Bool}},
+			{Name: "dry-run", Help: "only show what would be done", Type: commands.Bool}},
 		Run: s.runSDN,
 	}
 }
@@ -56,7 +56,7 @@ func (s *Service) runSDN(ctx context.Context, in *commands.Invocation) error {
 	reports := s.sdn.Reports()
 	if in.Flag("apply") || in.Flag("dry-run") {
 		if !s.sdn.Settings().Any() {
-			return fault.New(fault.Invalid, "nothing is to be switched off: see sdn in etc/switch.yaml")
+			return fault.New(fault.Invalid, "nothing is configured to be disabled: see sdn in etc/switch.yaml")
 		}
 		switches := s.inventory.All()
 		if arg := in.Arg("switch"); arg != "" {

@@ -82,7 +82,7 @@ func vlanID(text string) (uint32, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || n < 1 || n > 4094 {
-		return 0, fault.At(fault.Invalid, "vlan", "%.20q is no VLAN; write a number from 1 to 4094", text)
+		return 0, fault.At(fault.Invalid, "vlan", "%.20q is not a VLAN; write a number from 1 to 4094", text)
 	}
 	return uint32(n), nil
 }

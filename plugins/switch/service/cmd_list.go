@@ -114,7 +114,7 @@ func (s *Service) cmdExportDB() commands.Command {
 func (s *Service) runExportDB(_ context.Context, in *commands.Invocation) error {
 	path, secrets := in.Arg("path"), in.Flag("secrets")
 	if secrets && path == "" {
-		return fault.New(fault.Invalid, "secrets are written to a file only: name one")
+		return fault.New(fault.Invalid, "secrets are written only to a file: give a file name")
 	}
 	var b bytes.Buffer
 	if err := switchlist.Write(&b, s.inventory.Entries(), secrets); err != nil {
@@ -130,11 +130,11 @@ func (s *Service) runExportDB(_ context.Context, in *commands.Invocation) error 
 		if errors.Is(err, fs.ErrExist) {
 			kind = fault.Exists
 		}
-		return fault.Wrap(kind, err, "the list is not written: %v", commands.FileError(err))
+		return fault.Wrap(kind, err, "the list could not be written: %v", commands.FileError(err))
 	}
 	_, err = f.Write(b.Bytes())
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fault.Wrap(fault.Unavailable, err, "the list is not written whole: %v", err)
+		return fault.Wrap(fault.Unavailable, err, "the list was not written completely: %v", err)
 	}
 	in.Printf("%d switches written to %s\n", len(s.inventory.Entries()), s.path(path))
 	return nil

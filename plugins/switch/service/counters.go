@@ -352,7 +352,8 @@ func (m portMetrics) Collect(ch chan<- prometheus.Metric) {
 	}
 	m.s.readings.mu.Unlock()
 	slices.SortFunc(all, func(a, b line) int {
-		return cmp.Or(-cmp.Compare(a.State, b.State), cmp.Compare(a.sw, b.sw), cmp.Compare(a.Number, b.Number)) // up, unknown, down
+		// up, unknown, down
+		return cmp.Or(-cmp.Compare(a.State, b.State), cmp.Compare(a.sw, b.sw), cmp.Compare(a.Number, b.Number))
 	})
 	shown := min(len(all), m.s.set.Counters.MetricsPorts)
 	gauge := func(name, help string, v float64, labels ...string) {

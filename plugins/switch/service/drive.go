@@ -47,7 +47,7 @@ func (s *Service) refuse(sw *switchdriver.Switch) error {
 	if m == 0 {
 		return nil
 	}
-	return fault.Device(fault.Downstream, "switch %s is not changed: what answers at its address says that it is switch %s, which is in the list, too; "+
+	return fault.Device(fault.Downstream, "switch %s is not changed: the device at its address reports that it is switch %s, which is also in the list; "+
 		"correct the list, or once that is mended read it again with switch:TopoDiscover", switchdriver.Label(sw), m)
 }
 

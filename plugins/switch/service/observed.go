@@ -26,7 +26,7 @@ type observed struct {
 	Observation *discovery.Observation `json:"observation,omitempty"` // nil: it has never answered
 }
 
-// round is the last discovery that was finished: those whose records tell of no failure
+// round is the last discovery that was finished: switches whose records have no failure
 // answered then.
 type round struct {
 	Source  string            `json:"source"`

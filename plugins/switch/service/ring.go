@@ -15,7 +15,8 @@ const (
 	maxGone   = 80
 )
 
-// ring keeps the last items of a list in the datastore, a record for each batch of them. One process at a time may add; all may read.
+// ring keeps the last items of a list in the datastore, a record for each batch of them. One process at a time may add;
+// all may read.
 type ring[T any] struct {
 	table *state.Table[[]T]
 	keep  int

@@ -132,14 +132,14 @@ type arpIn struct {
 	MAC     mib.MAC `json:"mac-address"`
 }
 
-// device reads the IPv4 address of a device, with or without the length of its subnet's prefix; 0 is none.
+// device reads the IPv4 address of a device, with or without the length of its subnet's prefix; 0 means no length.
 func (in arpIn) device() (address string, bits uint32, err error) {
 	const leaf = "ip-address"
 	text := strings.TrimSpace(in.Address)
 	if strings.Contains(text, "/") {
 		p, err := netip.ParsePrefix(text)
 		if err != nil || !p.Addr().Is4() || p.Bits() == 0 {
-			return "", 0, fault.At(fault.Invalid, leaf, "%.40q is no IPv4 address with the length of its prefix, 192.0.2.7/24", text)
+			return "", 0, fault.At(fault.Invalid, leaf, "%.40q is not an IPv4 address with the length of its prefix, 192.0.2.7/24", text)
 		}
 		text, bits = p.Addr().String(), uint32(p.Bits())
 	}

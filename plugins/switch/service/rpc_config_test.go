@@ -36,7 +36,7 @@ func (b *bench) refuse(t *testing.T, module, rpc, input string, kind fault.Kind,
 	}
 	for _, p := range parts {
 		if !strings.Contains(err.Error(), p) {
-			t.Errorf("%s:%s %s: the error does not tell %q: %v", module, rpc, input, p, err)
+			t.Errorf("%s:%s %s: the error does not contain %q: %v", module, rpc, input, p, err)
 		}
 	}
 }

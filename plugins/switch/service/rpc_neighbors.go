@@ -162,7 +162,7 @@ func (s *Service) historyLines(_ context.Context, in historyIn) (*historyLines, 
 	var since time.Time
 	if in.Since != "" {
 		if since, err = time.Parse(time.RFC3339, in.Since); err != nil {
-			return nil, fault.At(fault.Invalid, "since", "%.40q is no time as in RFC 3339, 2026-11-22T17:00:00Z", in.Since)
+			return nil, fault.At(fault.Invalid, "since", "%.40q is not a time as in RFC 3339, 2026-11-22T17:00:00Z", in.Since)
 		}
 	}
 	out := &historyLines{Entries: []historyLine{}}

@@ -191,7 +191,8 @@ type vlanLines struct {
 	Partial []string   `json:"partial,omitempty"`
 }
 
-// vlanLines reads the VLANs of a switch, or of all. Of one switch a failure is the answer, of many it is shown beside the others.
+// vlanLines reads the VLANs of a switch, or of all. Of one switch a failure is the answer, of many it is shown beside
+// the others.
 func (s *Service) vlanLines(ctx context.Context, in vlanIDIn) (*vlanLines, error) {
 	out := &vlanLines{Entries: []vlanLine{}}
 	partial, err := s.each(ctx, in.Switch, func(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {
@@ -243,7 +244,8 @@ const (
 	maxPartial  = 100
 )
 
-// each asks a switch, or all of the list at the same time. It fails with what failed of the one; of all, it names those that did.
+// each asks a switch, or all of the list at the same time. It fails with what failed of the one; of all, it names those
+// that did.
 func (s *Service) each(ctx context.Context, which string, ask func(context.Context, *switchdriver.Switch, *sync.Mutex) error) (partial []string, err error) {
 	var mu sync.Mutex
 	if which != "" {

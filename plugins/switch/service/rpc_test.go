@@ -94,7 +94,7 @@ func TestRefusedInput(t *testing.T) {
 		}
 		for _, part := range c.want {
 			if !strings.Contains(err.Error(), part) {
-				t.Errorf("%s:%s %s: the error does not tell %q: %v", c.module, c.rpc, c.input, part, err)
+				t.Errorf("%s:%s %s: the error does not contain %q: %v", c.module, c.rpc, c.input, part, err)
 			}
 		}
 	}

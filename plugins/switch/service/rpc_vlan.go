@@ -114,7 +114,7 @@ func ports(l *fault.List, leaf, text string) mib.Ports {
 	for item := range strings.SplitSeq(text, ",") {
 		n, err := strconv.ParseUint(strings.TrimSpace(item), 10, 16)
 		if err != nil || n == 0 {
-			*l = append(*l, fault.At(fault.Invalid, leaf, "%.20q is no port number; write numbers from 1 to 65535 separated by commas", strings.TrimSpace(item)))
+			*l = append(*l, fault.At(fault.Invalid, leaf, "%.20q is not a port number; write numbers from 1 to 65535 separated by commas", strings.TrimSpace(item)))
 			continue
 		}
 		out[uint32(n)] = true

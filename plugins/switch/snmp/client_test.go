@@ -226,7 +226,7 @@ func TestSetNamesTheObject(t *testing.T) {
 	}
 }
 
-// A call given up comes back at once and leaves nothing behind.
+// A call given up comes back at once and leaves nothing.
 func TestCancel(t *testing.T) {
 	n := start(t, network.Options{Topology: "single:1"})
 	if err := n.SetFaults("sw1", faults.Set{Silent: true}); err != nil {

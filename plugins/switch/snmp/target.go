@@ -27,7 +27,7 @@ func (t Target) String() string { return t.Addr.String() }
 // GoString is String: no format shows the secrets.
 func (t Target) GoString() string { return t.Addr.String() }
 
-// The protocols by their names in a Target; of another name there is none.
+// The protocols by their names in a Target; other names are invalid.
 var (
 	authProtocols = map[string]gosnmp.SnmpV3AuthProtocol{"md5": gosnmp.MD5, "sha": gosnmp.SHA, "sha-224": gosnmp.SHA224,
 		"sha-256": gosnmp.SHA256, "sha-384": gosnmp.SHA384, "sha-512": gosnmp.SHA512}

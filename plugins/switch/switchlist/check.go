@@ -56,7 +56,7 @@ func examine(row [columns]string) (e Entry, bad []badCell) {
 	if e.MAC, err = mib.ParseMAC(row[colMAC]); err != nil {
 		fail(colMAC, "%v", err)
 	} else if !e.MAC.Unicast() {
-		fail(colMAC, "%s is no address of a single device", e.MAC)
+		fail(colMAC, "%s is not the address of a single device", e.MAC)
 	}
 	if e.Address, err = netip.ParseAddr(row[colIP]); err != nil || e.Address.IsUnspecified() || e.Address.IsMulticast() {
 		fail(colIP, "%q is not the IP address of a switch; write 192.0.2.32 or 2001:db8::32", row[colIP])
@@ -104,7 +104,7 @@ func access(e *Entry, row [columns]string, fail func(col int, format string, arg
 	}
 	if e.Version == NoSNMP {
 		if e.Driver == standardDriver {
-			fail(colDriver, "the driver %s needs SNMP, but the version is none", standardDriver)
+			fail(colDriver, "the driver %s needs SNMP, but the column Version has the value none", standardDriver)
 		}
 		return
 	}
@@ -115,7 +115,7 @@ func access(e *Entry, row [columns]string, fail func(col int, format string, arg
 			}
 		}
 		if e.ReadCommunity == "" {
-			fail(colCommunity, "the community is missing; SNMP version 1 and 2c need one (a switch that only a driver serves has the Version none, or names the Driver)")
+			fail(colCommunity, "the community is missing; SNMP version 1 and 2c need one (for a switch that only a driver serves, set Version to none or name the Driver)")
 		}
 		return
 	}
@@ -145,7 +145,7 @@ func access(e *Entry, row [columns]string, fail func(col int, format string, arg
 		fail(colV3PrivPassword, "the password must have 8 octets or more (RFC 3414)")
 	}
 	if e.V3PrivProtocol != "" && e.V3AuthProtocol == "" {
-		fail(colV3AuthProtocol, "privacy without authentication does not exist; name an authentication protocol")
+		fail(colV3AuthProtocol, "privacy needs authentication; name an authentication protocol")
 	}
 }
 

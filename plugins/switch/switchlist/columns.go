@@ -56,7 +56,7 @@ func titles(cells []string) (layout, []string) {
 		byName[i] = column(cell)
 		switch {
 		case byName[i] < 0 && strings.TrimSpace(cell) != "":
-			problems = append(problems, fmt.Sprintf("unknown column %q; known are %s", cell, strings.Join(columnNames[:], ", ")))
+			problems = append(problems, fmt.Sprintf("unknown column %q; known are: %s", cell, strings.Join(columnNames[:], ", ")))
 		case byName[i] >= 0 && seen[byName[i]]:
 			problems = append(problems, fmt.Sprintf("column %q stands twice; the second is not used", cell))
 			byName[i] = -1

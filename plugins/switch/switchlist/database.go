@@ -71,7 +71,7 @@ func stays(err error) error {
 	switch fault.KindOf(err) {
 	case fault.Unavailable, fault.Timeout, fault.Internal, fault.InUse:
 		if err != nil {
-			return fault.Wrap(fault.KindOf(err), err, "the switch list stays as it was, because it cannot be stored: %v", err)
+			return fault.Wrap(fault.KindOf(err), err, "the switch list is unchanged, because it cannot be stored: %v", err)
 		}
 	}
 	return err
@@ -103,7 +103,7 @@ func (d *Database) Remove(ctx context.Context, at string) error {
 	text, port := SplitAddress(at)
 	address, err := netip.ParseAddr(text)
 	if err != nil {
-		return fault.At(fault.Invalid, "node-ip", "%.60q is no IP address", at)
+		return fault.At(fault.Invalid, "node-ip", "%.60q is not an IP address", at)
 	}
 	return d.change(ctx, func(tx *state.Tx, h *Head, all []Entry) error {
 		match := slices.DeleteFunc(all, func(e Entry) bool {
@@ -116,7 +116,7 @@ func (d *Database) Remove(ctx context.Context, at string) error {
 			d.rows.Delete(tx, rowKey(h.Generation, match[0].MAC))
 			return nil
 		}
-		return fault.At(fault.Invalid, "node-ip", "%d switches are at %s; say which one with its SNMP port, %s:161", len(match), at, at)
+		return fault.At(fault.Invalid, "node-ip", "%d switches have the address %s; add the SNMP port, %s:161", len(match), at, at)
 	})
 }
 
@@ -127,7 +127,7 @@ func (d *Database) Replace(ctx context.Context, entries []Entry) error {
 	for i, e := range entries {
 		at := netip.AddrPortFrom(e.Address, e.Port)
 		if j := cmp.Or(seen[e.MAC], seen[at]); j > 0 {
-			l = append(l, fault.At(fault.Invalid, "all-switch-entry["+strconv.Itoa(i+1)+"]", "%s is in the list already, as entry %d", e, j))
+			l = append(l, fault.At(fault.Invalid, "all-switch-entry["+strconv.Itoa(i+1)+"]", "%s is already in the list, as entry %d", e, j))
 		}
 		seen[e.MAC], seen[at] = i+1, i+1
 	}
@@ -289,9 +289,9 @@ func usable(path string, text []byte, entries []Entry, problems []Problem) error
 	bad := slices.IndexFunc(problems, func(p Problem) bool { return !p.Loaded })
 	switch {
 	case len(bytes.TrimSpace(text)) == 0:
-		return fault.New(fault.Invalid, "the switch list %s is empty, so the one in force stays; a list without switches has a title line: %s", path, Title())
+		return fault.New(fault.Invalid, "the switch list %s is empty, so the current list stays; a list without switches has a title line: %s", path, Title())
 	case len(entries) == 0 && bad >= 0:
-		return fault.New(fault.Invalid, "no line of the switch list %s can be used, so the one in force stays: %s", path, problems[bad])
+		return fault.New(fault.Invalid, "no line of the switch list %s is valid, so the current list stays: %s", path, problems[bad])
 	}
 	return nil
 }

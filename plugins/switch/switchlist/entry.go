@@ -40,8 +40,8 @@ func (e *Entry) secrets() [5]*string {
 	return [5]*string{&e.ReadCommunity, &e.WriteCommunity, &e.V3AuthPassword, &e.V3PrivPassword, &e.CLIPassword}
 }
 
-// NoSNMP is the Version of a switch that is not asked by SNMP: only a driver, or what the
-// vendor-specific configuration describes, serves it.
+// NoSNMP is the Version of a switch without SNMP: only a driver or the functions of the vendor-specific configuration
+// serve it.
 const NoSNMP = "none"
 
 // The names of protocols the list may use, in lower case.
@@ -92,7 +92,7 @@ func (e Entry) Switch() *switchdriver.Switch {
 	return sw
 }
 
-// maxCell bounds what a caller may give for one cell, in octets.
+// maxCell is the maximum length of one cell that a caller gives, in octets.
 const maxCell = 255
 
 // Info is grouping switch-info of module switch-db: the columns of the original list.
@@ -124,7 +124,7 @@ func (f Info) Entry(path string) (e Entry, l fault.List) {
 		if len(cell) > maxCell {
 			l = append(l, fault.At(fault.Invalid, path+leaves[col], "more than %d octets", maxCell))
 		} else if sealed(cell) {
-			l = append(l, fault.At(fault.Invalid, path+leaves[col], "a text of aaa:seal-secret stands for a secret in files only; give the secret itself, it is sealed when it is stored"))
+			l = append(l, fault.At(fault.Invalid, path+leaves[col], "a text of aaa:seal-secret can be used only in files; give the secret itself, it is sealed when it is stored"))
 		}
 	}
 	if len(l) > 0 {
@@ -137,7 +137,7 @@ func (f Info) Entry(path string) (e Entry, l fault.List) {
 	return e, l
 }
 
-// SplitAddress takes the port off an address that has one; port is empty where none is given.
+// SplitAddress separates the port from an address; port is empty if the address has no port.
 func SplitAddress(s string) (address, port string) {
 	if ap, err := netip.ParseAddrPort(s); err == nil {
 		return ap.Addr().String(), strconv.Itoa(int(ap.Port()))
@@ -145,7 +145,7 @@ func SplitAddress(s string) (address, port string) {
 	return s, ""
 }
 
-// Same reports whether two entries stand for the same device: the MAC address, or
+// Same reports whether two entries describe the same device: the MAC address, or
 // address and port of SNMP.
 func (e Entry) Same(o Entry) bool {
 	return e.MAC == o.MAC || e.Version != NoSNMP && o.Version != NoSNMP && e.Address == o.Address && e.Port == o.Port

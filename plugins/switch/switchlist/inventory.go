@@ -169,7 +169,7 @@ func (v *Inventory) Changed() <-chan struct{} {
 	return v.changed
 }
 
-// Last describes the list in force; its zero value means that there is none.
+// Last describes the current list; its zero value means that there is no list.
 func (v *Inventory) Last() Loaded { return v.now().loaded }
 
 // Entries returns the list in the order of the file.

@@ -225,7 +225,7 @@ func (o *opener) text(cell string) (string, error) {
 		return plain, nil
 	}
 	if o.open == nil {
-		return "", errors.New("there is no controller whose key opens it")
+		return "", errors.New("no controller has the key to open it")
 	}
 	plain, err := o.open(cell)
 	if err != nil {

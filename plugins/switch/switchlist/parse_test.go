@@ -58,7 +58,7 @@ func TestParse(t *testing.T) {
 			[]string{`f:2: MAC: "zz"`, `f:3: IP: "10.0.0.300"`, "f:5: SNMP_Community: the community is missing", "f:6: column "}},
 		{"all faults of a line at once",
 			title + "01:00:5e:00:00:01,0.0.0.0,private\n", nil,
-			[]string{`f:2: MAC: 01:00:5e:00:00:01 is no address of a single device; IP: "0.0.0.0"`}},
+			[]string{`f:2: MAC: 01:00:5e:00:00:01 is not the address of a single device; IP: "0.0.0.0"`}},
 		{"too many cells",
 			title + "90:94:e4:23:13:e0,10.0.0.1,private,admin,a,M,more\n", nil, []string{"f:2: 7 cells, but the title line has 6 columns"}},
 		{"the title line was forgotten",
@@ -67,7 +67,7 @@ func TestParse(t *testing.T) {
 		{"the later of two lines with one MAC holds",
 			title + "90:94:e4:23:13:e0,10.0.0.1,private\n90:94:e4:23:13:e0,10.0.0.2,private\n",
 			[]string{"90:94:e4:23:13:e0 10.0.0.2"}, []string{"f:3: MAC 90:94:e4:23:13:e0 stands in line 2"}},
-		{"an unknown column is told and not used",
+		{"an unknown column is reported and not used",
 			"MAC,IP,Community,SNMP_Community\n90:94:e4:23:13:e0,10.0.0.1,x,private\n",
 			[]string{"90:94:e4:23:13:e0 10.0.0.1"}, []string{`f:1: unknown column "Community"`}},
 		{"version 3",
@@ -172,18 +172,18 @@ func TestSealed(t *testing.T) {
 		case "{sealed}cGxhaW4=":
 			return "p,\"w", nil
 		}
-		return "", errors.New("not of this home; make it anew with aaa:seal-secret")
+		return "", errors.New("not of this home; create it again with aaa:seal-secret")
 	}
 	got, problems := ParseWith(Options{Open: open}, "f", []byte(text))
 	want := []string{"f:3: CLI_Username: a text of aaa:seal-secret may stand for a community or a password only",
-		"f:4: SNMP_Community: the sealed text does not open: not of this home; make it anew with aaa:seal-secret; CLI_Password: the sealed text does not open: not of this home; make it anew with aaa:seal-secret"}
+		"f:4: SNMP_Community: the sealed text does not open: not of this home; create it again with aaa:seal-secret; CLI_Password: the sealed text does not open: not of this home; create it again with aaa:seal-secret"}
 	if d := cmp.Diff(want, lines(problems)); d != "" {
 		t.Error(d)
 	}
 	if len(got) != 2 || got[0].WriteCommunity != "private" || got[0].CLIPassword != "p,\"w" || got[1].ReadCommunity != "private" || asked["{sealed}YQ=="] != 1 {
 		t.Errorf("%d switches, asked %v", len(got), asked)
 	}
-	if _, problems := Parse("f", []byte(text)); len(problems) != 4 || !strings.HasPrefix(problems[0].String(), "f:2: SNMP_Community: the sealed text does not open: there is no controller") {
+	if _, problems := Parse("f", []byte(text)); len(problems) != 4 || !strings.HasPrefix(problems[0].String(), "f:2: SNMP_Community: the sealed text does not open: no controller") {
 		t.Errorf("without a key: %v", problems)
 	}
 	if _, l := (Info{IP: "10.0.0.1", MAC: "90:94:e4:23:13:e0", Community: "{sealed}YQ=="}).Entry(""); len(l) != 1 || l[0].Path != "community" {

@@ -13,7 +13,7 @@ import (
 
 // The keys: list/head names the generation in force, whose entries are
 // list-row/GEN/MAC.
-// A list is replaced by writing another generation and then the head, so that nobody sees
+// A list is replaced by writing another generation and then the head, so that no reader sees
 // half of it. Whoever changes an entry writes the head too.
 const (
 	headPrefix = "list/"

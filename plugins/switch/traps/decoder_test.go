@@ -79,21 +79,21 @@ func TestWhoIsBelieved(t *testing.T) {
 		node  mib.MAC
 		nodes int
 	}{
-		"v2c, read community":              {"192.0.2.1:9", v2c("public", trap), Accepted, 1, 1},
-		"v2c, write community":             {"192.0.2.1:9", v2c("private", trap), Accepted, 1, 1},
-		"IPv4 in IPv6":                     {"[::ffff:192.0.2.1]:9", v2c("public", trap), Accepted, 1, 1},
-		"v1":                               {"192.0.2.1:9", v1, Accepted, 1, 1},
-		"wrong community":                  {"192.0.2.1:9", v2c("secret", trap), NotAuthentic, 0, 0},
-		"no community":                     {"192.0.2.1:9", v2c("", trap), NotAuthentic, 0, 0},
-		"a community where none is listed": {"192.0.2.2:9", v2c("", trap), NotAuthentic, 0, 0},
-		"an address that is not listed":    {"192.0.2.9:161", v2c("public", trap), UnknownSource, 0, 0},
-		"told apart by the agent's port":   {"192.0.2.3:1162", v2c("public", trap), Accepted, 4, 1},
-		"not told apart":                   {"192.0.2.3:40000", v2c("public", trap), Accepted, 0, 2},
-		"a GET":                            {"192.0.2.1:9", v2c("public", pduOf(snmpwire.GetRequest, linkDown)), Malformed, 0, 0},
-		"a response":                       {"192.0.2.1:9", v2c("public", pduOf(snmpwire.Response, linkDown)), Malformed, 0, 0},
-		"no trap OID":                      {"192.0.2.1:9", v2c("public", snmpwire.PDU{Type: snmpwire.TrapV2}.Raw()), Malformed, 0, 0},
-		"cut short":                        {"192.0.2.1:9", v1[:len(v1)-1], Malformed, 0, 0},
-		"nothing":                          {"192.0.2.1:9", nil, Malformed, 0, 0},
+		"v2c, read community":               {"192.0.2.1:9", v2c("public", trap), Accepted, 1, 1},
+		"v2c, write community":              {"192.0.2.1:9", v2c("private", trap), Accepted, 1, 1},
+		"IPv4 in IPv6":                      {"[::ffff:192.0.2.1]:9", v2c("public", trap), Accepted, 1, 1},
+		"v1":                                {"192.0.2.1:9", v1, Accepted, 1, 1},
+		"wrong community":                   {"192.0.2.1:9", v2c("secret", trap), NotAuthentic, 0, 0},
+		"no community":                      {"192.0.2.1:9", v2c("", trap), NotAuthentic, 0, 0},
+		"a community where none is listed":  {"192.0.2.2:9", v2c("", trap), NotAuthentic, 0, 0},
+		"an address that is not listed":     {"192.0.2.9:161", v2c("public", trap), UnknownSource, 0, 0},
+		"distinguished by the agent's port": {"192.0.2.3:1162", v2c("public", trap), Accepted, 4, 1},
+		"not distinguished":                 {"192.0.2.3:40000", v2c("public", trap), Accepted, 0, 2},
+		"a GET":                             {"192.0.2.1:9", v2c("public", pduOf(snmpwire.GetRequest, linkDown)), Malformed, 0, 0},
+		"a response":                        {"192.0.2.1:9", v2c("public", pduOf(snmpwire.Response, linkDown)), Malformed, 0, 0},
+		"no trap OID":                       {"192.0.2.1:9", v2c("public", snmpwire.PDU{Type: snmpwire.TrapV2}.Raw()), Malformed, 0, 0},
+		"cut short":                         {"192.0.2.1:9", v1[:len(v1)-1], Malformed, 0, 0},
+		"nothing":                           {"192.0.2.1:9", nil, Malformed, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, reply, v := d.Decode(start, netip.MustParseAddrPort(c.from), c.msg)
@@ -299,7 +299,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%d octets are answered with %d", len(msg), len(reply))
 		}
 		if _, reply, v := d.Decode(start, netip.MustParseAddrPort("198.51.100.1:161"), msg); v != UnknownSource || reply != nil {
-			t.Fatalf("a stranger gets %x", reply)
+			t.Fatalf("an unknown sender gets %x", reply)
 		}
 	})
 }

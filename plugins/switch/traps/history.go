@@ -16,7 +16,7 @@ const (
 	maxUnknown = 64
 )
 
-// Counts tell what became of all messages.
+// Counts are the counters of all messages by result.
 type Counts struct {
 	Received      uint64 `json:"received"`
 	Traps         uint64 `json:"accepted"` // informs included

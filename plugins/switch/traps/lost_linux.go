@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// countLost has the system tell, with each message, how many it threw away because
+// countLost makes the system report, with each message, how many it dropped because
 // the receive buffer was full.
 func countLost(c *net.UDPConn) {
 	raw, err := c.SyscallConn()

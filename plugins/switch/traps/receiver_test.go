@@ -136,7 +136,7 @@ func TestAddressInUse(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("it does not tell that it cannot listen")
+			t.Fatal("it does not report that it cannot listen")
 		}
 		<-time.After(time.Millisecond)
 	}

@@ -201,7 +201,7 @@ func TestSNMP(t *testing.T) {
 		t.Error("the described order was not kept")
 	}
 	if v := b.vlan(t, 9); v != nil {
-		t.Errorf("left behind: %v", v)
+		t.Errorf("not removed: %v", v)
 	}
 	if _, err := b.write(t, &switchdriver.VLAN{VlanId: 10, Name: "x"}, true, false); err != nil {
 		t.Errorf("what is not described is not done in the default way: %v", err)

@@ -96,7 +96,7 @@ func Parse(path string, text []byte) *File {
 		before := d.faults
 		m := d.model(e)
 		if old := f.Models[m.Name]; old != nil {
-			d.bad(e, "the model %q is described in line %d already, which holds", m.Name, old.Line)
+			d.bad(e, "the model %q is already described in line %d, which is used", m.Name, old.Line)
 		}
 		usable := d.faults == before
 		d.functions(e, m) // all faults are reported at once
@@ -144,7 +144,7 @@ func (d *decoder) only(e *element, names ...string) {
 	}
 	for _, c := range e.children {
 		if !slices.Contains(names, c.name) {
-			d.bad(c, "<%s> has no place in <%s>, which has %s%s", c.name, e.name, strings.Join(names, ", "), nearest.Hint(c.name, names))
+			d.bad(c, "<%s> is not allowed in <%s>, which has %s%s", c.name, e.name, strings.Join(names, ", "), nearest.Hint(c.name, names))
 		}
 	}
 }
@@ -161,7 +161,7 @@ func (d *decoder) leaf(e *element, name string) *element {
 			continue
 		}
 		if found = c; len(c.children) > 0 && name != "login" && name != "prompt_in_order" && !strings.HasSuffix(name, "_in_order") {
-			d.bad(c, "<%s> has elements where a text should be", name)
+			d.bad(c, "<%s> has elements where text is expected", name)
 		}
 	}
 	return found
@@ -216,7 +216,7 @@ func (d *decoder) model(e *element) *Model {
 		d.bad(e, "vlan_port_list_value_hex_string_length is %d: an octet has two digits", m.ListDigits)
 	}
 	if m.Ports > 0 && m.ListDigits > 0 && m.ListDigits*4 < m.Ports {
-		d.bad(e, "%d hexadecimal digits have no room for %d ports", m.ListDigits, m.Ports)
+		d.bad(e, "%d hexadecimal digits are not enough for %d ports", m.ListDigits, m.Ports)
 	}
 	if l := d.leaf(e, "login"); l != nil {
 		d.login(l, m)
@@ -235,7 +235,7 @@ func (d *decoder) functions(e *element, m *Model) {
 		before := d.faults
 		f := d.function(c)
 		if line := seen[key{f.Name, f.Layer}]; line != 0 {
-			d.bad(c, "the function %s is described in line %d already", f.Name, line)
+			d.bad(c, "the function %s is already described in line %d", f.Name, line)
 		}
 		seen[key{f.Name, f.Layer}] = c.line
 		if d.faults == before {
@@ -266,7 +266,7 @@ func (d *decoder) login(e *element, m *Model) {
 		d.only(p, "order", "prompt_string", "send_string")
 		order := d.number(p, "order", 1000)
 		if _, twice := steps[order]; order == 0 || twice {
-			d.bad(p, "<prompt> needs an <order> of its own, from 1 on")
+			d.bad(p, "<prompt> needs a unique <order>, 1 or higher")
 		}
 		s := switchcli.Step{Prompt: d.required(p, "prompt_string"), Send: d.text(p, "send_string")}
 		if _, err := parseTemplate(s.Send, []string{"user", "username", "password"}); err != nil {

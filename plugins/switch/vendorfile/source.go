@@ -35,7 +35,7 @@ func NewSource(paths []string, log *slog.Logger) *Source {
 	return &Source{paths: paths, log: log, file: &File{}}
 }
 
-// File returns the file; one without models when there is none.
+// File returns the file; an empty one, without models, if it does not exist.
 func (s *Source) File() *File {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -41,7 +41,7 @@ func Begin(ctx context.Context, p Plan) error {
 		if fault.KindOf(err) == fault.NotFound {
 			return err
 		}
-		return fault.Wrap(fault.Unavailable, err, "the change is not begun, because it cannot be written to the datastore: %v", err)
+		return fault.Wrap(fault.Unavailable, err, "the change was not started, because it cannot be written to the datastore: %v", err)
 	}
 	c.begun = true
 	return nil

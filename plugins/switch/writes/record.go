@@ -67,7 +67,7 @@ type Step struct {
 	Assigns []Assignment `json:"assigns"`
 }
 
-// Assignment is an instance before and after a step; nil: there is none.
+// Assignment is an instance before and after a step; nil: it does not exist.
 type Assignment struct {
 	OID  string  `json:"oid"`
 	Kind Kind    `json:"kind"`
@@ -108,7 +108,7 @@ func Number(n int64) *string {
 type Outcome string
 
 // The outcomes. Left means that the switch shows neither what was before nor what was
-// asked for, and that it could not be taken back.
+// asked for, and that it could not be undone.
 const (
 	Whole  Outcome = "whole"
 	Undone Outcome = "undone"

@@ -47,7 +47,7 @@ func (w *Writer) leftOf(node uint64) (out []Record) {
 
 // repair ends what was begun at a switch and not ended. The caller has the switch for
 // itself, so none of it is being carried out. It fails when the switch cannot be asked
-// now; unless all is asked for, not about one that only its driver plugin can tell of.
+// now; unless all is asked for, not about one whose state only its driver plugin knows.
 func (w *Writer) repair(ctx context.Context, term *state.Term, sw *switchdriver.Switch, all bool) error {
 	for _, r := range w.leftOf(sw.NodeId) {
 		c := &carried{w: w, term: term, record: r, stored: true, quiet: true}
@@ -104,7 +104,7 @@ func (r *Record) apart() bool {
 	return acl && r.Driver != "" && len(r.Steps) == 0
 }
 
-// repairs repairs what an earlier holder left, and what could not be taken back, until
+// repairs repairs what an earlier holder left, and what could not be undone, until
 // ctx ends. Switches that are not listed wait until they are.
 func (w *Writer) repairs(ctx context.Context, term *state.Term) {
 	pause := time.Duration(0) // at once: nothing of this process is left over yet

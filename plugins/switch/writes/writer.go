@@ -225,7 +225,7 @@ func (w *Writer) finish(ctx context.Context, c *carried, lines []string, err err
 	lost := c.term.Check()
 	switch {
 	case lost != nil && c.begun && err != nil: // it stays as sent, which the next holder repairs
-		return fault.Wrap(fault.Timeout, err, "the end of operation %s (%s of switch %s) is not known, because %v: switch:changes shows what becomes of it", r.ID, r.What(), r.Switch, lost)
+		return fault.Wrap(fault.Timeout, err, "the outcome of operation %s (%s of switch %s) is not known, because %v: see switch:changes", r.ID, r.What(), r.Switch, lost)
 	case lost != nil || !c.stored:
 		return err
 	case c.kept:
@@ -298,7 +298,7 @@ func (w *Writer) ask(ctx context.Context, r Record) ([]string, error) {
 	if last.ended() || last.State == Unknown && len(last.Faults) > 0 {
 		return last.Lines, last.err()
 	}
-	return nil, fault.New(fault.Timeout, "the end of operation %s (%s of switch %s) is not known yet; switch:changes shows what becomes of it", r.ID, r.What(), r.Switch)
+	return nil, fault.New(fault.Timeout, "the outcome of operation %s (%s of switch %s) is not known yet; see switch:changes", r.ID, r.What(), r.Switch)
 }
 
 // cancel removes an operation that was not begun; false: it was.
@@ -324,7 +324,7 @@ func (w *Writer) notBegun(r *Record) error {
 			return fault.New(fault.InUse, "switch %s is busy with other changes, so nothing was sent; try again", r.Switch)
 		}
 	}
-	return fault.New(fault.Unavailable, "no node took %s in time, so nothing was sent: the role switch-devices is on its way to another node, or that node is busy; try again", r.What())
+	return fault.New(fault.Unavailable, "no node started %s in time, so nothing was sent: the role switch-devices is moving to another node, or that node is busy; try again", r.What())
 }
 
 // Run carries out what is queued, and repairs what was left, for one term of the role.

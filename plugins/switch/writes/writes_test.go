@@ -157,7 +157,7 @@ func TestAskedAnywhere(t *testing.T) {
 	}
 }
 
-// What nobody takes in time is cancelled, and is not sent later.
+// What no process takes in time is cancelled, and is not sent later.
 func TestNobodyTakesIt(t *testing.T) {
 	h, d := plugintest.NewHost(t), newDevice()
 	a, b := start(t, h, d), start(t, h, d)

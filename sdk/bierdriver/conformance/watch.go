@@ -70,7 +70,7 @@ func watches(t *testing.T, p Peer) {
 
 func drifts(t *testing.T, p Peer) {
 	if p.Change == nil {
-		t.Skip("SKIPPED, NOT TESTED: a change by others: nobody else can change the peer's router")
+		t.Skip("SKIPPED, NOT TESTED: a change by others: the peer's router cannot be changed by another client")
 	}
 	events := p.watch(t)
 	p.until(t, events, "the session is up", state(bierdriver.Up))

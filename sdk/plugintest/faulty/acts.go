@@ -31,8 +31,8 @@ import (
 	"ctl.internal/sdk/host"
 )
 
-// hostileAct is one act of a hostile plugin. Which are made, at what, and what must become of each is in test/peers/rogue,
-// whose plugin in Python makes the same.
+// hostileAct is one act of a hostile plugin. Which are made, at what, and what must become of each is in
+// test/peers/rogue, whose plugin in Python makes the same.
 type hostileAct struct {
 	Name   string
 	Target string
@@ -46,7 +46,8 @@ type actOutcome struct {
 	Text    string `json:"text"`
 }
 
-// mostChildren bounds the fork bomb, mostMiB the eater of memory: the machine must survive where nothing else bounds them.
+// mostChildren bounds the fork bomb, mostMiB the eater of memory: the machine must survive where nothing else bounds
+// them.
 const (
 	mostChildren = 1000
 	mostMiB      = 3 << 10
@@ -286,7 +287,7 @@ func steal(ctx context.Context, target string) error {
 	return err
 }
 
-// oddAnswer answers what is none, as the path says.
+// oddAnswer sends an invalid HTTP response, as the path says.
 func oddAnswer(w http.ResponseWriter, path string) bool {
 	length := func(n string) { w.Header().Set("Content-Length", n) }
 	status, body := 200, "body"

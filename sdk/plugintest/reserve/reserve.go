@@ -18,9 +18,9 @@ import (
 // not taken by chance between its choice and its use.
 const lowest, highest = 10_000, 32_767
 
-// Port returns a port of the address ip, from 1024 to 65535, at which nobody listens
+// Port returns a port of the address ip, from 1024 to 65535, at which no program listens
 // and which no other caller of this package gets until the test ends. network is
-// "tcp" or "udp". It ends the test when there is none.
+// "tcp" or "udp". It ends the test if no port is free.
 //
 // A listener on port 0 that reports its port is better where that can be had.
 func Port(t testing.TB, network, ip string) int {
@@ -85,8 +85,7 @@ func Number(t testing.TB, name string, first, last int) int {
 	return n
 }
 
-// Free calls f while nobody has a number reserved under the name; it does not when
-// somebody has.
+// Free calls f if the number is not reserved under the name, and not if it is.
 func Free(name string, number int, f func()) {
 	if l, err := take(name, number); err == nil {
 		defer l.Close()

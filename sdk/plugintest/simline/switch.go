@@ -1,5 +1,5 @@
 // Package simline is a simulated VLAN switch with the simplest management there is:
-// lines of text over TCP. It stands for a make of switches that nobody has a driver
+// lines of text over TCP. It stands for a vendor's switches that have no driver
 // for yet; the example drivers (examples/switchdriver-*, ctl plugin new) speak to it.
 //
 // A session: the switch says "ready"; "login USER PASSWORD" comes first. Commands are

@@ -119,12 +119,12 @@ func (k *kit) reach(f func(operation string, do call)) {
 	})
 }
 
-func nobody(k *kit) {
+func noListener(k *kit) {
 	if k.At == nil {
 		k.t.Skip("SKIPPED, NOT TESTED: the peer, a switch that does not answer, cannot be had: the driver does not speak IP")
 	}
 	sw := k.At("127.0.0.1", uint16(reserve.Port(k.t, "tcp", "127.0.0.1")))
-	k.reach(func(o string, do call) { k.deviceFault(o+" where nobody listens", do(k.ctx(), sw)) })
+	k.reach(func(o string, do call) { k.deviceFault(o+" where no program listens", do(k.ctx(), sw)) })
 }
 
 // deviceFault checks the fault of a switch that does not answer.

@@ -30,7 +30,7 @@ type Peer struct {
 	// Ports of the switch that may be changed, three or more.
 	Ports []uint32
 	// At makes an entry for a switch at another place; there listens, on TCP and UDP,
-	// what takes everything and answers nothing, or nobody. Nil: the driver does not
+	// what accepts everything and never answers, or has no listener. Nil: the driver does not
 	// speak IP, and these checks are skipped.
 	At func(host string, port uint16) *switchdriver.Switch
 	// ARP is an address in a subnet of the switch that has no entry; empty: entries
@@ -99,7 +99,7 @@ func checks() []check {
 	return []check{
 		{"does what it announces", nil, false, announces},
 		{"a call without a switch", nil, false, noSwitch},
-		{"nobody at the address", nil, false, nobody},
+		{"no listener at the address", nil, false, noListener},
 		{"a wrong password", nil, false, login},
 		{"what reads changes nothing", nil, false, readsOnly},
 		{"ports as the switch has them", []string{"ReadPorts"}, true, truth},

@@ -144,7 +144,7 @@ func arpLife(k *kit) {
 	_, err = k.client.ReadARP(k.ctx(), k.Switch, "198.51.100.250")
 	k.refused("reading an entry that is not there", err, fault.NotFound)
 	if k.ARP == "" {
-		k.t.Skip("SKIPPED, NOT TESTED: the peer, the switch behind the driver, has no address for an entry")
+		k.t.Skip("SKIPPED, NOT TESTED: the peer, the switch of the driver, has no address for an entry")
 	}
 	for _, mac := range []uint64{station, station + 1} { // made, and changed
 		e := &switchdriver.ARPEntry{IpAddress: k.ARP, Mac: mac}

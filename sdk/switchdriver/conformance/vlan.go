@@ -81,7 +81,7 @@ func vlanLife(k *kit) {
 	}
 	k.deleteVLAN(vlanB)
 	if after := k.vlans(); !same(before, after) {
-		k.t.Errorf("VLANs made and removed leave something behind:\n%v\nbefore:\n%v", after, before)
+		k.t.Errorf("VLANs that were made and removed left something:\n%v\nbefore:\n%v", after, before)
 	}
 }
 

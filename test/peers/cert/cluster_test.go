@@ -96,7 +96,7 @@ func TestTwoControllersOnOneEtcd(t *testing.T) {
 	b = start(t, homeB, environ...)
 	a = start(t, homeA, environ...)
 	check()
-	harness.Within(t, "everything sealed anew", func() bool { return !a.pending() && !b.pending() })
+	harness.Within(t, "everything sealed again", func() bool { return !a.pending() && !b.pending() })
 	b.shell("aaa:rotate-key")
 	b.shell("aaa:rotate-key", "-forget")
 	check()

@@ -99,7 +99,7 @@ func TestKilledWhileTheKeyIsReplaced(t *testing.T) {
 		if _, now := c.call("getCtlCertificate", nil); now != certificate {
 			t.Fatal("the keystores are others")
 		}
-		harness.Within(t, "the rest sealed anew", func() bool { return !c.pending() })
+		harness.Within(t, "the rest sealed again", func() bool { return !c.pending() })
 	}
 	if interrupted == 0 {
 		t.Error("no rotation was interrupted")

@@ -181,7 +181,7 @@ func oneAtATime(t *testing.T, list []act) int {
 	return n
 }
 
-// since returns how long nobody acted between the last act of an epoch and the first of
+// since returns how long no process acted between the last act of an epoch and the first of
 // another.
 func handOver(list []act, before uint64) (time.Duration, bool) {
 	slices.SortStableFunc(list, func(a, b act) int { return int(a.At - b.At) })
@@ -217,7 +217,7 @@ func TestRolesAreHandedOver(t *testing.T) {
 			took, ok = handOver(acts(t, file), before)
 			return ok
 		})
-		t.Logf("%s: nobody acted for %s", what, took.Round(time.Millisecond))
+		t.Logf("%s: no process acted for %s", what, took.Round(time.Millisecond))
 		after(i)
 	}
 	launch := func(i int) { all[i].Launch() }
@@ -248,7 +248,7 @@ func TestRolesAreHandedOver(t *testing.T) {
 		for list, n := acts(t, file), began+1; n < len(list); n++ {
 			longest = max(longest, list[n].At-list[n-1].At)
 		}
-		t.Logf("nobody acted for %s", time.Duration(longest).Round(time.Millisecond))
+		t.Logf("no process acted for %s", time.Duration(longest).Round(time.Millisecond))
 		harness.Within(t, "all three nodes are members", func() bool { return len(statusOf(all[0]).Members) == 3 })
 	})
 	t.Run("a follower of etcd stands still", func(t *testing.T) {

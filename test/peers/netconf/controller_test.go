@@ -129,7 +129,7 @@ func (c *controller) is(node, state string, words ...string) (shown string) {
 	return shown
 }
 
-// logged waits until the controller has told an operator.
+// logged waits until the controller has informed an operator.
 func (c *controller) logged(words string) {
 	c.t.Helper()
 	c.until("the log has "+words, func() string {

@@ -1,5 +1,5 @@
 // Package netconfpeers drives real routers with the BIER drivers: netconfd of Debian
-// behind an sshd of its own, netopeer2 when NETOPEER2_BIN names an installation, and
+// with its own sshd, netopeer2 when NETOPEER2_BIN names an installation, and
 // three freeRtr when FREERTR_JAR names a jar; the latter two under a real controller.
 // docs/bier-driver.md says what the variables name.
 package netconfpeers

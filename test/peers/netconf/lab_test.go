@@ -97,7 +97,7 @@ func keys(t *testing.T, dir string) []byte {
 	return private
 }
 
-// netconfd starts one of Debian behind an sshd of its own.
+// netconfd starts one of Debian with its own sshd.
 func netconfd(t *testing.T) netconf.Target {
 	t.Helper()
 	server, sshd, subsystem := needs(t, "netconfd"), needs(t, "sshd"), needs(t, "netconf-subsystem")

@@ -82,7 +82,7 @@ func (c *controller) until(when string, want map[string]string) {
 }
 
 // The topology as REST clients see it, while the plugin is killed, the controller
-// started again and the feature removed; cables are cut while nobody looks.
+// started again and the feature removed; cables are cut while it is away.
 func TestController(t *testing.T) {
 	listen := freePort(t)
 	r := newRing(t, 4, "tcp:"+listen)

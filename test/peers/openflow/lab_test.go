@@ -64,7 +64,7 @@ func labDir() string { return filepath.Join(os.TempDir(), "ofl-") }
 
 var swept sync.Once
 
-// sweep takes down the rings of tests that were killed: those whose number nobody holds.
+// sweep takes down the rings of tests that were killed: those whose number is not reserved.
 func sweep() {
 	dirs, _ := filepath.Glob(labDir() + "*")
 	for _, dir := range dirs {

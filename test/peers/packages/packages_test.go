@@ -114,7 +114,7 @@ func rpm(t *testing.T) {
 	}
 	run(t, rpm+"-e --noscripts ctl")
 	if out := run(t, fmt.Sprintf("find %q -type f -path '*ctl*' -not -path '*/rpm/*'", root)); out != "" {
-		t.Errorf("left behind: %s", out)
+		t.Errorf("not removed: %s", out)
 	}
 }
 
@@ -165,7 +165,7 @@ func deb(t *testing.T) {
 	}
 	in("rm -rf /first.deb /next.deb /tmp/man; dpkg --purge ctl")
 	if after := in("find / -xdev \\( -path /proc -o -path /sys -o -path /var/lib/dpkg -o -path /var/log -o -path /var/cache \\) -prune -o -print | sort"); added(before, after) != "" {
-		t.Errorf("left behind: %s", added(before, after))
+		t.Errorf("not removed: %s", added(before, after))
 	}
 	if out := in("getent passwd ctl || echo none"); !strings.Contains(out, "none") {
 		t.Errorf("the user is left: %s", out)

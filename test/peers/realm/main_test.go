@@ -192,14 +192,14 @@ func toldWhy(t *testing.T, c *harness.Controller, reason string) {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); <-tick.C { // the log may be behind the answer
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); <-tick.C { // the log may come after the answer
 		for line := range strings.SplitSeq(c.Log(), "\n") {
 			if strings.Contains(line, "a realm cannot be asked") && strings.Contains(line, reason) {
 				return
 			}
 		}
 	}
-	t.Errorf("the log does not tell of %q", reason)
+	t.Errorf("the log does not contain %q", reason)
 }
 
 // whileTheyLogIn runs f in the middle of logins of a user of a realm, who may be refused
@@ -247,7 +247,7 @@ type loginCase struct {
 	any, admin           int // status of a page for everybody, and of one for admins
 }
 
-// secini is a file with the realms given behind the local one.
+// secini is a file with the realms given after the local one.
 func secini(main, names string) map[string]string {
 	return map[string]string{
 		"sec.ini": "[main]\ntokenAuthRealm = TokenAuthRealm\n" + main + "\nsecurityManager.realms = $tokenAuthRealm, " + names +
@@ -272,7 +272,7 @@ func pluginPID(t *testing.T, c *harness.Controller, name string) int {
 	return pid
 }
 
-// pidIn is the process that plugin:info names, 0 when there is none.
+// pidIn is the process that plugin:info names, 0 if it does not run.
 func pidIn(info string) int {
 	for line := range strings.SplitSeq(info, "\n") {
 		fields := strings.Fields(line)

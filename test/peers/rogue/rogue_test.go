@@ -320,7 +320,7 @@ func (r *rogue) all(table outcomes) {
 	r.Ctl("audit:verify")
 }
 
-// closed is a directory above a path that others may not enter, empty when there is none.
+// closed is a directory above a path that others may not enter, empty if there is no such directory.
 func closed(path string) string {
 	for dir := filepath.Dir(path); dir != "/"; dir = filepath.Dir(dir) {
 		if st, err := os.Stat(dir); err != nil || st.Mode().Perm()&1 == 0 {

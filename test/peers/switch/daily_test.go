@@ -81,7 +81,7 @@ func (c *chain) daily() {
 	}
 	at := func(port string) func(row) bool { return func(r row) bool { return r.Port == port } }
 	var found any
-	patiently(c.ctx, c.t, func() string { // lldpd tells after a while
+	patiently(c.ctx, c.t, func() string { // lldpd reports after a while
 		shell(context.WithoutCancel(c.ctx), c.t, c.Plugin, "switch:TopoDiscover", nil, &found)
 		if got := typed(c.ctx, c.t, c.Plugin, "switch:neighbors", first, nil, at("t1")); len(got) != 1 || !got[0].Placed || got[0].Neighbor != second {
 			return fmt.Sprintf("switch:neighbors %s shows %+v at t1", first, got)

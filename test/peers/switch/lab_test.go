@@ -35,7 +35,7 @@ const root = "../../.."
 // device is a switch of a lab and how it stands in the switch list.
 type device struct {
 	name, address, mac string
-	rest               string // the cells behind the address, from the community on
+	rest               string // the cells after the address, from the community on
 }
 
 // need skips the test, loudly, when a peer cannot be had here.
@@ -79,7 +79,7 @@ func labScript(script, verb string, env ...string) ([]byte, error) {
 
 var swept sync.Once
 
-// sweep takes down the labs of tests that were killed: those whose number nobody holds.
+// sweep takes down the labs of tests that were killed: those whose number is not reserved.
 func sweep() {
 	for script, most := range map[string]string{"lab-lldp": "", "lab-qbridge": "LAB_SWITCHES=20"} {
 		dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), script+"-*"))

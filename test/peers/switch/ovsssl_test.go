@@ -117,7 +117,7 @@ func TestOVSOverTLS(t *testing.T) {
 	refused("a host of an unknown authority", d, "CN=host1 id:7", "unknown authority", "trust keystore")
 	host.Trust(read("labca.pem"))
 	host.Identity(read("intruder.pem"), read("intruder.key"))
-	refused("a controller of an unknown authority", d, "does not take the controller's certificate", "ovs-vsctl set-ssl")
+	refused("a controller of an unknown authority", d, "does not accept the controller's certificate", "ovs-vsctl set-ssl")
 	host.Identity(read("controller.pem"), read("controller.key"))
 
 	// The server takes its new certificate up in its own time.

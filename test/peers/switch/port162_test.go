@@ -24,7 +24,7 @@ import (
 const inside = "CTL_TEST_PORT_162"
 
 // The port of traps with and without the privilege to bind it. Each half runs in a
-// network namespace of its own, where nobody else can have the port.
+// network namespace of its own, where no other program can have the port.
 func TestPort162(t *testing.T) {
 	if half := os.Getenv(inside); half != "" {
 		port162(t, half)

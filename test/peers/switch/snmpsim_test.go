@@ -87,7 +87,7 @@ func simulator(t *testing.T, data string) (port int) {
 	return 0
 }
 
-// The recorded site: the four links that both ends tell of, and no other.
+// The recorded site: the four links that both ends report, and no other.
 func TestRecordings(t *testing.T) {
 	need(t, "snmpsimd")
 	port := simulator(t, recordings(t))

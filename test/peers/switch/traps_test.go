@@ -238,7 +238,7 @@ func TestTrapsOfRing(t *testing.T) {
 		shell(context.WithoutCancel(ctx), t, p, "switch:edges", nil, &edges)
 		for _, e := range edges {
 			if !e.Confirmed {
-				return fmt.Sprintf("the edge between %s and %s is told by one end", ids[e.Node], ids[e.Peer])
+				return fmt.Sprintf("the edge between %s and %s is reported by one end", ids[e.Node], ids[e.Peer])
 			}
 		}
 		return ""

@@ -79,7 +79,7 @@ func domain(ctx context.Context, w *worker, key string) {
 	at := topology + "/bier-domain=" + id
 	switch w.rnd.IntN(6) {
 	case 0:
-		w.note(key, "add", there, w.rpc(ctx, "configure-domain", `"domain":[`+id+`]`, "there already"))
+		w.note(key, "add", there, w.rpc(ctx, "configure-domain", `"domain":[`+id+`]`, "exists already"))
 	case 1:
 		w.note(key, "take", "by RPC", w.rpc(ctx, "delete-domain", `"domain-id":`+id, "there is no domain"))
 	case 2:

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// notBegun stands for a request that reached nobody.
+// notBegun stands for a request that reached no controller.
 const notBegun = -1
 
 // endpoint is a node as clients reach it.
@@ -110,7 +110,7 @@ func channel(ctx context.Context, w *worker, key string) {
 			switch {
 			case status == 200 && strings.Contains(body, "SUCCESS"):
 				return done, true
-			case status == 200 && (strings.Contains(body, "there already") || strings.Contains(body, "no channel")):
+			case status == 200 && (strings.Contains(body, "exists already") || strings.Contains(body, "no channel")):
 				return refused, true
 			case status == notBegun || status == 400 || status == 401 || status == 404:
 				return "", false

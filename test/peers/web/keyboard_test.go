@@ -85,6 +85,6 @@ func TestKeyboard(t *testing.T) {
 	// Keys: / finds, g and a letter goes, ? lists them.
 	run(ctx, t, "keys", chromedp.KeyEvent("/"), has("Find MAC, IP or name"), empty, chromedp.KeyEvent("sw4"+kb.Enter), shows("Find sw4"), until(`[...document.querySelectorAll('td a')].some(a => a.textContent === 'sw4')`),
 		chromedp.Evaluate(`document.activeElement.blur()`, nil), chromedp.KeyEvent("g"), chromedp.KeyEvent("v"), until(`location.hash === '#/vlans'`), cell("default"),
-		chromedp.KeyEvent("?"), shows("This list; the map has its own below it"), chromedp.KeyEvent(kb.Escape), until(`!document.querySelector('dialog')`))
+		chromedp.KeyEvent("?"), shows("This list; the keys of the map are listed below the map"), chromedp.KeyEvent(kb.Escape), until(`!document.querySelector('dialog')`))
 	noComplaints(t, complaints())
 }

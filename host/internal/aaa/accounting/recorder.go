@@ -1,5 +1,5 @@
-// Package accounting writes down who logged in and who changed what. Logins go
-// to the logger the documents name, silent by default; changes go to the audit
+// Package accounting records who logged in and who changed what. Logins go
+// to the logger that the documentation names, silent by default; changes go to the audit
 // stream, which is always on. Neither ever holds a secret, and no text of a
 // client can forge a line.
 package accounting
@@ -37,13 +37,13 @@ type Event struct {
 	Reason    string // why a login failed
 }
 
-// listener hears events while it wants them.
+// listener receives events while it wants them.
 type listener struct {
 	hear   func(Event)
 	wanted func() bool
 }
 
-// Recorder writes events down. It is safe for concurrent use.
+// Recorder records events. It is safe for concurrent use.
 type Recorder struct {
 	logins *slog.Logger
 	audit  slog.Handler
@@ -66,7 +66,7 @@ func (r *Recorder) Listen(wanted func() bool, hear func(Event)) {
 	r.listener.Store(&listener{hear, wanted})
 }
 
-// hearing returns who hears events now, nil when nobody does.
+// hearing returns the current receiver of events, nil if there is no receiver.
 func (r *Recorder) hearing() func(Event) {
 	if l := r.listener.Load(); l != nil && l.wanted() {
 		return l.hear
@@ -80,7 +80,7 @@ func (r *Recorder) Accepted() uint64 { return r.accepted.Load() }
 // Refused is the number of attempts to log in that failed.
 func (r *Recorder) Refused() uint64 { return r.refused.Load() }
 
-// Throttled is the number of attempts to log in that were refused unseen.
+// Throttled is the number of attempts to log in that were refused without a check.
 func (r *Recorder) Throttled() uint64 { return r.throttled.Load() }
 
 // Login records an attempt to log in.

@@ -31,7 +31,7 @@ type Options struct {
 	// Wait delays an answer; nil = a timer.
 	Wait func(context.Context, time.Duration) error
 	// Waiting is called while a request waits for the verification of its password, until
-	// the function it returns is called; nil = nobody wants to know.
+	// the function it returns is called; nil = not used.
 	Waiting func(context.Context) func()
 }
 

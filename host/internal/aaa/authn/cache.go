@@ -10,7 +10,7 @@ import (
 )
 
 // digest identifies credentials without holding them: SHA-256 over a key that dies
-// with the process, and the credentials. Nobody outside ever sees one, so that the second
+// with the process, and the credentials. It is never sent to a client, so that the second
 // pass of an HMAC, made against those who lengthen what they have seen, would protect
 // nothing.
 type digest [sha256.Size]byte

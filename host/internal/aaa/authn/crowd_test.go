@@ -180,13 +180,13 @@ func TestWaitingIsTold(t *testing.T) {
 	}()
 	<-g.asked
 	if len(now) != 1 {
-		t.Errorf("told %d times while it waits", len(now))
+		t.Errorf("called %d times while it waits", len(now))
 	}
 	g.answer <- struct{}{}
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.Login(ctx, bob); err != nil || len(now) != 2 || <-now+<-now != 0 {
-		t.Errorf("told %d times; %v", len(now), err)
+		t.Errorf("called %d times; %v", len(now), err)
 	}
 }

@@ -72,7 +72,7 @@ func CookieName(r *http.Request) string {
 	return name
 }
 
-// Cookie is the token of the session that a request was sent with, empty when there is none. A request that sends
+// Cookie is the token of the session that a request was sent with, empty if it has no cookie. A request that sends
 // the cookie twice is without: it could be read in two ways.
 func Cookie(r *http.Request) string {
 	if sent := r.CookiesNamed(CookieName(r)); len(sent) == 1 && len(sent[0].Value) <= maxCredentials {

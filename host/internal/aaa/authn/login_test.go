@@ -153,7 +153,7 @@ func TestRealmThatCannotBeReachedIsSkippedLoggedAndNotRemembered(t *testing.T) {
 		t.Errorf("the realm after it was not asked: %v", err)
 	}
 	if silent := new(authn.UnavailableError); !errors.As(second(l.login("bob", "pw")), &silent) || silent.Realm != "down" {
-		t.Error("a login that nobody could verify is called wrong")
+		t.Error("a login that could not be verified is called wrong")
 	}
 	logged := false
 	for _, a := range l.tries {
@@ -243,7 +243,7 @@ func TestGuessingIsDelayedAndThenRefused(t *testing.T) {
 	}
 	l.now = l.now.Add(time.Minute)
 	if _, err := l.login("admin", "admin"); err != nil {
-		t.Errorf("after the time told: %v", err)
+		t.Errorf("after the announced time: %v", err)
 	}
 }
 

@@ -45,7 +45,7 @@ func TimeToLive(name string, data []byte) (time.Duration, error) {
 			return 0, fmt.Errorf("%s:%d: timeToLive: %w", name, line, err)
 		}
 		if found != 0 {
-			return 0, fmt.Errorf("%s:%d: timeToLive is at line %d already; remove one of the two", name, line, found)
+			return 0, fmt.Errorf("%s:%d: timeToLive is already set at line %d; remove one of them", name, line, found)
 		}
 		found = line
 		ms, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)

@@ -21,7 +21,7 @@ func TestTimeToLive(t *testing.T) {
 	for text, want := range map[string]string{
 		"<a>\n<timeToLive>x</timeToLive></a>":                             "f.xml:2: timeToLive takes milliseconds",
 		"<a><timeToLive>0</timeToLive></a>":                               "f.xml:1: timeToLive takes milliseconds",
-		"<a>\n<timeToLive>1</timeToLive>\n<timeToLive>1</timeToLive></a>": "f.xml:3: timeToLive is at line 2 already",
+		"<a>\n<timeToLive>1</timeToLive>\n<timeToLive>1</timeToLive></a>": "f.xml:3: timeToLive is already set at line 2",
 		"<a>":             "f.xml:1: this is not XML",
 		"<a><timeToLive>": "f.xml:1: timeToLive",
 	} {

@@ -15,7 +15,7 @@ func (s *Service) Domains(ctx context.Context, p Page) ([]Domain, error) {
 	})
 }
 
-// Domain returns one domain; NotFound when there is none of the id.
+// Domain returns one domain; NotFound if the id does not exist.
 func (s *Service) Domain(ctx context.Context, id string) (Domain, error) {
 	return reading(ctx, s, func(v view) (Domain, error) { return v.domain(id) })
 }

@@ -9,7 +9,7 @@ import (
 type change struct{ withoutUser, withoutDomain string }
 
 // keepAdmin refuses a change after which no enabled user of an enabled domain
-// would hold role admin in SDN. When there is none now, nothing can get worse.
+// would hold role admin in SDN. If no user holds it now, the check is skipped.
 func (v view) keepAdmin(c change) error {
 	left, err := v.anyAdmin(c)
 	if err != nil || left {
@@ -19,7 +19,7 @@ func (v view) keepAdmin(c change) error {
 	if err != nil || !had {
 		return err
 	}
-	return fault.New(fault.InUse, "this is the last enabled administrator of %s; make another one first", SDN)
+	return fault.New(fault.InUse, "this is the last enabled administrator of %s; create another one first", SDN)
 }
 
 func (v view) anyAdmin(c change) (bool, error) {

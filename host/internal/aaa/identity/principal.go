@@ -10,7 +10,7 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// cached is a principal, or nobody, as it was found in a generation that was read before it was
+// cached is a principal, or no principal, as it was found in a generation that was read before it was
 // loaded: a change makes all of them stale at once, and a load that a change overtook is never used.
 type cached struct {
 	generation uint64
@@ -24,7 +24,7 @@ const (
 	maxAbsentName = 256
 )
 
-// Principal returns what is true of a user now; NotFound when there is none.
+// Principal returns the current state of a user; NotFound if the user does not exist.
 func (s *Service) Principal(_ context.Context, id string) (*Principal, error) {
 	now := s.generation.Load()
 	if c, ok := s.principals.Get(id); ok && c.generation == now {

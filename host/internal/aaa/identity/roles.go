@@ -14,7 +14,7 @@ func (s *Service) Roles(ctx context.Context, p Page) ([]Role, error) {
 	})
 }
 
-// Role returns one role; NotFound when there is none of the id.
+// Role returns one role; NotFound if the id does not exist.
 func (s *Service) Role(ctx context.Context, id string) (Role, error) {
 	return reading(ctx, s, func(v view) (Role, error) { return v.role(id) })
 }
@@ -77,7 +77,7 @@ func (s *Service) DeleteRole(ctx context.Context, id string) error {
 			return nil, err
 		}
 		if r.Name == AdminRole && r.Domain == SDN {
-			return nil, fault.New(fault.InUse, "without the role %s nobody could administer the controller; it cannot be deleted", id)
+			return nil, fault.New(fault.InUse, "the role %s cannot be deleted: without it no user could administer the controller", id)
 		}
 		grants, err := v.grants(join("granted", r.Domain, r.Name) + "/")
 		ops := []datastore.Op{remove(roleKey(r.Domain, r.Name))}

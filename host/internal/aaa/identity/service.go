@@ -36,7 +36,7 @@ type Options struct {
 	Hasher      *password.Hasher
 	Sealer      Sealer             // nil = the hash is stored as it is
 	MinPassword int                // characters; 0 = 8
-	Blocked     password.Blocklist // passwords that nobody may choose
+	Blocked     password.Blocklist // forbidden passwords
 	MaxAge      time.Duration      // of a password; 0 = any
 	ChangeFirst bool               // passwords made at random at the first start must be changed
 	Now         func() time.Time   // nil = the real clock

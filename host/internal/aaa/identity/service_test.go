@@ -207,7 +207,7 @@ func TestDeletingTakesGrantsAlong(t *testing.T) {
 	must(t, h.DeleteUser(ctx, id))
 	h.user(t, "bob")
 	if p, _ := h.Principal(ctx, id); len(p.Roles) != 0 || p.MayLogIn() {
-		t.Errorf("a user made anew has the roles %v of the old one", p.Roles)
+		t.Errorf("a user who was created again has the roles %v of the old one", p.Roles)
 	}
 	must(t, h.CreateRole(ctx, identity.Role{Name: "ops", Domain: "sdn"}))
 	must(t, h.CreateGrant(ctx, identity.Grant{User: id, Role: "ops@sdn", Domain: "sdn"}))

@@ -29,7 +29,7 @@ func (s *Service) Users(ctx context.Context, p Page) ([]User, error) {
 	return list(ctx, s, "user", p, userOf)
 }
 
-// User returns one user; NotFound when there is none of the id.
+// User returns one user; NotFound if the id does not exist.
 func (s *Service) User(ctx context.Context, id string) (u User, err error) {
 	err = s.read(ctx, func(v view) error {
 		u, _, err = v.user(id)

@@ -48,9 +48,9 @@ func read(r *http.Request, known ...string) (*object, error) {
 		n, _ := name.(string)
 		switch _, twice := o.members[n]; {
 		case twice:
-			o.faults = append(o.faults, fault.At(fault.Malformed, n, "this member is there twice"))
+			o.faults = append(o.faults, fault.At(fault.Malformed, n, "this member occurs twice"))
 		case !slices.Contains(known, n):
-			o.faults = append(o.faults, fault.At(fault.Unknown, n, "there is no such member; known are %s", strings.Join(known, ", ")))
+			o.faults = append(o.faults, fault.At(fault.Unknown, n, "there is no such member; known are: %s", strings.Join(known, ", ")))
 		}
 		o.members[n] = raw
 	}
@@ -107,7 +107,7 @@ func (o *object) text(name string) *string {
 	}
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil {
-		o.faults = append(o.faults, fault.At(fault.Invalid, name, "a text is expected"))
+		o.faults = append(o.faults, fault.At(fault.Invalid, name, "must be a string"))
 		return nil
 	}
 	return &s
@@ -136,7 +136,7 @@ func (o *object) boolean(name string) *bool {
 		b = true
 	case "false", "0":
 	default:
-		o.faults = append(o.faults, fault.At(fault.Invalid, name, "true or false is expected"))
+		o.faults = append(o.faults, fault.At(fault.Invalid, name, "must be true or false"))
 		return nil
 	}
 	return &b
@@ -157,7 +157,7 @@ func (o *object) required(name string) string {
 // same reports a member that was sent and is not what the controller computes.
 func (o *object) same(name, computed string) {
 	if s := o.text(name); s != nil && *s != computed {
-		o.faults = append(o.faults, fault.At(fault.Invalid, name, "this is given by the controller: leave it out or send %q", computed))
+		o.faults = append(o.faults, fault.At(fault.Invalid, name, "the controller sets this: leave it out or send %q", computed))
 	}
 }
 

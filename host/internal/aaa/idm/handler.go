@@ -119,7 +119,7 @@ func (h *handler) serve(routes []route, path reqpath.Path, w http.ResponseWriter
 		h.fail(w, r, http.StatusMethodNotAllowed, r.Method+" is not allowed here; allowed are "+rt.allow())
 		return
 	}
-	h.fail(w, r, http.StatusNotFound, "there is nothing under this path")
+	h.fail(w, r, http.StatusNotFound, "this path does not exist")
 }
 
 func (rt route) match(segments []reqpath.Segment) ([]string, bool) {
@@ -160,7 +160,7 @@ func (h *handler) version(http.ResponseWriter, *http.Request, []string) (int, an
 // explain is GET /auth/v1/access/explain?user=&method=&path=, for administrators: what decides a request.
 func (h *handler) explain(_ http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
 	if who, _ := caller.From(r.Context()); !who.HasRole("admin") { // also where the rules leave /auth/v1 open
-		return 0, nil, fault.New(fault.Denied, "only role admin may ask what others may do")
+		return 0, nil, fault.New(fault.Denied, "only role admin may query the rights of other users")
 	}
 	q := r.URL.Query()
 	user, method, path := q.Get("user"), q.Get("method"), q.Get("path")

@@ -36,7 +36,7 @@ func (h *handler) users() kind[identity.User] {
 			}
 			password := o.required("password")
 			if password == redacted {
-				o.faults = append(o.faults, fault.At(fault.Invalid, "password", "this is the mark that hides passwords, not one"))
+				o.faults = append(o.faults, fault.At(fault.Invalid, "password", "this text only hides a password and is not a valid password"))
 			}
 			o.salt()
 			return u, func(ctx context.Context) error { return s.CreateUser(ctx, u, password) }
@@ -61,7 +61,7 @@ func (h *handler) users() kind[identity.User] {
 // salt accepts the salt only as answers show it: each hash has its own.
 func (o *object) salt() {
 	if s := o.text("salt"); s != nil && *s != "" && *s != redacted {
-		o.faults = append(o.faults, fault.At(fault.Invalid, "salt", "the controller makes salts itself; leave it out"))
+		o.faults = append(o.faults, fault.At(fault.Invalid, "salt", "the controller creates salts itself; leave it out"))
 	}
 }
 

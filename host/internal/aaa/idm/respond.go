@@ -28,7 +28,7 @@ func Answer(w http.ResponseWriter, r *http.Request, status int, v any) {
 	if r.URL.Query().Has("pretty-print") {
 		e.SetIndent("", "  ")
 	}
-	_ = e.Encode(v) // the client may be gone; there is nobody else to report to
+	_ = e.Encode(v) // the client may be gone, and the error cannot be reported elsewhere
 }
 
 // Fail writes the error body of access control. reason, which may be empty, is for programs.
@@ -82,7 +82,7 @@ func (h *handler) fault(w http.ResponseWriter, r *http.Request, err error) {
 			return
 		}
 		h.Log.ErrorContext(r.Context(), "an identity request failed", "error", err)
-		h.fail(w, r, http.StatusInternalServerError, "the controller could not do this; its log says why")
+		h.fail(w, r, http.StatusInternalServerError, "the controller failed; its log has the reason")
 		return
 	}
 	h.fail(w, r, status, strings.ReplaceAll(err.Error(), "\n", "; "))
@@ -97,14 +97,14 @@ func page(r *http.Request) (identity.Page, error) {
 	if s := q.Get("limit"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 || n > maxLimit {
-			return p, fault.At(fault.Invalid, "limit", "a number from 1 to %d is expected", maxLimit)
+			return p, fault.At(fault.Invalid, "limit", "must be a number from 1 to %d", maxLimit)
 		}
 		p.Limit = n
 	}
 	if s := q.Get("cursor"); s != "" {
 		id, err := base64.RawURLEncoding.DecodeString(s)
 		if err != nil || len(id) == 0 || len(id) > 2048 {
-			return p, fault.At(fault.Invalid, "cursor", "take it from the Link header of the page before")
+			return p, fault.At(fault.Invalid, "cursor", "use the value from the Link header of the previous page")
 		}
 		p.After = string(id)
 	}

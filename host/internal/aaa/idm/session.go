@@ -42,7 +42,7 @@ func (h *handler) logIn(w http.ResponseWriter, r *http.Request, _ []string) (int
 		return 0, nil, err
 	}
 	if from := address(r); r.TLS == nil && !h.Sessions.Plain && !from.Addr().Unmap().IsLoopback() {
-		return 0, nil, fault.New(fault.Denied, "a login from another machine needs HTTPS (listeners.https in etc/ctl.yaml), or aaa.session.plainHTTP: true where the network is trusted")
+		return 0, nil, fault.New(fault.Denied, "a login from another machine needs HTTPS (listeners.https in etc/ctl.yaml), or aaa.session.plainHTTP: true if the network is trusted")
 	}
 	who, err := h.passwordGrant(r, user, password)
 	if err != nil {
@@ -85,7 +85,7 @@ func (h *handler) refusedLogin(w http.ResponseWriter, r *http.Request, err error
 	case errors.As(err, &slow):
 		h.fail(w, r, http.StatusTooManyRequests, "too many failed logins; try again later")
 	case errors.As(err, &silent):
-		h.fail(w, r, http.StatusServiceUnavailable, "the login cannot be verified now: a realm cannot be asked")
+		h.fail(w, r, http.StatusServiceUnavailable, "the login cannot be verified now: a realm does not answer")
 	case errors.Is(err, authn.ErrRefused):
 		h.fail(w, r, http.StatusUnauthorized, "user or password is wrong")
 	case errors.As(err, &notFindable):
@@ -131,7 +131,8 @@ func (h *handler) logOut(w http.ResponseWriter, r *http.Request, _ []string) (in
 }
 
 // me is GET /web/me: who asks, with which roles, until when, and for each parameter may=METHOD+PATH whether the
-// rules and policies would allow it. It answers everybody who is logged in, so that a page can tell a role that
+// rules and policies would allow it. It answers every user who is logged in, so that a page can distinguish a role
+// that
 // is missing from a session that has ended.
 func (h *handler) me(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
 	l := h.sender(w, r)
@@ -140,7 +141,7 @@ func (h *handler) me(w http.ResponseWriter, r *http.Request, _ []string) (int, a
 	}
 	asked := r.URL.Query()["may"]
 	if len(asked) > maxAsked {
-		return 0, nil, fault.New(fault.Invalid, "at most %d requests are asked about at once", maxAsked)
+		return 0, nil, fault.New(fault.Invalid, "at most %d requests can be checked at once", maxAsked)
 	}
 	c, _ := caller.From(r.Context())
 	c.User, c.Domain, c.Roles = l.User, l.Domain, l.Roles

@@ -12,7 +12,7 @@ import (
 // maxBlocked bounds a list, in bytes.
 const maxBlocked = 256 << 20
 
-// Blocklist holds passwords that nobody may choose.
+// Blocklist holds forbidden passwords.
 type Blocklist map[[sha1.Size]byte]struct{}
 
 // ReadBlocklist reads a list: a password a line, or the SHA-1 of one in hex, with or without a count

@@ -31,7 +31,7 @@ var Default = Params{MemoryKiB: 19 * 1024, Time: 2, Threads: 1}
 const (
 	saltBytes    = 16
 	keyBytes     = 32
-	maxMemoryKiB = 1 << 20 // 1 GiB: nobody's stored hash may cost more
+	maxMemoryKiB = 1 << 20 // 1 GiB: a stored hash may not need more
 	maxTime      = 64
 	maxThreads   = 16
 )

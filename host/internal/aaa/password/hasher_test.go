@@ -37,7 +37,7 @@ func TestRoundTripAndUpgrade(t *testing.T) {
 	}
 	stronger := hasher(t, password.Params{MemoryKiB: 128, Time: 1, Threads: 1}, 1)
 	if ok, old, _ := stronger.Verify(ctx, "p:w\u00fc", enc); !ok || !old {
-		t.Error("a hash with weaker parameters is not told as outdated")
+		t.Error("a hash with weaker parameters is not reported as outdated")
 	}
 	again, _ := h.Hash(ctx, "p:w\u00fc")
 	if again == enc {

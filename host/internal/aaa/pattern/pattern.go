@@ -84,7 +84,7 @@ func checkPart(s string) error {
 	// A literal must be a segment that a request can have, written decoded.
 	q, err := reqpath.ParseString("/" + strings.ReplaceAll(s, "%", "%25"))
 	if err != nil || len(q.Segments()) != 1 {
-		return fmt.Errorf("no request can have the segment %q; write it decoded, without dot segments, semicolons and control characters", s)
+		return fmt.Errorf("a request cannot have the segment %q; write it decoded, without dot segments, semicolons and control characters", s)
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func decode(content json.RawMessage) ([]Policy, error) {
 	d := json.NewDecoder(bytes.NewReader(content))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "the policies are not as module aaa says: %v", err)
+		return nil, fault.Wrap(fault.Invalid, err, "the policies do not match module aaa: %v", err)
 	}
 	return c.Policies.Policies, order(c.Policies.Policies)
 }
@@ -146,5 +146,5 @@ func order(list []Policy) error {
 		slices.SortStableFunc(list, func(a, b Policy) int { return cmp.Compare(*a.Index, *b.Index) })
 		return nil
 	}
-	return fault.New(fault.Invalid, "%d of %d policies have an index: give it to all, or to none, which are then asked in their order", with, len(list))
+	return fault.New(fault.Invalid, "%d of %d policies have an index: give an index to all of them, or to none; then they are checked in their order", with, len(list))
 }

@@ -48,8 +48,8 @@ func Compile(f *secini.File) (*Set, error) {
 // Rules are the rules in order; the caller must not change them.
 func (s *Set) Rules() []Rule { return s.rules }
 
-// NeedsLogin names the first filter that asks who the caller is although none before it finds out,
-// empty when there is none.
+// NeedsLogin names the first filter that needs the user although no filter before it authenticates one, empty if
+// there is no such filter.
 func (rule *Rule) NeedsLogin() string {
 	for i, f := range rule.filters {
 		switch f.(type) {

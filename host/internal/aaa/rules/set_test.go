@@ -100,7 +100,7 @@ func TestDecide(t *testing.T) {
 		{"other data", "/rests/data/aaa*/** = authcBasic, roles[admin]\n/** = authcBasic", "PATCH", "/rests/data/x", "user", rules.Pass},
 		{"parent of guarded data", "/rests/data/x/y/** = authcBasic, roles[admin]\n/** = authcBasic", "GET", "/rests/data/x", "user", rules.Denied},
 		{"a later rule is dead", "/rests/data/** = authcBasic\n/rests/data/x/** = authcBasic, roles[admin]", "GET", "/rests/data", "user", rules.Pass},
-		{"a later rule behind an exact one", "/rests/data = anon\n/rests/data/x/** = authcBasic, roles[admin]", "GET", "/rests/data", "", rules.Unauthenticated},
+		{"a later rule after an exact one", "/rests/data = anon\n/rests/data/x/** = authcBasic, roles[admin]", "GET", "/rests/data", "", rules.Unauthenticated},
 		{"not data", "/plugin/x/y = authcBasic, roles[admin]\n/** = authcBasic", "GET", "/plugin/x", "user", rules.Pass},
 		{"own name for a filter", "/** = mine[a]", "GET", "/", "", rules.Unauthenticated},
 	} {

@@ -14,8 +14,8 @@ import (
 
 var sections = []string{"main", "users", "roles", "urls"}
 
-// Parse reads a file; name is used in messages. Every fault is reported, joined, each an *Error; the File then has the lines that
-// could be read, so that their faults are found, too.
+// Parse reads a file; name is used in messages. Every fault is reported, joined, each an *Error; the File then has the
+// lines that could be read, so that their faults are found, too.
 func Parse(name string, data []byte) (*File, error) {
 	p := parser{file: &File{Name: name}, seen: map[string]int{}}
 	text := strings.TrimPrefix(string(data), "\ufeff")
@@ -100,7 +100,7 @@ func (p *parser) line(l logicalLine) error {
 	}
 	id := p.section + "\x00" + key
 	if first, dup := p.seen[id]; dup {
-		return p.file.Errorf(l.at, "%q is at line %d already; remove one of the two", key, first)
+		return p.file.Errorf(l.at, "%q is already set at line %d; remove one of them", key, first)
 	}
 	p.seen[id] = l.at
 	return p.entry(key, Value{Raw: value, Line: l.at})

@@ -79,7 +79,7 @@ func TestFaultsNamePlaceAndRemedy(t *testing.T) {
 		{"no equals", "[main]\nfoo\n", "x.ini:2: no equals sign"},
 		{"no name", "[main]\n= x\n", "x.ini:2: no name"},
 		{"no class", "[main]\nr =\n", `x.ini:2: "r" has no class`},
-		{"twice", "[urls]\n/** = anon\n/** = authcBasic\n", `x.ini:3: "/**" is at line 2 already`},
+		{"twice", "[urls]\n/** = anon\n/** = authcBasic\n", `x.ini:3: "/**" is already set at line 2`},
 		{"reference", "[main]\nldapRealm = X\nsecurityManager.realms = $ldapRelm\n", `x.ini:3: unknown object "ldapRelm"; did you mean "ldapRealm"?`},
 		{"quote", "[main]\na = X\na.b = \"x\n", "x.ini:3: a quote is not closed"},
 		{"bracket", "[urls]\n/a = roles[admin\n", "x.ini:2: a bracket is not closed"},
@@ -96,7 +96,7 @@ func TestFaultsNamePlaceAndRemedy(t *testing.T) {
 	}
 	_, err := secini.Parse("x.ini", []byte("[urls]\nfoo\nbar\n"))
 	if n := strings.Count(err.Error(), "x.ini:"); n != 2 {
-		t.Errorf("%d faults are told, want both: %v", n, err)
+		t.Errorf("%d faults are reported, want both: %v", n, err)
 	}
 }
 

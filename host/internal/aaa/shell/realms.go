@@ -35,8 +35,8 @@ func RealmCommands(r *authn.Authenticator) []commands.Command {
 		},
 		{
 			Name: "realm:test", Summary: "ask every realm whether it knows a user",
-			Help: "realm:test alice@example\nAsks for the password. Shows what each realm answers, also those after the one that decides.\n" +
-				"Nobody is logged in by it; a wrong password counts as a failed login.",
+			Help: "realm:test alice@example\nAsks for the password. Shows the answer of each realm, also of those after the deciding one.\n" +
+				"It creates no session; a wrong password counts as a failed login.",
 			Arguments: []commands.Argument{{Name: "user", Help: "NAME or NAME@DOMAIN", Required: true}},
 			Run:       func(ctx context.Context, in *commands.Invocation) error { return testRealms(ctx, in, r) },
 		},
@@ -80,10 +80,10 @@ var outcomes = map[realm.Outcome]string{
 func OwnCommands(change func(ctx context.Context, user, current, fresh, address string) error) []commands.Command {
 	return []commands.Command{{
 		Name: "aaa:change-own-pwd", Summary: "change your own password",
-		Help: "Asks for the present password and twice for the new one. All your logins and tokens end.",
+		Help: "Asks for the current password and twice for the new one. All your logins and tokens end.",
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			if in.Caller.Address == "" {
-				return fault.New(fault.Unsupported, "over this socket nobody logs in; name an account with aaa:change-user-pwd -user NAME")
+				return fault.New(fault.Unsupported, "users do not log in over this socket, so there is no current user; name an account with aaa:change-user-pwd -user NAME")
 			}
 			var answers [3]string
 			for i, text := range []string{"Enter current password: ", "Enter new password: ", "Re-enter new password: "} {

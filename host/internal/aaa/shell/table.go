@@ -38,7 +38,7 @@ func Commands(o Options) []commands.Command {
 	}
 	list := []commands.Command{
 		{Name: "aaa:add-user", Summary: "add a user", Run: t.addUser,
-			Help: "Adds a user; the password is asked for. With --roleName the user gets that role at once: without a role nobody can log in.\n" +
+			Help: "Adds a user; the password is asked for. With --roleName the user gets that role at once: a user without a role cannot log in.\n" +
 				"aaa:add-user --name bob --roleName user --email bob@example.org",
 			Options: slices.Concat([]commands.Option{needed(text("name", "the user's name", "userName")), role}, profile, []commands.Option{t.domainOption()})},
 		users.get("list the names of users", nil), users.remove("remove a user with its grants and logins"),

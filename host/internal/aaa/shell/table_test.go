@@ -31,7 +31,7 @@ type terminal struct {
 func (t *terminal) Prompt(_ context.Context, text string, echo bool) (string, error) {
 	t.asked, t.echoed = append(t.asked, text), append(t.echoed, echo)
 	if len(t.answers) == 0 {
-		return "", fault.New(fault.Unavailable, "there is nobody to ask")
+		return "", fault.New(fault.Unavailable, "there is no terminal")
 	}
 	a := t.answers[0]
 	t.answers = t.answers[1:]
@@ -147,10 +147,10 @@ func TestFailures(t *testing.T) {
 		}
 	}
 	if got, _, _ := l.run("aaa:get-users", nil); got != "Users: \n  admin\n  user\n" {
-		t.Errorf("a failed command left something behind: %s", got)
+		t.Errorf("a failed command left something: %s", got)
 	}
 	if _, _, err := l.run("aaa:get-domains", nil); err != nil {
-		t.Errorf("where nobody can be asked the session's role must do: %v", err)
+		t.Errorf("without a terminal the session's role must do: %v", err)
 	}
 }
 

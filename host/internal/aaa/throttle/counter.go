@@ -13,7 +13,7 @@ type counter struct {
 	last     time.Time // failure
 	until    time.Time // refused until
 
-	active int       // attempts under way, whose outcome nobody knows yet
+	active int       // attempts in progress, whose outcome is not known yet
 	queue  []*waiter // those that wait, in turn
 }
 

@@ -81,7 +81,7 @@ func TestFailuresOfAUserCostMoreAndMore(t *testing.T) {
 	}
 	c.t = c.t.Add(31 * time.Second)
 	if _, r := try(t, l, "bob", here); r != 0 {
-		t.Error("still refused after the time told")
+		t.Error("still refused after the announced time")
 	}
 	if _, r := try(t, l, "bob", here); r != time.Minute {
 		t.Errorf("the second refusal lasts %v, want a minute", r)
@@ -177,7 +177,7 @@ func TestMemoryIsBounded(t *testing.T) {
 }
 
 // together starts n attempts at once, of different users when the name has a %d. Each
-// waits for its turn; after told, all have begun or wait.
+// waits for its turn; after the signal, all have begun or wait.
 type together struct {
 	turns  chan *throttle.Turn
 	errors chan error

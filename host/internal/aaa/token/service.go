@@ -300,7 +300,7 @@ func (s *Service) live(ctx context.Context, token string, session bool) (Holder,
 	return h, r, err
 }
 
-// holder returns whose a record is, nobody when the user's logins have ended since.
+// holder returns the user of a record, an empty Holder if the user's logins have ended since.
 func (s *Service) holder(ctx context.Context, r *record) (Holder, error) {
 	if r.Outside != nil {
 		return Holder{Outside: r.Outside}, nil
@@ -345,7 +345,7 @@ func (s *Service) revoke(ctx context.Context, d string, r *record) error {
 	return s.end(ctx, remove(r.User, d))
 }
 
-// record reads the record of a digest with the revision that wrote it; nil when there is none.
+// record reads the record of a digest with the revision that wrote it; nil if it does not exist.
 func (s *Service) record(ctx context.Context, d string) (r *record, rev datastore.Revision, err error) {
 	err = s.o.Store.View(ctx, func(sn datastore.Snapshot) (err error) {
 		r, rev, err = readRecord(sn, d)

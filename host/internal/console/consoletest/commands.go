@@ -139,7 +139,7 @@ func fail(_ context.Context, in *commands.Invocation) error {
 	case "denied":
 		return fault.New(fault.Denied, "not for %s", in.Caller.User)
 	case "unavailable":
-		return fault.New(fault.Unavailable, "the plugin is gone")
+		return fault.New(fault.Unavailable, "the plugin has ended")
 	case "panic":
 		panic("as asked")
 	}

@@ -112,7 +112,7 @@ func (s *Session) leave(context.Context, *commands.Invocation) error {
 
 func (s *Session) historyCommand(_ context.Context, in *commands.Invocation) error {
 	if s.history == nil {
-		return fault.New(fault.Unavailable, "there is no history here; it is kept by interactive sessions")
+		return fault.New(fault.Unavailable, "there is no history here; only interactive sessions have one")
 	}
 	if in.Flag("clear") {
 		return s.history.Clear()
@@ -183,7 +183,7 @@ func echoCommand(_ context.Context, in *commands.Invocation) error {
 func seconds(text, what string) (float64, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || f < 0.1 || f > 86400 {
-		return 0, fault.New(fault.Invalid, "%s is a number of seconds from 0.1 to 86400, not %q", what, text)
+		return 0, fault.New(fault.Invalid, "%s must be a number of seconds from 0.1 to 86400, not %q", what, text)
 	}
 	return f, nil
 }
@@ -195,6 +195,6 @@ func AuditTo(h slog.Handler) func(context.Context, Audited) {
 		r := slog.NewRecord(time.Now(), slog.LevelInfo, "command", 0)
 		r.AddAttrs(slog.String("user", a.Caller.User), slog.String("address", a.Caller.Address), slog.String("request", a.Caller.RequestID),
 			slog.String("line", a.Line), slog.Int("code", int(a.Code)), slog.String("took", a.Duration.Round(time.Microsecond).String()))
-		_ = h.Handle(ctx, r) // a log that cannot be written has nobody to tell
+		_ = h.Handle(ctx, r) // an error of the log itself cannot be reported
 	}
 }

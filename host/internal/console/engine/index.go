@@ -145,7 +145,7 @@ func (x *index) unknown(within, name string) error {
 		return fault.New(fault.NotFound, "there is no command %s; did you mean %s?", name, near)
 	}
 	if scope != "" && !x.hasScope(scope) {
-		return fault.New(fault.NotFound, "there is no command %s: nothing installed has the scope %s; see feature:list and help", name, scope)
+		return fault.New(fault.NotFound, "there is no command %s: no installed feature has the scope %s; see feature:list and help", name, scope)
 	}
 	return fault.New(fault.NotFound, "there is no command %s; help lists the commands", name)
 }

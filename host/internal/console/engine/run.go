@@ -28,13 +28,13 @@ type IO struct {
 	Failed   func(error)       // gets the errors instead of Stderr, unless nil
 }
 
-// nobody is the Terminal of a line that has none.
-type nobody struct{}
+// noTerminal is the Terminal of a line without a terminal.
+type noTerminal struct{}
 
-func (nobody) Prompt(context.Context, string, bool) (string, error) {
-	return "", fault.New(fault.Unavailable, "this command asks something and there is nobody to answer; run it in an interactive ctl")
+func (noTerminal) Prompt(context.Context, string, bool) (string, error) {
+	return "", fault.New(fault.Unavailable, "this command asks a question and needs a terminal; run it in an interactive ctl")
 }
-func (nobody) Progress(commands.Progress) {}
+func (noTerminal) Progress(commands.Progress) {}
 
 // Run executes a line. The pipelines of a chain run one after the other until one
 // fails; its code is the line's.
@@ -43,7 +43,7 @@ func (s *Session) Run(ctx context.Context, line string, std IO) console.Code {
 		std.Stdin = commands.NoInput
 	}
 	if std.Terminal == nil {
-		std.Terminal = nobody{}
+		std.Terminal = noTerminal{}
 	}
 	parsed, err := syntax.Parse(line)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *Session) start(ctx context.Context, x *index, p syntax.Pipeline, std IO
 	return s.runJobs(ctx, jobs, std)
 }
 
-// errDownstream is the cause of a context that ended because nobody reads any more.
+// errDownstream is the cause of a context that ended because its output is not read any more.
 var errDownstream = errors.New("the next command of the pipeline has ended")
 
 // runJobs runs the stages at the same time. A stage that ends stops those before

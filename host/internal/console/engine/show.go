@@ -20,7 +20,7 @@ type shown struct{ bytes.Buffer }
 
 func (b *shown) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > maxShown {
-		return 0, fault.New(fault.TooBig, "the answer has more than %d bytes: ask for less of it", maxShown)
+		return 0, fault.New(fault.TooBig, "the answer has more than %d bytes: request less data", maxShown)
 	}
 	return b.Buffer.Write(p)
 }
@@ -35,12 +35,12 @@ func (s *Shell) Show(ctx context.Context, line string) (content string, err erro
 		return "", fault.New(fault.Malformed, "%s", err)
 	}
 	if len(parsed) != 1 || len(parsed[0]) != 1 {
-		return "", fault.New(fault.Invalid, "%q is not one command; pipes and chains are for the console", line)
+		return "", fault.New(fault.Invalid, "%q is not a single command; use the console for pipes and several commands", line)
 	}
 	name := parsed[0][0].Texts()[0]
 	cmd, err := session.index().find("", name)
 	if err == nil && !cmd.Safe {
-		return "", fault.New(fault.Denied, "%s changes something; only commands that show are run here", cmd.Name)
+		return "", fault.New(fault.Denied, "%s changes data; only commands that change nothing can be run here", cmd.Name)
 	}
 	var out shown
 	text := ""

@@ -36,9 +36,9 @@ func TestShow(t *testing.T) {
 		{"look:wrong", `"found"`, "1 error", fault.Downstream},
 		{"look:none", "", "no such thing", fault.NotFound},
 		{"look:much", "", "more than", fault.Invalid},
-		{"test:fail", "", "test:fail changes something", fault.Denied},
-		{"look:table | wc -l", "", "not one command", fault.Invalid},
-		{"look:table; test:fail", "", "not one command", fault.Invalid},
+		{"test:fail", "", "test:fail changes data", fault.Denied},
+		{"look:table | wc -l", "", "not a single command", fault.Invalid},
+		{"look:table; test:fail", "", "not a single command", fault.Invalid},
 		{"look:nothing", "", "no command look:nothing", fault.NotFound},
 		{"'", "", "", fault.Malformed},
 	} {

@@ -16,8 +16,8 @@ import (
 // endless commands run until Ctrl-C, or are the user's own pace: that they last is no news.
 var endless = []string{"watch", "sleep", "tail", "more", "less"}
 
-// slow shows each second that a line goes on, and how long already: the progress that it shows itself, or, while it says nothing,
-// its name. What it writes or asks ends that, until it shows progress again.
+// slow shows each second that a line goes on, and how long already: the progress that it shows itself, or, while it
+// says nothing, its name. What it writes or asks ends that, until it shows progress again.
 type slow struct {
 	commands.Terminal
 	mu    sync.Mutex

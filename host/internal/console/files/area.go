@@ -69,12 +69,12 @@ func (a Area) Reach(path string, create bool) (string, error) {
 		}
 		top, err := filepath.EvalSymlinks(dir)
 		if err != nil {
-			return "", fault.New(fault.NotFound, "the directory %s is not there", dir)
+			return "", fault.New(fault.NotFound, "the directory %s does not exist", dir)
 		}
 		real, err := resolve(p, create)
 		switch {
 		case err != nil:
-			return "", fault.New(fault.NotFound, "there is no file %s", p)
+			return "", fault.New(fault.NotFound, "the file %s does not exist", p)
 		case !below(real, top):
 			return "", a.denied(path)
 		}
@@ -101,11 +101,11 @@ func regular(p string, create bool) error {
 	info, err := os.Lstat(p)
 	switch {
 	case create && err == nil:
-		return fault.New(fault.Exists, "%s is there already; choose another name, or remove it", p)
+		return fault.New(fault.Exists, "%s exists already; choose another name, or remove it", p)
 	case create && errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fault.New(fault.NotFound, "there is no file %s", p)
+		return fault.New(fault.NotFound, "the file %s does not exist", p)
 	}
 	if info.Mode()&fs.ModeSymlink != 0 { // a default file: where it leads is the operator's wish
 		info, err = os.Stat(p)

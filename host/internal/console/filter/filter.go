@@ -49,7 +49,7 @@ func Commands(scope string) []commands.Command {
 				flag("lines", "l", "only the lines"), flag("words", "w", "only the words"), flag("chars", "c", "only the characters"),
 			}},
 		{Name: "more", Summary: "show a screen at a time", Run: more,
-			Help: "Blank shows the next screen, Enter the next line, q ends. Where nobody types, everything is written at once."},
+			Help: "Blank shows the next screen, Enter the next line, q ends. Without a terminal everything is written at once."},
 		{Name: "tac", Summary: "the lines in reverse order", Run: tac},
 		{Name: "cut", Summary: "some columns of each line", Run: cut,
 			Help: "feature:list | cut -f 1,4\nWithout -d the columns are those of a table, or are divided by blanks.",
@@ -89,7 +89,7 @@ func all(ctx context.Context, r io.Reader) ([]string, error) {
 	held := 0
 	err := each(ctx, r, func(l string) (bool, error) {
 		if held += len(l) + 16; held > maxHeld {
-			return false, fault.New(fault.TooBig, "there is more than %d MiB of text; narrow it with grep or head first", maxHeld>>20)
+			return false, fault.New(fault.TooBig, "the text is larger than %d MiB; reduce it with grep or head first", maxHeld>>20)
 		}
 		lines = append(lines, l)
 		return true, nil
@@ -116,7 +116,7 @@ func count(in *commands.Invocation) (int, error) {
 	text := in.Option("lines")
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > 1e6 {
-		return 0, fault.At(fault.Invalid, in.Name, "the number of lines is from 0 to 1000000, not %s", text)
+		return 0, fault.At(fault.Invalid, in.Name, "the number of lines must be from 0 to 1000000, not %s", text)
 	}
 	return n, nil
 }

@@ -51,7 +51,7 @@ func checkCommand() commands.Command {
 		if err := in.Emit(t, nil); err != nil || faults == 0 {
 			return err
 		}
-		return fmt.Errorf("%s does not hold what a plugin must (faults: %d)", filepath.Base(in.Arg("bin")), faults)
+		return fmt.Errorf("%s does not conform to the plugin contract (faults: %d)", filepath.Base(in.Arg("bin")), faults)
 	}}
 }
 
@@ -142,7 +142,7 @@ func verifyCommand(d home.Dir) commands.Command {
 		if err := in.Emit(map[string]any{"problems": problems, "plugins": plugins}, b.String); err != nil || faults == 0 {
 			return err
 		}
-		return fault.New(fault.Internal, "the catalogue is not in order (faults: %d)", faults)
+		return fault.New(fault.Internal, "the catalogue has faults (%d)", faults)
 	}}
 }
 

@@ -47,9 +47,9 @@ func run(ctx context.Context, dir home.Dir, in *commands.Invocation) error {
 		return c.Run(ctx, in)
 	}
 	if _, err := os.Stat(string(dir)); errors.Is(err, fs.ErrPermission) {
-		return fault.New(fault.Denied, "you may not look into the home %s; it belongs to the user who runs the controller", dir)
+		return fault.New(fault.Denied, "you have no access to the home %s; it belongs to the user who runs the controller", dir)
 	} else if err != nil {
-		return fault.New(fault.NotFound, "there is no home %s; name it with --home or CTL_HOME, ctld makes one at its first start", dir)
+		return fault.New(fault.NotFound, "there is no home %s; name it with --home or CTL_HOME; ctld creates one at its first start", dir)
 	}
 	table = append(tables.ConfigCommands(config(dir)), verifyCommand(dir))
 	c, ok := commands.Find(table, in.Name)
@@ -63,7 +63,7 @@ func run(ctx context.Context, dir home.Dir, in *commands.Invocation) error {
 type terminal struct{ status *console.StatusLine }
 
 func (terminal) Prompt(context.Context, string, bool) (string, error) {
-	return "", errors.New("this command cannot ask a question")
+	return "", errors.New("this command cannot ask questions")
 }
 
 func (t terminal) Progress(p commands.Progress) {

@@ -23,7 +23,7 @@ func Plugins(ctx context.Context, dir home.Dir, at feature.Locator) []home.Probl
 			continue
 		}
 		if _, _, err := at.Locate(name); err != nil {
-			problems = append(problems, home.Problem{File: file, Warning: true, Text: fmt.Sprintf("nobody reads it: there is no plugin %q%s", name, nearest.Hint(name, at.Names()))})
+			problems = append(problems, home.Problem{File: file, Warning: true, Text: fmt.Sprintf("this file is not used: there is no plugin %q%s", name, nearest.Hint(name, at.Names()))})
 			continue
 		}
 		text, _, err := dir.PluginConfig(name)

@@ -41,8 +41,8 @@ func TestPluginSettingsAreCheckedWithoutAController(t *testing.T) {
 		{"repoinfo.yaml", "clones: /srv\n", "", false},
 		{"repoinfo.yaml", "", "", false},
 		{"repoinfo.yaml", "clnes: /srv\n", `repoinfo.yaml:1: clnes: no such setting (did you mean "clones"?)`, false},
-		{"repoinf.yaml", "clones: /srv\n", `repoinf.yaml: nobody reads it: there is no plugin "repoinf" (did you mean "repoinfo"?)`, true},
-		{"dumb.yaml", "a: 1\n", "what it prints is no manifest", true},
+		{"repoinf.yaml", "clones: /srv\n", `repoinf.yaml: this file is not used: there is no plugin "repoinf" (did you mean "repoinfo"?)`, true},
+		{"dumb.yaml", "a: 1\n", "its output is not a manifest", true},
 		{"broken.yaml", "a: 1\n", "exit status 3", true},
 	} {
 		dir := home.Dir(t.TempDir())

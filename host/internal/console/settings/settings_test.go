@@ -41,7 +41,7 @@ func TestAccessNamesTheFileAndTheLine(t *testing.T) {
 			}
 			said := problems[0].String()
 			if !strings.Contains(said, k.file) || !strings.Contains(said, k.text) || strings.Count(said, string(dir)) != 1 {
-				t.Errorf("%q does not tell %q and %q once", said, k.file, k.text)
+				t.Errorf("%q does not contain %q and %q once", said, k.file, k.text)
 			}
 		})
 	}

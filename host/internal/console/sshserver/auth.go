@@ -80,13 +80,13 @@ func userName(s string) string { return strings.TrimSuffix(s, "@sdn") }
 
 func (s *Server) admit(who caller.Caller) (*ssh.Permissions, error) {
 	if !who.HasRole(adminRole) && s.cfg.Own == nil {
-		return nil, fmt.Errorf("%w: %s has not the role %s", errRefused, who.User, adminRole)
+		return nil, fmt.Errorf("%w: %s does not have the role %s", errRefused, who.User, adminRole)
 	}
 	return &ssh.Permissions{ExtraData: map[any]any{callerKey{}: who}}, nil
 }
 
 // authorized looks a key up in the user's file. A file that others than its owner
-// may write authorizes nobody.
+// may write gives no access.
 func authorized(dir, user string, key ssh.PublicKey) error {
 	if user == "" || user[0] == '.' || strings.ContainsAny(user, "/\\\x00") {
 		return fmt.Errorf("%w: the name has no file of keys", errRefused)
@@ -136,7 +136,7 @@ func hostKey(file string) (ssh.Signer, error) {
 	}
 	key, err := ssh.ParsePrivateKey(b)
 	if err != nil {
-		return nil, fmt.Errorf("the host key %s is damaged; restore it, or remove it to have a new one made: %w", file, err)
+		return nil, fmt.Errorf("the host key %s is damaged; restore it, or remove it to generate a new one: %w", file, err)
 	}
 	return key, nil
 }

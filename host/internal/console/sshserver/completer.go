@@ -117,7 +117,8 @@ func menu(cands []engine.Candidate, width int) string {
 	return b.String()
 }
 
-// Keys of the incremental search. The keyboard sends the last two in place of keys that the line editor would act on itself.
+// Keys of the incremental search. The keyboard sends the last two in place of keys that the line editor would act on
+// itself.
 const (
 	keyCtrlG   = 0x07 // give the search up
 	keyCtrlR   = 0x12 // an older line
@@ -125,8 +126,8 @@ const (
 	keyShorter = 0x1f // the last letter sought is removed
 )
 
-// search is Ctrl-R: each letter narrows down which line of the history is shown, as bash does it. Enter runs the line, any other
-// key takes it to be edited, Ctrl-G gives the earlier line back.
+// search is Ctrl-R: each letter narrows down which line of the history is shown, as bash does it. Enter runs the line,
+// any other key takes it to be edited, Ctrl-G gives the earlier line back.
 type search struct {
 	on     bool
 	sought string

@@ -73,7 +73,7 @@ func (s *Server) serveConn(ctx context.Context, raw net.Conn, local bool, logged
 	wg.Go(func() { ssh.DiscardRequests(requests) })
 	wg.Go(func() { c.watch(ctx) })
 	slots := make(chan struct{}, maxChannels)
-	wg.Go(func() { // a stopping controller lets its sessions tell how they ended
+	wg.Go(func() { // a stopping controller lets its sessions send their exit status
 		<-ctx.Done()
 		raw.SetDeadline(time.Now().Add(stopGrace))
 		for range maxChannels {
@@ -181,7 +181,7 @@ func (c *conn) working() func() {
 
 // connLimiter bounds the connections of a listener. When there are too many, the one that has
 // been trying to log in for longest is ended for the one that comes: who connects and
-// says nothing locks nobody out. Those who are logged in stay.
+// sends nothing cannot lock out others. Logged-in sessions stay.
 type connLimiter struct {
 	max int
 

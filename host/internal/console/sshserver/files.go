@@ -46,7 +46,7 @@ func (l localFiles) Open(ctx context.Context, path string, create bool) (string,
 	}
 	dir, err := os.MkdirTemp(filepath.Join(l.Home, "export"), ".sent-")
 	if err != nil {
-		return "", nil, fault.Wrap(fault.Unavailable, err, "no file can be made for %s: %v", p, err)
+		return "", nil, fault.Wrap(fault.Unavailable, err, "cannot create a file for %s: %v", p, err)
 	}
 	at := filepath.Join(dir, filepath.Base(p))
 	return at, func(ctx context.Context, failed error) error {
@@ -123,7 +123,7 @@ func (l localFiles) request(ctx context.Context, name string, payload, answer an
 	_, err := waitFor(ctx, func() (struct{}, error) {
 		ok, reply, err := l.conn.ssh.SendRequest(name, true, ssh.Marshal(payload))
 		if err == nil && !ok {
-			err = errors.New("the client takes no files: use the ctl of this release, or put the file below import/ of the home")
+			err = errors.New("this client cannot receive files: use the ctl of this release, or put the file below import/ of the home")
 		}
 		if err == nil {
 			err = ssh.Unmarshal(reply, answer)

@@ -26,7 +26,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// What a command reads does not pile up for answers that nobody asks for.
+// What a command reads does not pile up for answers without a question.
 func TestInputIsBounded(t *testing.T) {
 	in := newInput(io.LimitReader(endless{}, 8<<20))
 	n, err := io.Copy(io.Discard, struct{ io.Reader }{in})

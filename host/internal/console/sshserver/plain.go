@@ -93,7 +93,7 @@ func (c *client) Prompt(ctx context.Context, text string, echo bool) (string, er
 		return a.Line, nil
 	}
 	if c.stdin == nil {
-		return "", fault.New(fault.Unavailable, "this command asks %q and there is nobody to answer; run it in an interactive session", text)
+		return "", fault.New(fault.Unavailable, "this command asks %q and needs a terminal; run it in an interactive session", text)
 	}
 	fmt.Fprint(c.ch.Stderr(), text)
 	line, err := waitFor(ctx, c.stdin.answer) // ends with the channel, which closes when the command returns

@@ -28,7 +28,7 @@ func AuditCommands(dir string) []commands.Command {
 				return true
 			})
 			if err != nil {
-				return fault.Wrap(fault.Invalid, err, "%v (%d records before it are in order)", err, n)
+				return fault.Wrap(fault.Invalid, err, "%v (the %d records before it are valid)", err, n)
 			}
 			return in.Emit(map[string]any{"records": n, "first": first.Seq, "last": last.Seq, "since": first.Time}, func() string {
 				return card([]field{{"Records", fmt.Sprint(n)}, {"From", when(first.Time)}, {"To", when(last.Time)}})
@@ -47,7 +47,7 @@ func AuditCommands(dir string) []commands.Command {
 			if text := in.Option("since"); text != "" {
 				d, err := time.ParseDuration(text)
 				if err != nil || d < 0 {
-					return fault.New(fault.Invalid, "--since %q is no duration such as 90m or 24h", text)
+					return fault.New(fault.Invalid, "--since %q is not a duration such as 90m or 24h", text)
 				}
 				since = time.Now().Add(-d)
 			}

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	originDefault = "default" // origin of a setting that nobody made
+	originDefault = "default" // origin of a setting that has its default value
 	hostFile      = "ctl"     // the settings file that is meant when none is named
 )
 
@@ -50,7 +50,7 @@ func ConfigCommands(c Config) []commands.Command {
 			Options: []commands.Option{file}, Arguments: []commands.Argument{key, {Name: "value", Help: "as in YAML", Required: true}}},
 		{Name: "config:show", Summary: "show the settings", Safe: true, Run: c.show,
 			Help:      "config:show --effective\nconfig:show --effective limits",
-			Options:   []commands.Option{boolOption("effective", "e", "all settings, also those that nobody changed")},
+			Options:   []commands.Option{boolOption("effective", "e", "all settings, also those with their default value")},
 			Arguments: []commands.Argument{{Name: "key", Help: "only settings whose key begins with this", Complete: keys}}},
 	}
 }
@@ -101,7 +101,7 @@ func (c Config) get(_ context.Context, in *commands.Invocation) error {
 	}
 	i := slices.IndexFunc(all, func(s home.Effective) bool { return s.Key == key })
 	if i < 0 {
-		return fault.New(fault.NotFound, "etc/%s.yaml does not set %s; config:list %s shows what it sets", name, key, name)
+		return fault.New(fault.NotFound, "etc/%s.yaml does not set %s; config:list %s shows its settings", name, key, name)
 	}
 	return in.Emit(map[string]string{"key": key, "value": all[i].Value}, func() string { return all[i].Value + "\n" })
 }

@@ -82,7 +82,7 @@ func (t features) verify(_ context.Context, in *commands.Invocation) error {
 	if err := in.Emit(out, nil); err != nil || bad == 0 {
 		return err
 	}
-	return fault.New(fault.Downstream, "%d of %d plugins are not as they should be", bad, len(all))
+	return fault.New(fault.Downstream, "%d of %d plugins have a problem", bad, len(all))
 }
 
 func (t features) repoRemove(ctx context.Context, in *commands.Invocation) error {

@@ -119,7 +119,7 @@ func decided(at time.Time) []grant.Decision {
 func TestGrantsOfAPlugin(t *testing.T) {
 	var done []string
 	out := transcript(session(PluginCommands(fakePlugins{&done})), "", "plugin:grant switch", `plugin:revoke switch "connect udp/161"`, `plugin:grant switch "rights all"`)
-	for _, want := range []string{"granted: call the RPC vlan:add-vlan by itself, without a user [rpc vlan:add-vlan]", "plugin:reload switch", "no kind of grant"} {
+	for _, want := range []string{"granted: call the RPC vlan:add-vlan by itself, without a user [rpc vlan:add-vlan]", "plugin:reload switch", "unknown kind of grant"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}

@@ -11,7 +11,7 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// A snapshot holds all secrets: nobody gets one over SSH, whatever his name and role.
+// A snapshot holds all secrets: no user gets one over SSH, whatever his name and role.
 func TestASnapshotIsForTheOperatorAtTheMachine(t *testing.T) {
 	command := SnapshotCommands(func(_ context.Context, w io.Writer, _ func(done, total int64)) error {
 		_, err := w.Write([]byte("archive"))

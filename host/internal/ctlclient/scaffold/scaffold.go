@@ -40,7 +40,8 @@ type Plugin struct {
 	Name string
 	Kind string
 	Dir  string // made; must not exist, or be empty
-	// Source is the module that the replace line of a module of its own leads to; empty when Dir lies in that tree and needs none.
+	// Source is the module that the replace line of a module of its own leads to; empty when Dir lies in that tree and
+	// needs none.
 	Source string
 }
 
@@ -57,10 +58,10 @@ type values struct {
 // when it fails.
 func Write(p Plugin) (files []string, err error) {
 	if !namePattern.MatchString(p.Name) || len(p.Name) > maxName {
-		return nil, fmt.Errorf("the name %q must be small letters and digits, parts divided by a hyphen, at most %d characters", p.Name, maxName)
+		return nil, fmt.Errorf("the name %q must be small letters and digits, parts separated by a hyphen, at most %d characters", p.Name, maxName)
 	}
 	if !slices.Contains(Kinds(), p.Kind) {
-		return nil, fmt.Errorf("the kind %q is none of %s%s", p.Kind, strings.Join(Kinds(), ", "), elsewhere[p.Kind])
+		return nil, fmt.Errorf("unknown kind %q, expected one of %s%s", p.Kind, strings.Join(Kinds(), ", "), elsewhere[p.Kind])
 	}
 	made, err := makeDir(p.Dir)
 	if err != nil {

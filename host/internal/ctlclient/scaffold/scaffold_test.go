@@ -112,7 +112,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{Plugin{Name: "My_Own", Kind: "realm", Dir: dir}, "must be small letters"},
 		{Plugin{Name: strings.Repeat("a", 33), Kind: "realm", Dir: dir}, "at most 32"},
-		{Plugin{Name: "own", Kind: "relam", Dir: dir}, `the kind "relam" is none of operations`},
+		{Plugin{Name: "own", Kind: "relam", Dir: dir}, `unknown kind "relam", expected one of operations`},
 		{Plugin{Name: "own", Kind: "realm", Dir: full}, "is not empty; nothing was written"},
 		{Plugin{Name: "own", Kind: "realm", Dir: dir, Source: full}, "is neither the SDK nor the source tree of the controller"},
 	} {
@@ -120,7 +120,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%+v: %v", c.p, err)
 		}
 		if _, err := os.Stat(dir); err == nil {
-			t.Errorf("%+v left something behind", c.p)
+			t.Errorf("%+v left something", c.p)
 		}
 	}
 	if left, _ := os.ReadDir(full); len(left) != 1 {

@@ -50,7 +50,7 @@ func (s *Store) end() error {
 		return fmt.Errorf("datastore: its log is kept for the next start: %w", err)
 	}
 	if err := writable(s.opts.Dir); err != nil {
-		return fmt.Errorf("datastore: nothing can be written into %s any more: %w; %s", s.opts.Dir, err, kept)
+		return fmt.Errorf("datastore: cannot write to %s any more: %w; %s", s.opts.Dir, err, kept)
 	}
 	err := s.db.Close()
 	if err == nil {

@@ -21,7 +21,7 @@ const (
 	partKind = 'p'
 )
 
-var errRecord = errors.New("a record does not decode")
+var errRecord = errors.New("a record cannot be decoded")
 
 // record is one Badger write; a nil value deletes.
 type record struct{ key, value []byte }

@@ -45,7 +45,7 @@ func readFiles(dir string) (*files, error) {
 	}
 	sum, body, ok := strings.Cut(string(b), "\n")
 	if !ok || sum != fmt.Sprintf("%08x", crc32.Checksum([]byte(body), castagnoli)) {
-		return nil, damaged(path, "its content is not what was written")
+		return nil, damaged(path, "its content differs from what was written")
 	}
 	f := &files{}
 	if err := json.Unmarshal([]byte(body), f); err != nil {
@@ -91,7 +91,7 @@ func (f *files) verify(dir string) error {
 		case have.Size != want.Size:
 			return damaged(path, "it has %d bytes and had %d when it was written", have.Size, want.Size)
 		case have != want:
-			return damaged(path, "its content is not what was written")
+			return damaged(path, "its content differs from what was written")
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 
 // Badger writes through memory maps of files with holes. A page for which the disk has
 // no block left ends the process (SIGBUS) instead of failing the write, so the writer
-// looks for room before each write, and refuses while there is none.
+// checks the free space before each write, and refuses the write if there is not enough.
 const (
 	keepFree  = 16 << 20 // for Badger's own work, and for others who write meanwhile
 	openNeeds = 2 << 20  // headers of the files that a start makes

@@ -72,7 +72,7 @@ func (t *tip) set(rev datastore.Revision) error {
 
 func decodeTip(b []byte) (datastore.Revision, error) {
 	if len(b) != tipSize || string(b[:8]) != tipMagic || crc32.ChecksumIEEE(b[:16]) != binary.BigEndian.Uint32(b[16:]) {
-		return 0, errors.New("its content is not what was written")
+		return 0, errors.New("its content differs from what was written")
 	}
 	return datastore.Revision(binary.BigEndian.Uint64(b[8:])), nil
 }

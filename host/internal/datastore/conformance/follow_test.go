@@ -179,7 +179,7 @@ func (f *equal) Apply(b datastore.Batch) error {
 	return nil
 }
 
-// A follower with a history of four transactions falls behind and begins again: it is
+// A follower with a history of four transactions is too slow and begins again: it is
 // equal to a range at its revision in the end, deletions included.
 func rebuilds(t *testing.T, s datastore.Store) {
 	f := &equal{}

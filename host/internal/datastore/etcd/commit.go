@@ -63,7 +63,7 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 			return s.revision(rev), err
 		}
 	}
-	return 0, fmt.Errorf("%w: others kept writing under a prefix that is replaced", datastore.ErrConflict)
+	return 0, fmt.Errorf("%w: other writers kept changing a prefix that is replaced", datastore.ErrConflict)
 }
 
 // onlyDeletes reports whether t deletes only what does not exist, which is no commit.
@@ -101,7 +101,7 @@ func (s *Store) try(ctx context.Context, st *projection.State, t datastore.Txn) 
 		return 0, false, s.failed(ctx, t, r)
 	}
 	if err := s.arrived(ctx, sent, r.Header.Revision); err != nil {
-		return 0, false, fault.Wrap(fault.Timeout, err, "the transaction was applied at revision %d, which has not arrived here in time: %v", r.Header.Revision, err)
+		return 0, false, fault.Wrap(fault.Timeout, err, "the transaction was applied at revision %d, but this node did not receive that revision in time: %v", r.Header.Revision, err)
 	}
 	return r.Header.Revision, true, nil
 }

@@ -155,7 +155,7 @@ func (s *Store) watch() error {
 		select {
 		case <-s.stuck:
 			if _, now, _ := s.members.current(); now != at {
-				return errors.New("its member does not answer")
+				return errors.New("its cluster member does not answer")
 			}
 		case r, ok := <-changes:
 			switch {

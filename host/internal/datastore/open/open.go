@@ -119,7 +119,7 @@ func clientTLS(dir home.Dir, c home.Etcd) (*tls.Config, error) {
 		}
 		t.RootCAs = x509.NewCertPool()
 		if !t.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("datastore.etcd.ca: %s holds no certificate in PEM form", dir.Path(c.CA))
+			return nil, fmt.Errorf("datastore.etcd.ca: %s contains no certificate in PEM form", dir.Path(c.CA))
 		}
 	}
 	if c.Certificate != "" {

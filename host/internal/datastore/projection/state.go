@@ -204,7 +204,7 @@ func (st *State) Writer(ns, key string) (b datastore.Batch, ok bool) {
 	return b, false
 }
 
-// filter keeps the events under the prefixes; ok is false when there is none.
+// filter keeps the events under the prefixes; ok is false if no event is under them.
 func filter(b datastore.Batch, prefixes []datastore.Prefix) (out datastore.Batch, ok bool) {
 	out = datastore.Batch{Revision: b.Revision, By: b.By, At: b.At}
 	for _, e := range b.Events {

@@ -44,7 +44,7 @@ type File struct {
 // Parse reads a file whose root element has a name; faults name file and line.
 func Parse(name string, text []byte, root string) (*File, error) {
 	if len(text) > MaxSize {
-		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", name, len(text), MaxSize)
+		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", name, len(text), MaxSize)
 	}
 	f := &File{Name: name, root: root, text: text, inside: map[string]int{}}
 	type open struct {
@@ -104,7 +104,7 @@ func Parse(name string, text []byte, root string) (*File, error) {
 		}
 	}
 	if !seen {
-		return nil, fmt.Errorf("%s: empty; remove it to have the defaults, or restore it", name)
+		return nil, fmt.Errorf("%s: the file is empty; remove it to use the defaults, or restore it", name)
 	}
 	return f, nil
 }
@@ -151,7 +151,7 @@ func Number(to *int, low, high int) func(string) error {
 func Text(to *string, most int) func(string) error {
 	return func(s string) error {
 		if len(s) > most {
-			return fmt.Errorf("%d characters, at most %d are possible", len(s), most)
+			return fmt.Errorf("%d characters, at most %d are allowed", len(s), most)
 		}
 		*to = s
 		return nil
@@ -203,7 +203,7 @@ func (f *File) Set(path, value string) ([]byte, error) {
 		at, ok = f.inside[dir]
 	}
 	if !ok {
-		return nil, fmt.Errorf("%s: there is no place for <%s>; add the element, empty", f.Name, path)
+		return nil, fmt.Errorf("%s: the element <%s> is missing; add it as an empty element", f.Name, path)
 	}
 	return splice(f.text, at, at, element), nil
 }

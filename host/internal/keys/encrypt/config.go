@@ -70,7 +70,7 @@ func read(path string) (Config, *xmlfile.File, error) {
 		return Config{}, nil, err
 	}
 	if info.Size() > xmlfile.MaxSize {
-		return Config{}, nil, fmt.Errorf("%s: %d bytes, at most %d are read", path, info.Size(), xmlfile.MaxSize)
+		return Config{}, nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", path, info.Size(), xmlfile.MaxSize)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -110,7 +110,7 @@ func salt(to *string) func(string) error {
 	return func(s string) error {
 		b, err := base64.StdEncoding.DecodeString(s)
 		if err != nil || len(b) < 8 || len(b) > 256 {
-			return errors.New("the salt is not base64 of 8 to 256 bytes; leave it empty to have one made")
+			return errors.New("the salt is not base64 of 8 to 256 bytes; leave it empty to generate one")
 		}
 		*to = s
 		return nil
@@ -223,7 +223,7 @@ func (s *Service) Data() (json.RawMessage, error) {
 // Invalid, and nothing has changed, when key or salt are others or something is wrong.
 func (s *Service) SetData(doc json.RawMessage) error {
 	if doc == nil {
-		return fault.New(fault.Unsupported, "the settings of the encryption service are changed, not deleted")
+		return fault.New(fault.Unsupported, "the settings of the encryption service can be changed, but not deleted")
 	}
 	var d data
 	if err := json.Unmarshal(doc, &d); err != nil {
@@ -231,7 +231,7 @@ func (s *Service) SetData(doc json.RawMessage) error {
 	}
 	for _, secret := range []string{d.Key, d.Salt} {
 		if secret != "" && secret != Masked {
-			return fault.New(fault.Invalid, "key and salt are replaced by the command aaa:rotate-key only; leave them out")
+			return fault.New(fault.Invalid, "only the command aaa:rotate-key replaces key and salt; leave them out")
 		}
 	}
 	s.mu.Lock()

@@ -91,7 +91,7 @@ func (d *documents) open(ns string, e datastore.Entry) (datastore.Entry, error) 
 	}
 	plain, err := d.s.Open(e.Value, documentPurpose(ns, e.Key))
 	if err != nil {
-		return datastore.Entry{}, fmt.Errorf("the document %s does not open: %w", e.Key, err)
+		return datastore.Entry{}, fmt.Errorf("the document %s cannot be decrypted: %w", e.Key, err)
 	}
 	e.Value = plain
 	return e, nil

@@ -34,8 +34,8 @@ const MaxPlaintext = 1 << 20
 var (
 	ErrKeyLost = errors.New("the key of the sealed secrets is lost")
 	ErrForeign = errors.New("sealed with a key that this home does not have")
-	ErrForged  = errors.New("not what was sealed, or sealed for another purpose")
-	ErrTooBig  = fmt.Errorf("more than %d bytes are not sealed at once", MaxPlaintext)
+	ErrForged  = errors.New("the sealed text was changed, or it was sealed for another purpose")
+	ErrTooBig  = fmt.Errorf("at most %d bytes can be sealed at once", MaxPlaintext)
 	ErrPurpose = errors.New("a purpose has at most 65535 bytes")
 )
 
@@ -152,7 +152,7 @@ func split(sealed []byte) (purpose, head, rest []byte) {
 // Sealed reports whether b could be a text that a key made, judging by its first byte.
 func Sealed(b []byte) bool { return len(b) > nameSize && b[0] == version }
 
-// opener opens a text of the old system; an error means that it is none.
+// opener opens a text of the old system; an error means that it is not such a text.
 type opener func(text []byte) ([]byte, error)
 
 // oldOpeners open what the old system made with this key and salt. Its vector was

@@ -52,7 +52,7 @@ var methods = []struct {
 	{"PBKDF2WithHmacSHA384", sha512.New384}, {"PBKDF2WithHmacSHA512", sha512.New},
 }
 
-// hash returns the hash of the derivation, nil when there is none of the name.
+// hash returns the hash of the derivation, nil for an unknown name.
 func (p Params) hash() func() hash.Hash {
 	for _, m := range methods {
 		if strings.EqualFold(m.name, p.Method) {
@@ -80,7 +80,7 @@ func (p Params) Check() error {
 	case p.Length != 128 && p.Length != 192 && p.Length != 256:
 		return fmt.Errorf("<encrypt-key-length> %d: an AES key has 128, 192 or 256 bits", p.Length)
 	case !p.cbc() && !strings.EqualFold(p.Transform, gcmTransform):
-		return errors.New("<cipher-transforms> \"" + p.Transform + "\": possible are " + gcmTransform + " and " + cbcTransform)
+		return errors.New("<cipher-transforms> \"" + p.Transform + "\": expected is " + gcmTransform + " and " + cbcTransform)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (c Config) hold() (held, error) {
 
 var keysPurpose = []byte(namespace + "/" + recordKey)
 
-// load reads the record; nil when there is none.
+// load reads the record; nil if it does not exist.
 func (s *Service) load(ctx context.Context) (*record, error) {
 	e, err := datastore.Get(ctx, s.o.Store, namespace, recordKey)
 	if errors.Is(err, datastore.ErrNotFound) {

@@ -47,7 +47,7 @@ func (s *Service) errKeyMismatch(id string) error {
 	if s.o.Shared {
 		text = "copy that file from a controller of this cluster that runs, and start again"
 	}
-	return fmt.Errorf("%w: what the datastore holds is sealed with key %s, and %s has no key or another one: %s", ErrKeyLost, id, ConfigFile(s.o.Dir), text)
+	return fmt.Errorf("%w: the datastore is sealed with key %s, but %s has no key or another one: %s", ErrKeyLost, id, ConfigFile(s.o.Dir), text)
 }
 
 // Open reads the settings and brings them and the datastore together: at the first start it
@@ -222,7 +222,7 @@ func (s *Service) newKey(ctx context.Context) error {
 	}
 	s.set(keys)
 	if err := c.write(s.o.Dir); err != nil {
-		return fmt.Errorf("the new key is in use, and cannot be written to %s: %w; the next start tries again, nothing is lost", ConfigFile(s.o.Dir), err)
+		return fmt.Errorf("the new key is in use, but it cannot be written to %s: %w; the next start tries again, nothing is lost", ConfigFile(s.o.Dir), err)
 	}
 	s.o.Log.Info("the key for secrets was replaced; back it up", "file", ConfigFile(s.o.Dir), "key", next.key.ID())
 	return nil

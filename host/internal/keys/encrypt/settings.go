@@ -41,7 +41,7 @@ func OpenBefore(dir home.Dir, text string) (string, error) {
 		return "", err
 	}
 	if c.Key == "" || c.Salt == "" {
-		return "", fmt.Errorf("it is sealed, and %s holds no key and salt to open it with", ConfigFile(dir))
+		return "", fmt.Errorf("it is sealed, but %s has no key and salt to open it", ConfigFile(dir))
 	}
 	own, err := c.hold()
 	if err != nil {
@@ -57,11 +57,11 @@ func openText(open func(sealed, purpose []byte) ([]byte, error), text string) (s
 	}
 	b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(rest))
 	if err != nil {
-		return "", errors.New("there is no base64 after " + mark + "; make the text with aaa:seal-secret")
+		return "", errors.New("no base64 after " + mark + "; create the text with aaa:seal-secret")
 	}
 	plain, err := open(b, settingsPurpose)
 	if err != nil {
-		return "", fmt.Errorf("%w; make the text again with aaa:seal-secret", err)
+		return "", fmt.Errorf("%w; create the text again with aaa:seal-secret", err)
 	}
 	return string(plain), nil
 }

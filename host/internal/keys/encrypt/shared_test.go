@@ -82,7 +82,7 @@ func TestOpeningBeforeTheDatastoreSaysWhatIsMissing(t *testing.T) {
 	if plain, err := encrypt.OpenBefore(home.Dir(t.TempDir()), "in clear"); err != nil || plain != "in clear" {
 		t.Errorf("%q %v", plain, err)
 	}
-	if _, err := encrypt.OpenBefore(dir, "{sealed}AAAA"); err == nil || !strings.Contains(err.Error(), encrypt.ConfigFile(dir)+" holds no key") {
+	if _, err := encrypt.OpenBefore(dir, "{sealed}AAAA"); err == nil || !strings.Contains(err.Error(), encrypt.ConfigFile(dir)+" has no key") {
 		t.Errorf("without a key: %v", err)
 	}
 	foreign := must[string](t)(must[*encrypt.Service](t)(open(newHome(t, fast), newStore(t), false)).SealText("pw"))
@@ -135,7 +135,7 @@ func TestDocumentsWithSecretsAreSealed(t *testing.T) {
 		t.Error("a password lies in clear")
 	}
 	if string(get(t, store, tree, "/m:a=2")) != without || string(get(t, store, "other", "k")) != with {
-		t.Error("sealed what is none of it")
+		t.Error("sealed data that is not a secret")
 	}
 	var seen []string
 	err := d.View(ctx, func(v datastore.Snapshot) error {

@@ -84,6 +84,6 @@ func TestInterruptedFirstStartGoesOn(t *testing.T) {
 	}
 	open(t, o)
 	if now, err := os.ReadFile(o.Dir.SSL("truststore.jks")); err != nil || string(now) != string(trust) {
-		t.Fatal("the keystore that was there was written anew", err)
+		t.Fatal("the existing keystore was overwritten", err)
 	}
 }

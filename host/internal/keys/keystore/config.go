@@ -123,7 +123,7 @@ func parseConfig(path string, text []byte) (Config, *xmlfile.File, error) {
 // check finds what would fail only when a keystore is made, or TLS is used.
 func (c *Config) check() error {
 	if c.UseMDSAL && !c.UseConfig {
-		return errors.New("<use-mdsal> is true and <use-config> is not; set <use-config> to true, too")
+		return errors.New("<use-mdsal> is true but <use-config> is not; also set <use-config> to true")
 	}
 	if strings.EqualFold(c.Name, c.TrustName) {
 		return fmt.Errorf("<ctlKeystore/name> and <trustKeystore/name> are both %q; choose two names", c.Name)
@@ -198,7 +198,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > limit {
-		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", path, info.Size(), limit)
+		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", path, info.Size(), limit)
 	}
 	return os.ReadFile(path)
 }

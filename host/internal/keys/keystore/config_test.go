@@ -14,20 +14,20 @@ func TestConfigFaultsNamePlaceAndRemedy(t *testing.T) {
 	for body, says := range map[string]string{
 		"<use-confg>true</use-confg>":                                                              "x:2: <use-confg>: no such element",
 		"<use-config>yes</use-config>":                                                             "neither true nor false",
-		"<use-mdsal>true</use-mdsal>":                                                              "<use-config> to true, too",
+		"<use-mdsal>true</use-mdsal>":                                                              "also set <use-config> to true",
 		"<use-config/>\n<use-config/>":                                                             "x:3: <use-config> is set twice, first in line 2",
 		"<use-config>":                                                                             "not well-formed",
 		"<ctlKeystore><name>../a</name></ctlKeystore>":                                             "plain file name",
 		"<ctlKeystore><name>truststore.jks</name></ctlKeystore>":                                   "choose two names",
 		"<ctlKeystore><validity>0</validity></ctlKeystore>":                                        "not a number from 1",
 		"<ctlKeystore><keysize>512</keysize></ctlKeystore>":                                        "too short",
-		"<ctlKeystore><key-alg>DSA</key-alg></ctlKeystore>":                                        "RSA and EC",
+		"<ctlKeystore><key-alg>DSA</key-alg></ctlKeystore>":                                        "expected RSA or EC",
 		"<ctlKeystore><key-alg>EC</key-alg><sign-alg>SHA256WithRSA</sign-alg></ctlKeystore>":       "does not sign",
 		"<ctlKeystore><sign-alg>MD5WithRSA</sign-alg></ctlKeystore>":                               "no such algorithm",
 		"<ctlKeystore><dname>nothing</dname></ctlKeystore>":                                        "<dname>",
 		"<ctlKeystore><dname>CN=a, C=XYZ</dname></ctlKeystore>":                                    "two letters",
 		"<ctlKeystore><store-password>short</store-password></ctlKeystore>":                        "6 to 256",
-		"<ctlKeystore><tls-protocols>TLSv1.1,TLSv1.3</tls-protocols></ctlKeystore>":                "left out",
+		"<ctlKeystore><tls-protocols>TLSv1.1,TLSv1.3</tls-protocols></ctlKeystore>":                "a range without gaps",
 		"<ctlKeystore><cipher-suites><suite-name>TLS_X</suite-name></cipher-suites></ctlKeystore>": "aaa:get-cipher-suites",
 	} {
 		_, _, err := parseConfig("x", []byte("<aaa-cert-service-config>\n"+body+"</aaa-cert-service-config>"))

@@ -44,7 +44,7 @@ func (s *Service) SetCertificate(ctx context.Context, alias, text string) error 
 	now := s.o.Now()
 	return s.change(ctx, ctlStore, func(st *state, ks jks.KeyStore) error {
 		if !samePublic(certs[0].PublicKey, st.key.Public()) {
-			return fault.New(fault.Invalid, "the certificate is not for the key of this controller: ask the CA with the request of getCtlCertificateReq, and send its certificate first")
+			return fault.New(fault.Invalid, "the certificate is not for the key of this controller: send the CA the request of getCtlCertificateReq, and send its certificate first")
 		}
 		chain := complete(certs, st.trusted())
 		if err := checkChain(chain, now); err != nil {
@@ -93,7 +93,7 @@ func checkChain(chain []*x509.Certificate, now time.Time) error {
 		}
 		if i+1 < len(chain) {
 			if err := c.CheckSignatureFrom(chain[i+1]); err != nil {
-				return fault.Wrap(fault.Invalid, err, "the chain does not hold: %q is not signed by %q, which follows it: %v", c.Subject, chain[i+1].Subject, err)
+				return fault.Wrap(fault.Invalid, err, "the chain is broken: %q is not signed by %q, which follows it: %v", c.Subject, chain[i+1].Subject, err)
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func (s *Service) SetNode(ctx context.Context, alias, text string) error {
 		return err
 	}
 	if len(certs) != 1 {
-		return fault.New(fault.Invalid, "one certificate is kept under an alias, the text has %d", len(certs))
+		return fault.New(fault.Invalid, "an alias has one certificate, but the text has %d", len(certs))
 	}
 	now := s.o.Now()
 	if err := checkTime(certs[0], now); err != nil {

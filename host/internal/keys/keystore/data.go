@@ -47,7 +47,7 @@ func ConfigData(dir home.Dir) (json.RawMessage, error) {
 // Invalid, and nothing has changed, when one of them cannot be.
 func SetConfigData(dir home.Dir, after json.RawMessage) error {
 	if after == nil {
-		return fault.New(fault.Unsupported, "the settings of the certificate service are changed, not deleted; use-config false switches it off")
+		return fault.New(fault.Unsupported, "the settings of the certificate service can be changed, but not deleted; use-config false disables the service")
 	}
 	var d Config
 	if err := json.Unmarshal(after, &d); err != nil {
@@ -55,7 +55,7 @@ func SetConfigData(dir home.Dir, after json.RawMessage) error {
 	}
 	for _, p := range []string{d.Password, d.TrustPassword} {
 		if p != "" && p != Masked {
-			return fault.New(fault.Invalid, "store-password is left out, or %s: change the password of a keystore with keytool, and then in %s", Masked, ConfigFile(dir))
+			return fault.New(fault.Invalid, "store-password must be absent or %s: change the password of a keystore with keytool, and then in %s", Masked, ConfigFile(dir))
 		}
 	}
 	path := ConfigFile(dir)
@@ -64,7 +64,7 @@ func SetConfigData(dir home.Dir, after json.RawMessage) error {
 		return fault.Wrap(fault.Internal, err, "%v", err)
 	}
 	if f == nil {
-		return fault.New(fault.Unavailable, "there is no %s to write to; restore it", path)
+		return fault.New(fault.Unavailable, "the file %s does not exist; restore it", path)
 	}
 	changes, old := d.elements(), c.elements()
 	for i := range changes {

@@ -40,7 +40,7 @@ type Import struct {
 // Without <use-mdsal> the fault is Unsupported.
 func (s *Service) Import(ctx context.Context, i Import) error {
 	if !s.config.UseMDSAL {
-		return fault.New(fault.Unsupported, "the keystores are the files of configuration/ssl, there is nothing to import into; with <use-mdsal> true they are in the datastore")
+		return fault.New(fault.Unsupported, "the keystores are the files in configuration/ssl, so nothing can be imported; with <use-mdsal> true they are in the datastore")
 	}
 	next := saved{CtlPassword: i.CtlPassword, TrustPassword: i.TrustPassword, Alias: i.Alias, Protocols: list(i.Protocols), Suites: list(i.Suites)}
 	next.Alias = cmp.Or(next.Alias, s.config.Alias)

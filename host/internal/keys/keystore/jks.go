@@ -28,14 +28,14 @@ func newJKS() jks.KeyStore { return jks.New(jks.WithOrderedAliases()) }
 func decode(b []byte, password, alias string) (jks.KeyStore, error) {
 	ks := newJKS()
 	if len(b) > maxStore {
-		return ks, fmt.Errorf("the keystore has %d bytes, at most %d are read", len(b), maxStore)
+		return ks, fmt.Errorf("the keystore has %d bytes, at most %d are allowed", len(b), maxStore)
 	}
 	if len(b) < 4 {
 		return ks, errors.New("damaged: it is cut off")
 	}
 	switch magic := binary.BigEndian.Uint32(b); {
 	case magic == 0xcececece:
-		return ks, errors.New("a JCEKS keystore is not read; convert it: keytool -importkeystore -srcstoretype JCEKS -deststoretype JKS")
+		return ks, errors.New("JCEKS keystores are not supported; convert it: keytool -importkeystore -srcstoretype JCEKS -deststoretype JKS")
 	case b[0] == 0x30:
 		return decodePKCS12(b, password, alias)
 	case magic != 0xfeedfeed:
@@ -69,7 +69,7 @@ func encode(ks jks.KeyStore, password string) ([]byte, error) {
 		return nil, err
 	}
 	if b.Len() > maxStore {
-		return nil, fmt.Errorf("the keystore would have %d bytes, at most %d are possible", b.Len(), maxStore)
+		return nil, fmt.Errorf("the keystore would have %d bytes, at most %d are allowed", b.Len(), maxStore)
 	}
 	return b.Bytes(), nil
 }
@@ -95,11 +95,11 @@ func putTrusted(ks jks.KeyStore, alias string, der []byte, now time.Time) error 
 // getKey returns key and chain of an alias and checks that they belong together.
 func getKey(ks jks.KeyStore, alias, password string) (crypto.Signer, []*x509.Certificate, error) {
 	if !ks.IsPrivateKeyEntry(alias) {
-		return nil, nil, fmt.Errorf("there is no key under the alias %q (it has %q)", alias, ks.Aliases())
+		return nil, nil, fmt.Errorf("no key has the alias %q (aliases: %q)", alias, ks.Aliases())
 	}
 	e, err := ks.GetPrivateKeyEntry(alias, []byte(password))
 	if err != nil {
-		return nil, nil, fmt.Errorf("the key %q does not open with the password of the keystore; set both alike: keytool -keypasswd", alias)
+		return nil, nil, fmt.Errorf("the key %q cannot be opened with the password of the keystore; set the same password for both: keytool -keypasswd", alias)
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(e.PrivateKey)
 	key, ok := parsed.(crypto.Signer)
@@ -115,7 +115,7 @@ func getKey(ks jks.KeyStore, alias, password string) (crypto.Signer, []*x509.Cer
 		chain = append(chain, cert)
 	}
 	if len(chain) == 0 || !samePublic(chain[0].PublicKey, key.Public()) {
-		return nil, nil, fmt.Errorf("the certificate of %q is not that of its key", alias)
+		return nil, nil, fmt.Errorf("the certificate of %q does not belong to its key", alias)
 	}
 	return key, chain, nil
 }

@@ -53,11 +53,11 @@ func (c *Config) keySpec() (keySpec, error) {
 	case "EC", "ECDSA":
 		size := cmp.Or(c.KeySize, 256)
 		if k.curve = curves[size]; k.curve == nil {
-			return k, fmt.Errorf("<keysize> %d is no EC key size; choose 256, 384 or 521", size)
+			return k, fmt.Errorf("<keysize> %d is not an EC key size; choose 256, 384 or 521", size)
 		}
 		sign = cmp.Or(sign, "SHA256withECDSA")
 	default:
-		return k, fmt.Errorf("<key-alg> %q: RSA and EC are possible", c.KeyAlg)
+		return k, fmt.Errorf("<key-alg> %q: expected RSA or EC", c.KeyAlg)
 	}
 	name := strings.TrimSuffix(strings.ToLower(sign), "encryption")
 	var ok bool

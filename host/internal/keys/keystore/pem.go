@@ -25,7 +25,7 @@ func ParseCertificates(text string) ([]*x509.Certificate, error) {
 		return nil, fault.New(fault.TooBig, "a certificate text has at most %d bytes, this one has %d", maxPEM, len(text))
 	}
 	if strings.Contains(text, "PRIVATE KEY-----") {
-		return nil, fault.New(fault.Invalid, "the text holds a private key; send the certificates only, and replace that key")
+		return nil, fault.New(fault.Invalid, "the text contains a private key; send only the certificates, and replace that key")
 	}
 	var bodies []string
 	for _, m := range marked.FindAllStringSubmatch(text, maxChain+1) {
@@ -33,7 +33,7 @@ func ParseCertificates(text string) ([]*x509.Certificate, error) {
 	}
 	if len(bodies) == 0 {
 		if strings.Contains(text, "-----") {
-			return nil, fault.New(fault.Invalid, "the text has markers, but none of a whole certificate: BEGIN CERTIFICATE to END CERTIFICATE")
+			return nil, fault.New(fault.Invalid, "the text has markers, but no complete certificate from BEGIN CERTIFICATE to END CERTIFICATE")
 		}
 		bodies = []string{text}
 	}
@@ -45,7 +45,7 @@ func ParseCertificates(text string) ([]*x509.Certificate, error) {
 		}
 		certs, err := x509.ParseCertificates(der)
 		if err != nil {
-			return nil, fault.Wrap(fault.Invalid, err, "the text is base64, but not of a certificate: %v", err)
+			return nil, fault.Wrap(fault.Invalid, err, "the text is base64, but it is not a certificate: %v", err)
 		}
 		out = append(out, certs...)
 	}

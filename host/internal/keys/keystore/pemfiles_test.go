@@ -95,7 +95,7 @@ func TestChangedCertificateFilesCountForNewConnections(t *testing.T) {
 	dial(1).Close()
 	dial(1).Close()
 	if n := strings.Count(out.String(), "stays in use"); n != 1 {
-		t.Errorf("told %d times: %s", n, out.String())
+		t.Errorf("logged %d times: %s", n, out.String())
 	}
 	pemPair(t, cert, key, 3, time.Now().AddDate(0, 0, 3))
 	dial(3).Close()

@@ -110,7 +110,7 @@ func p12Bags(b []byte, password string) ([]p12Bag, error) {
 				plain, err = e.Info.Algorithm.decrypt(e.Info.Content, password)
 			}
 		default:
-			err = errors.New("a part of it is neither plain nor encrypted with a password")
+			err = errors.New("a part of it is neither unencrypted nor encrypted with a password")
 		}
 		var bags []p12Bag
 		if err == nil {
@@ -271,7 +271,7 @@ func (b p12Bag) certificate() (*x509.Certificate, error) {
 		return nil, err
 	}
 	if !c.ID.Equal(oidX509Cert) {
-		return nil, errors.New("a certificate is not an X.509 one")
+		return nil, errors.New("a certificate is not an X.509 certificate")
 	}
 	return x509.ParseCertificate(c.Data)
 }
@@ -288,7 +288,7 @@ func (b p12Bag) key(password string) (crypto.Signer, error) {
 		}
 		var err error
 		if der, err = e.Algorithm.decrypt(e.Data, password); err != nil {
-			return nil, fmt.Errorf("a key does not open with the password of the keystore; set both alike: keytool -keypasswd: %w", err)
+			return nil, fmt.Errorf("a key cannot be opened with the password of the keystore; set the same password for both: keytool -keypasswd: %w", err)
 		}
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(der)

@@ -17,7 +17,7 @@ import (
 )
 
 // errOtherCipher says that a file is encrypted in a way that is not ours to read.
-var errOtherCipher = errors.New("a cipher or MAC that is not known here")
+var errOtherCipher = errors.New("unknown cipher or MAC")
 
 // maxIterations bounds what a file may have us hash.
 const maxIterations = 1_000_000
@@ -47,7 +47,7 @@ type p12Mac struct {
 
 func checkIterations(n int) error {
 	if n < 1 || n > maxIterations {
-		return fmt.Errorf("an iteration count of %d; 1 to %d are taken", n, maxIterations)
+		return fmt.Errorf("an iteration count of %d; 1 to %d are allowed", n, maxIterations)
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func checkIterations(n int) error {
 // check verifies the MAC over the content; a wrong password shows here.
 func (m p12Mac) check(content []byte, password string) error {
 	if len(m.Mac.Digest) == 0 {
-		return errors.New("the PKCS #12 keystore has no MAC, so it is not known whether it was altered; give it a password")
+		return errors.New("the PKCS #12 keystore has no MAC, so changes of it cannot be detected; protect it with a password")
 	}
 	h, key, err := m.key(password)
 	if err != nil {
@@ -124,13 +124,13 @@ func (a p12Algorithm) decrypt(b []byte, password string) ([]byte, error) {
 	}
 	n := block.BlockSize()
 	if len(b) == 0 || len(b)%n != 0 || len(iv) != n {
-		return nil, errors.New("a cipher text of an impossible length")
+		return nil, errors.New("the cipher text has an invalid length")
 	}
 	plain := make([]byte, len(b))
 	cipher.NewCBCDecrypter(block, iv).CryptBlocks(plain, b)
 	pad := int(plain[len(plain)-1])
 	if pad < 1 || pad > n {
-		return nil, errors.New("a cipher text that does not decrypt")
+		return nil, errors.New("the cipher text cannot be decrypted")
 	}
 	return plain[:len(plain)-pad], nil
 }
@@ -184,7 +184,7 @@ func (a p12Algorithm) pbkdf2(password string, size int) ([]byte, error) {
 	}
 	if size == 0 {
 		if size = d.Length; size < 1 || size > maxMacKey {
-			return nil, fmt.Errorf("a key of %d bytes for the MAC; 1 to %d are taken", size, maxMacKey)
+			return nil, fmt.Errorf("the key of the MAC has %d bytes; 1 to %d are allowed", size, maxMacKey)
 		}
 	}
 	return pbkdf2.Key(prf, password, d.Salt, d.Iterations, size)

@@ -55,7 +55,7 @@ func newPolicy(names, suites []string) (policy, error) {
 	if len(picked) > 0 {
 		p.min, p.max = slices.Min(picked), slices.Max(picked)
 		if int(p.max-p.min)+1 != len(picked) {
-			return p, fmt.Errorf("<tls-protocols> %s: a protocol between the others is left out, which TLS cannot negotiate; list a whole range", strings.Join(names, ","))
+			return p, fmt.Errorf("<tls-protocols> %s: a protocol in the middle is missing, which TLS cannot negotiate; list a range without gaps", strings.Join(names, ","))
 		}
 	}
 	if len(suites) == 0 {
@@ -93,16 +93,16 @@ func (p *policy) restrict(names []string) error {
 	}
 	switch {
 	case len(p.suites) == 0 && len(seen13) == 0:
-		return fmt.Errorf("<cipher-suites>: the runtime has none of %s; aaa:get-cipher-suites lists what it has", strings.Join(names, ", "))
+		return fmt.Errorf("<cipher-suites>: the runtime does not support %s; aaa:get-cipher-suites lists the supported suites", strings.Join(names, ", "))
 	case len(seen13) > 0 && len(seen13) < all13:
-		return fmt.Errorf("<cipher-suites>: of the suites of TLS 1.3 (TLS_AES_…, TLS_CHACHA20_…) list all %d or none: the runtime cannot leave one out", all13)
+		return fmt.Errorf("<cipher-suites>: of the suites of TLS 1.3 (TLS_AES_…, TLS_CHACHA20_…) list all %d or none: the runtime cannot exclude one", all13)
 	case len(seen13) == 0:
 		limit(0, tls.VersionTLS12)
 	case len(p.suites) == 0:
 		limit(tls.VersionTLS13, tls.VersionTLS13)
 	}
 	if p.min > p.max && p.max != 0 {
-		return fmt.Errorf("<cipher-suites> and <tls-protocols> leave nothing to offer: no listed suite belongs to a listed protocol")
+		return fmt.Errorf("<cipher-suites> and <tls-protocols> have nothing in common: no listed suite belongs to a listed protocol")
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ import (
 )
 
 // ErrNone says that there are no keystores yet: the first who needs them has them made.
-var ErrNone = errors.New("there are no keystores yet")
+var ErrNone = errors.New("no keystores exist yet")
 
 // ErrOff says that the settings keep the certificate service off.
 var ErrOff = errors.New("the certificate service is off: set <use-config> to true in etc/ctl/datastore/initial/config/aaa-cert-config.xml and start again")

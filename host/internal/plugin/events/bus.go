@@ -53,7 +53,7 @@ func (b *Bus) Put(e Event) {
 }
 
 // Wanted reports whether anybody is subscribed to a stream, so that who publishes
-// often need not make what nobody reads.
+// often need not create events without a subscriber.
 func (b *Bus) Wanted(stream string) bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()

@@ -275,7 +275,7 @@ func storeFault(err error) error {
 	case errors.Is(err, datastore.ErrClosed):
 		return fault.Wrap(fault.Unavailable, err, "the controller is stopping")
 	case errors.Is(err, datastore.ErrDamaged):
-		return fault.Wrap(fault.Internal, err, "the datastore is damaged; the controller's log says where")
+		return fault.Wrap(fault.Internal, err, "the datastore is damaged; the controller's log has the details")
 	case fault.KindOf(err) == fault.Timeout:
 		return fault.Wrap(fault.Unavailable, err, "%v", err)
 	}

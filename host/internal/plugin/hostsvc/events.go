@@ -49,7 +49,7 @@ func (e *eventsServer) Publish(_ context.Context, r *pluginv1.PublishRequest) (*
 
 func (e *eventsServer) Subscribe(r *pluginv1.SubscribeRequest, out grpc.ServerStreamingServer[pluginv1.SubscribeResponse]) error {
 	if len(r.Streams) == 0 {
-		return fault.New(fault.Missing, "a subscription names at least one stream")
+		return fault.New(fault.Missing, "a subscription must name at least one stream")
 	}
 	for _, stream := range r.Streams {
 		if slices.Contains(e.s.Manifest().GetStreams(), stream) { // its own

@@ -50,7 +50,7 @@ func (f *following) send(m *pluginv1.FollowResponse) error {
 		f.failed = f.out.Send(m)
 	}
 	if f.failed != nil {
-		return datastore.ErrClosed // nobody listens: the store is not followed any longer
+		return datastore.ErrClosed // no follower is left, so the store is no longer followed
 	}
 	return nil
 }

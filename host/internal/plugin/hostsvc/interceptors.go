@@ -34,7 +34,7 @@ func (s *Server) admit(ctx context.Context) error {
 		s.mu.RUnlock()
 	}
 	if ok != 1 {
-		return status.Errorf(codes.Unauthenticated, "the metadata %q does not hold the token of a running process of plugin %s (host_token of Configure)",
+		return status.Errorf(codes.Unauthenticated, "the metadata %q is not the token of a running process of plugin %s (host_token of Configure)",
 			wire.MetaToken, s.plugin)
 	}
 	return nil
@@ -65,7 +65,8 @@ func (s *Server) admitted(ctx context.Context, req any, info *grpc.UnaryServerIn
 		ctx, cancel = context.WithTimeout(ctx, s.services.CallTimeout)
 		defer cancel()
 	}
-	if v := metadata.ValueFromIncomingContext(ctx, onward.StoreLeft); len(v) == 1 { // what the request that is served has left
+	// what the request that is served has left
+	if v := metadata.ValueFromIncomingContext(ctx, onward.StoreLeft); len(v) == 1 {
 		if ms, err := strconv.ParseUint(v[0], 10, 31); err == nil {
 			ctx = datastore.WithBudget(ctx, time.Duration(ms)*time.Millisecond)
 		}
@@ -109,7 +110,7 @@ func (s *Server) recovered(method string, err *error) {
 	if v := recover(); v != nil {
 		s.services.Log.Error("a service for plugins panicked", "plugin", s.plugin, "method", method,
 			"panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-		*err = fault.ToStatus(fault.New(fault.Internal, "the host failed inside; its log has the details"))
+		*err = fault.ToStatus(fault.New(fault.Internal, "internal error in the host; its log has the details"))
 	}
 }
 

@@ -59,7 +59,7 @@ const connections = 32
 // Listen opens the socket of a plugin in its private directory.
 func Listen(dir, plugin string, services Services) (*Server, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("the private directory of plugin %s cannot be made: %w", plugin, err)
+		return nil, fmt.Errorf("cannot create the private directory of plugin %s: %w", plugin, err)
 	}
 	s := &Server{plugin: plugin, services: services, socket: filepath.Join(dir, "host.sock")}
 	s.permit.Store(newPermit(nil, grant.Held{}))

@@ -218,7 +218,7 @@ func TestFollowSendsTheStateAndThenEachChange(t *testing.T) {
 		t.Errorf("%q, %v", f.lines, err)
 	}
 	if err := c.Datastore.Follow(t.Context(), []host.Prefix{{Space: host.Shared, Plugin: "q", Prefix: "a/"}}, f); fault.KindOf(err) != fault.Denied {
-		t.Errorf("data that nobody exports: %v", err)
+		t.Errorf("data that no plugin exports: %v", err)
 	}
 }
 

@@ -32,7 +32,7 @@ func (t *tracesServer) Export(ctx context.Context, r *collectorpb.ExportTraceSer
 		return nil, absent("collector of spans (tracing.endpoint in etc/ctl.yaml)")
 	}
 	if n := proto.Size(r); n > maxSpans {
-		return nil, fault.New(fault.TooBig, "the spans are %d bytes; at most %d are taken at once", n, maxSpans)
+		return nil, fault.New(fault.TooBig, "the spans have %d bytes; at most %d are accepted at once", n, maxSpans)
 	}
 	if !t.s.uploading.TryLock() {
 		return nil, fault.New(fault.Unavailable, "earlier spans of the plugin are being sent; try again later")
@@ -44,7 +44,7 @@ func (t *tracesServer) Export(ctx context.Context, r *collectorpb.ExportTraceSer
 		}
 	}
 	if err := t.s.services.Spans.Upload(ctx, r.ResourceSpans); err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "the collector did not take the spans")
+		return nil, fault.Wrap(fault.Unavailable, err, "the collector did not accept the spans")
 	}
 	return &collectorpb.ExportTraceServiceResponse{}, nil
 }

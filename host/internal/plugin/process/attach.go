@@ -17,7 +17,7 @@ import (
 func ParseAttach(name, text string) (*wire.Reattach, error) {
 	var v wire.Reattach
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		return nil, fmt.Errorf("%s does not hold the JSON that a plugin prints with --debug: %w", wire.ReattachVariable(name), err)
+		return nil, fmt.Errorf("%s does not contain the JSON that a plugin prints with --debug: %w", wire.ReattachVariable(name), err)
 	}
 	if v.Network == "" || v.Address == "" {
 		return nil, fmt.Errorf("%s names no address: copy the whole line that the plugin printed", wire.ReattachVariable(name))

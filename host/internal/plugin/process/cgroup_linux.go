@@ -19,8 +19,8 @@ type Quota struct {
 	CPUWeight int   // cpu.weight of control groups, 1 to 10000; others have 100
 }
 
-// hostGroup is the control group of the host itself, below the one that it was started in: only groups without processes
-// can bound those below.
+// hostGroup is the control group of the host itself, below the one that it was started in: only groups without
+// processes can bound those below.
 const hostGroup = "host"
 
 // groups are control groups of version 2, one for each process of a plugin.

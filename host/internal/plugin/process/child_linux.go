@@ -97,7 +97,7 @@ func isolated(b *bounds) error {
 }
 
 // wait reaps the child. Its group is killed while the dead child still holds the
-// pid, so the signal can reach nobody else.
+// pid, so the signal cannot reach another process.
 func (c *child) wait(cmd *exec.Cmd) {
 	defer close(c.done)
 	<-c.ready

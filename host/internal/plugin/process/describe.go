@@ -76,7 +76,7 @@ func Describe(ctx context.Context, s Spec) (*pluginv1.Manifest, error) {
 	}
 	m := &pluginv1.Manifest{}
 	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(b, m); err != nil {
-		return nil, errors.New("what it prints is no manifest")
+		return nil, errors.New("its output is not a manifest")
 	}
 	return m, nil
 }

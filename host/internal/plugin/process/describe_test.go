@@ -32,7 +32,7 @@ func TestAProgramDescribesItselfIsolated(t *testing.T) {
 	if err != nil || m.Name != "refused" || m.Version != fmt.Sprint(uid, " 1") {
 		t.Errorf("%v, %v", m, err)
 	}
-	for text, want := range map[string]string{"echo nothing": "no manifest", "exit 3": "exit status 3", "exec cat /dev/zero": ""} {
+	for text, want := range map[string]string{"echo nothing": "not a manifest", "exit 3": "exit status 3", "exec cat /dev/zero": ""} {
 		if m, err := Describe(t.Context(), script(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v", text, m, err)
 		}

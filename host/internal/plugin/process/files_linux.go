@@ -39,8 +39,8 @@ func fileRights(abi int) uint64 {
 	return all
 }
 
-// What the system provides to every program: programs and libraries, settings, what the kernel shows. Landlock itself closes
-// the memory and environments below /proc of processes that are not the plugin's.
+// What the system provides to every program: programs and libraries, settings, what the kernel shows. Landlock itself
+// closes the memory and environments below /proc of processes that are not the plugin's.
 var (
 	systemRun  = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/gnu/store", "/snap"}
 	systemRead = []string{"/proc", "/sys", "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/var/lib/ca-certificates"}

@@ -19,7 +19,8 @@ type Isolate struct {
 	// Home is the controller's: no rule about a directory above it reaches into it.
 	Home   string
 	Memory int64 // bytes that one process may write; 0 = 2 GiB
-	// User is the number of the user whom the process runs as, from Keeper.User; 0 = that of the host, for the reason in NoUser.
+	// User is the number of the user whom the process runs as, from Keeper.User; 0 = that of the host, for the reason in
+	// NoUser.
 	User      int
 	NoUser    string
 	Processes int // and threads of that user; 0 = any number

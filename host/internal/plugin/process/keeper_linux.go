@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Keeper ends what the processes of plugins leave: children that have left the process group. Once there is one, such a child
-// becomes the host's when its parent ends. All processes of plugins are started through the same Keeper.
+// Keeper ends what the processes of plugins leave: children that have left the process group. Once there is one, such a
+// child becomes the host's when its parent ends. All processes of plugins are started through the same Keeper.
 type Keeper struct {
 	groups  groups
 	noUsers error // why plugins have no users of their own; nil = they have
@@ -76,8 +76,8 @@ func (k *Keeper) start(user int, f func() (int, error)) (pid int, g *group, err 
 	return pid, k.groups.add(pid, k.number), nil
 }
 
-// The mark of a plugin's processes is a limit that without privileges can only be lowered and has no effect on them: they
-// have no real-time scheduling.
+// The mark of a plugin's processes is a limit that without privileges can only be lowered and has no effect on them:
+// they have no real-time scheduling.
 func mark(pid int) uint64 { return 1<<50 | uint64(pid) }
 
 // markOf is the mark of a process, 0 when it has none.
@@ -143,7 +143,7 @@ func (k *Keeper) reaped(pid int, wait func()) {
 		wait()
 		return
 	}
-	k.mu.Lock() // until then nobody else may reap it, and from then on the pid may be another's
+	k.mu.Lock() // until then no other goroutine may reap it; afterwards the pid may belong to another process
 	defer k.mu.Unlock()
 	wait()
 	delete(k.plugins, pid)
@@ -170,8 +170,8 @@ func (k *Keeper) orphans() (out []int) {
 	return out
 }
 
-// filters is the number of seccomp filters of a process. A descendant cannot have fewer than its parent had, so it shows
-// what comes from a plugin.
+// filters is the number of seccomp filters of a process. A descendant cannot have fewer than its parent had, so it
+// shows what comes from a plugin.
 func filters(pid string) int { return statusNumber(pid, "Seccomp_filters:") }
 
 func statusNumber(pid, name string) int {
@@ -181,7 +181,7 @@ func statusNumber(pid, name string) int {
 
 // line is the first word that follows a name in a file about a process, empty when it is not there.
 func line(pid, file, name string) string {
-	text, _ := os.ReadFile("/proc/" + pid + "/" + file) // of a process that has ended there is none
+	text, _ := os.ReadFile("/proc/" + pid + "/" + file) // empty for a process that has ended
 	for line := range strings.Lines(string(text)) {
 		if value, ok := strings.CutPrefix(line, name); ok && len(strings.Fields(value)) > 0 {
 			return strings.Fields(value)[0]
@@ -190,8 +190,8 @@ func line(pid, file, name string) string {
 	return ""
 }
 
-// ofPlugin reports whether a process is a plugin's, or a descendant of one. One that has ended counts as such: it may have
-// handed its connection on. One of another namespace, 0, cannot be one. The processes that own reports, and their
+// ofPlugin reports whether a process is a plugin's, or a descendant of one. One that has ended counts as such: it may
+// have handed its connection on. One of another namespace, 0, cannot be one. The processes that own reports, and their
 // descendants, do not count.
 func ofPlugin(pid int, own func(pid int) bool) bool {
 	if pid == 0 {
@@ -211,8 +211,8 @@ func ofPlugin(pid int, own func(pid int) bool) bool {
 	return false
 }
 
-// Closed returns a listener at a unix socket that plugins cannot use, but for the processes that own reports: who connects
-// from another is cut off. The kernel restricts such sockets by neither Landlock nor grants.
+// Closed returns a listener at a unix socket that plugins cannot use, but for the processes that own reports: who
+// connects from another is cut off. The kernel restricts such sockets by neither Landlock nor grants.
 func Closed(l net.Listener, own func(pid int) bool, refused func(pid int)) net.Listener {
 	return closedListener{l, own, refused}
 }

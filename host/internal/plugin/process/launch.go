@@ -37,10 +37,11 @@ func (p *Process) launch(ctx context.Context) error {
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		// Mutual TLS as go-plugin's AutoMTLS does it, with our certificate: go-plugin
 		// adds the plugin's, which comes with the handshake, to the trusted ones.
-		TLSConfig:        &tls.Config{Certificates: []tls.Certificate{key}, RootCAs: x509.NewCertPool(), ServerName: "localhost", MinVersion: tls.VersionTLS12},
-		SkipHostEnv:      true,
-		StartTimeout:     p.spec.StartTimeout,
-		Logger:           wire.HCLog(p.spec.Logger, slog.LevelDebug), // the faults it logs are reported by us, with their cause
+		TLSConfig:    &tls.Config{Certificates: []tls.Certificate{key}, RootCAs: x509.NewCertPool(), ServerName: "localhost", MinVersion: tls.VersionTLS12},
+		SkipHostEnv:  true,
+		StartTimeout: p.spec.StartTimeout,
+		// the faults it logs are reported by us, with their cause
+		Logger:           wire.HCLog(p.spec.Logger, slog.LevelDebug),
 		SyncStdout:       &lineWriter{f: p.log.stdout},
 		SyncStderr:       &lineWriter{f: p.log.stderr},
 		GRPCDialOptions:  dialOptions(),
@@ -89,7 +90,7 @@ func (p *Process) cleanUp() {
 // startError replaces go-plugin's guesses by what is known.
 func (p *Process) startError(ctx context.Context, err error, ended bool) error {
 	if e := ctx.Err(); e != nil {
-		return fmt.Errorf("the start of plugin %s was given up: %w", p.spec.Name, e)
+		return fmt.Errorf("the start of plugin %s was cancelled: %w", p.spec.Name, e)
 	}
 	exit := p.Exit()
 	switch {

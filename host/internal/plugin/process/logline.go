@@ -22,8 +22,8 @@ type logLine struct {
 	Structured bool
 }
 
-// parseLine reads one line, without its end: JSON of log/slog or hclog, or plain text. It never fails. Plain text has level Info unless it says
-// otherwise.
+// parseLine reads one line, without its end: JSON of log/slog or hclog, or plain text. It never fails. Plain text has
+// level Info unless it says otherwise.
 func parseLine(b []byte) logLine {
 	b = bytes.TrimSpace(b)
 	if len(b) > 1 && b[0] == '{' {

@@ -46,7 +46,7 @@ type Process struct {
 }
 
 // Start executes the plugin and waits for its handshake. Whatever goes wrong,
-// nothing is left behind. The error names the plugin and quotes its last words.
+// nothing remains. The error names the plugin and quotes its last words.
 func Start(ctx context.Context, s Spec) (*Process, error) {
 	if s.Attach != nil {
 		return attach(ctx, s)

@@ -43,7 +43,7 @@ func RunDir(want string) (string, error) {
 			return dir, nil
 		}
 	}
-	return "", fmt.Errorf("the path %s is too long for sockets (%d bytes at most) and no shorter directory could be made: choose a shorter --home",
+	return "", fmt.Errorf("the path %s is too long for sockets (at most %d bytes) and no shorter directory could be created: choose a shorter --home",
 		abs, maxSocketPath-socketSuffix)
 }
 

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Fault 6: a pid alone identifies nobody.
+// Fault 6: a pid alone does not identify a process.
 func TestSweepEndsOnlyTheVeryProcess(t *testing.T) {
 	for _, c := range []struct {
 		name   string

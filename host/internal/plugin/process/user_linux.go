@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where the host is root each plugin runs as a user of its own, which is nothing but a number that owns the plugin's data
-// directory. systemd gives away the numbers from 61184 on.
+// Where the host is root each plugin runs as a user of its own, which is nothing but a number that owns the plugin's
+// data directory. systemd gives away the numbers from 61184 on.
 const (
 	pluginsGroup = 61000 // of all these users; it passes the directories of the host that theirs are in
 	describeUser = 61000 // of a program that is only asked what it is
@@ -64,8 +64,8 @@ func asUser(uid int, f func()) error {
 	return <-failed
 }
 
-// keepOverUser lets the thread, and the child that it starts, keep its capabilities when the user changes. They end when
-// the program is executed, but for the ambient ones.
+// keepOverUser lets the thread, and the child that it starts, keep its capabilities when the user changes. They end
+// when the program is executed, but for the ambient ones.
 func keepOverUser() error {
 	const noSetuidFixup = 1 << 2 // SECBIT_NO_SETUID_FIXUP of linux/securebits.h
 	return unix.Prctl(unix.PR_SET_SECUREBITS, noSetuidFixup, 0, 0, 0)
@@ -100,7 +100,8 @@ func (k *Keeper) User(dataDir string) (int, error) {
 	return mine, privateDir(dataDir, mine)
 }
 
-// freeUser begins to look at a place of its own for each directory, so that controllers on one machine seldom share a user.
+// freeUser begins to look at a place of its own for each directory, so that controllers on one machine seldom share a
+// user.
 func freeUser(dataDir string, taken map[int]bool) (int, error) {
 	const n = lastUser - firstUser + 1
 	h := fnv.New32a()
@@ -111,7 +112,7 @@ func freeUser(dataDir string, taken map[int]bool) (int, error) {
 			return uid, nil
 		}
 	}
-	return 0, fmt.Errorf("all numbers from %d to %d are taken", firstUser, lastUser)
+	return 0, fmt.Errorf("all numbers from %d to %d are in use", firstUser, lastUser)
 }
 
 func owner(info fs.FileInfo) int {
@@ -178,11 +179,12 @@ func share(dir string, uid int) error {
 	return os.Chmod(dir, 0o770|fs.ModeSetgid)
 }
 
-// kept are the capabilities that a process with the user of a host that runs as root keeps: its files are those of the host.
+// kept are the capabilities that a process with the user of a host that runs as root keeps: its files are those of the
+// host.
 var kept = []uintptr{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER, unix.CAP_FSETID}
 
-// capabilities are those that the process keeps. With a user of its own it passes the modes of files only as far as it was
-// granted files, or cannot reach its own otherwise: Landlock bounds that to exactly these files.
+// capabilities are those that the process keeps. With a user of its own it passes the modes of files only as far as it
+// was granted files, or cannot reach its own otherwise: Landlock bounds that to exactly these files.
 func (i Isolate) capabilities(own ...string) []uintptr {
 	var out []uintptr
 	if i.User == 0 {

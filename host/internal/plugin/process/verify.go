@@ -43,11 +43,11 @@ func openProgram(path, want string, sums *Sums) (_ *program, err error) {
 	}
 	switch m := st.Mode(); {
 	case !m.IsRegular():
-		return nil, fmt.Errorf("the plugin file %s is no regular file", path)
+		return nil, fmt.Errorf("the plugin file %s is not a regular file", path)
 	case m.Perm()&0o111 == 0:
 		return nil, fmt.Errorf("the plugin file %s is not executable: chmod +x it", path)
 	case m.Perm()&0o002 != 0:
-		return nil, fmt.Errorf("the plugin file %s may be written by everybody: chmod o-w it", path)
+		return nil, fmt.Errorf("all users may write the plugin file %s: chmod o-w it", path)
 	}
 	p := &program{file: f, path: path}
 	head := make([]byte, 2)

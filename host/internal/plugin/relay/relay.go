@@ -122,7 +122,7 @@ func (r *Relay) enter(ctx context.Context, method string) (grpc.ClientConnInterf
 // Circle refuses a call that has passed the host too often.
 func Circle(hops int) error {
 	if hops >= onward.MaxHops {
-		return fault.New(fault.Denied, "the call has passed the host %d times: plugins are calling each other in a circle", hops)
+		return fault.New(fault.Denied, "the call has passed the host %d times: plugins call each other in a loop", hops)
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func (r *Relay) failed(in grpc.ServerStream, ctx context.Context, err error) err
 }
 
 func (r *Relay) slow() error {
-	return fault.New(fault.Timeout, "the provider gave no answer within %s", r.FirstAnswer)
+	return fault.New(fault.Timeout, "the provider did not answer within %s", r.FirstAnswer)
 }
 
 // answered stops the timer for the first answer.

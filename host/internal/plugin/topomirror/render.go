@@ -57,7 +57,7 @@ func (a attributes) with(leaves map[string]int, given map[string]string) attribu
 }
 
 // Topology returns one topology as a JSON object, the entry of the list; nil when
-// there is none of that id.
+// the id does not exist.
 func (v *View) Topology(id string) []byte {
 	t, ok := v.Topologies[id]
 	if !ok {

@@ -75,7 +75,7 @@ func decodeDocument(e datastore.Entry) document {
 	return document{text: s}
 }
 
-// get returns the document of a key, nil if there is none.
+// get returns the document of a key, nil if it does not exist.
 func (d *Draft) get(key string) (*document, error) {
 	if doc, ok := d.changed[key]; ok {
 		return doc, nil
@@ -195,7 +195,7 @@ const metaNamespace = "restconf-meta"
 // that the draft looked at was changed by others meanwhile.
 //
 // A condition on a prefix does not notice deletions, so whoever deletes a document writes
-// the document above it once more, or a mark where there is none.
+// the document above it once more, or a mark if it does not exist.
 func (d *Draft) Txn(now time.Time, volatile bool) (datastore.Txn, error) {
 	t := datastore.Txn{Volatile: volatile}
 	marked := map[string]bool{}
@@ -256,7 +256,7 @@ func (d *Draft) readMark(prefix string) error {
 	return nil
 }
 
-// holder returns the nearest document above a key that is stored, nil if there is none.
+// holder returns the nearest document above a key that is stored, nil if no such document exists.
 func (d *Draft) holder(key string) (string, *document, error) {
 	for {
 		i := strings.LastIndexByte(key, '/')
@@ -302,7 +302,7 @@ func top(key string) string {
 	return key
 }
 
-// saw notes a document that was read; revision 0: there is none.
+// saw notes a document that was read; revision 0: it does not exist.
 func (d *Draft) saw(key string, rev datastore.Revision) {
 	d.scratch = append(binary.AppendUvarint(d.scratch, uint64(len(key))), key...)
 	if d.scratch = binary.AppendUvarint(d.scratch, uint64(rev)); len(d.scratch) > 4<<10 {

@@ -36,7 +36,7 @@ type Edit struct {
 }
 
 // Apply makes an edit part of the draft. Whether the result is valid is checked
-// by Check, when all edits are done. created tells whether the target is new.
+// by Check, when all edits are done. created reports whether the target is new.
 //
 // The error is NotFound or Exists where the operation asks for the opposite, or
 // Invalid.
@@ -317,7 +317,7 @@ func (d *Draft) ApplyText(edits []TextEdit) error {
 			return err
 		}
 		if len(p) == 0 {
-			return fault.New(fault.Unsupported, "a tree is not written as a whole")
+			return fault.New(fault.Unsupported, "a tree cannot be written as a whole")
 		}
 		one := Edit{Op: Remove, Path: p}
 		if !e.Delete {

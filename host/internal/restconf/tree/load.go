@@ -14,7 +14,7 @@ import (
 var stored = yang.Options{Partial: true, Shallow: true, Drop: true}
 
 // Load returns the instance that a path leads to with everything below it, nil
-// if there is none. A list without keys in the path is its array; the empty path
+// if it does not exist. A list without keys in the path is its array; the empty path
 // is the whole datastore.
 func (d *Draft) Load(p Path) (*yang.Data, error) {
 	s, err := d.Stored(p)
@@ -35,7 +35,7 @@ func Decode(p Path, s *yang.Stored) (*yang.Data, error) {
 	}
 	at, err := s.Decode(o)
 	if err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "what is stored at %s does not fit the schema: %v", p, err)
+		return nil, fault.Wrap(fault.Internal, err, "the data at %s does not match the schema: %v", p, err)
 	}
 	return at, nil
 }
@@ -224,7 +224,7 @@ func (a *assembly) arrayOf(key string) (*yang.Stored, error) {
 		if keyed && i < len(steps)-1 {
 			i := slices.IndexFunc(a.holders, func(h holder) bool { return h.key == key[:end] })
 			if i < 0 {
-				return nil, fault.New(fault.Internal, "the entry that holds %s is not stored", key)
+				return nil, fault.New(fault.Internal, "the parent entry of %s does not exist", key)
 			}
 			at = a.holders[i].array.Entry(a.holders[i].index)
 		}

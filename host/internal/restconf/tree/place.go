@@ -18,14 +18,14 @@ func (pl Place) check(p Path) error {
 		return nil
 	case "first", "last", "before", "after":
 	default:
-		return fault.New(fault.Invalid, "insert is one of first, last, before and after, not %.40q", pl.Where)
+		return fault.New(fault.Invalid, "insert must be one of first, last, before and after, not %.40q", pl.Where)
 	}
 	if !p.Entry() || !p.Node().UserOrdered {
-		return fault.New(fault.Invalid, "insert is for entries of lists that are ordered by the user, which %s is not", p)
+		return fault.New(fault.Invalid, "insert is only for entries of lists that are ordered by the user; %s is not such a list", p)
 	}
 	needs := pl.Where == "before" || pl.Where == "after"
 	if needs != (len(pl.Point) > 0) {
-		return fault.New(fault.Invalid, "point goes with insert=before and insert=after, and with nothing else")
+		return fault.New(fault.Invalid, "point is only for insert=before and insert=after")
 	}
 	if needs && (pl.Point.Node() != p.Node() || !pl.Point.Entry() || pl.Point[:len(pl.Point)-1].Key() != p[:len(p)-1].Key()) {
 		return fault.New(fault.Invalid, "point must be an entry of the same list as the target")
@@ -37,10 +37,10 @@ func (pl Place) check(p Path) error {
 }
 
 // ErrNoPoint is in the error of an edit whose point is not there (RFC 7950 section 15.7).
-var ErrNoPoint = errors.New("the point of an edit is not there")
+var ErrNoPoint = errors.New("the point of an edit does not exist")
 
 func noPoint(pl Place) error {
-	return &fault.Error{Kind: fault.Invalid, Path: pl.Point.String(), Text: "there is no such entry to insert at", Cause: ErrNoPoint}
+	return &fault.Error{Kind: fault.Invalid, Path: pl.Point.String(), Text: "the entry to insert at does not exist", Cause: ErrNoPoint}
 }
 
 // place returns the rank that the target of an edit gets; empty when its list is

@@ -83,7 +83,7 @@ func (t *Tree) Update(ctx context.Context, set *yang.Set, f func(*Draft) error) 
 			host.Pause(ctx, rand.N(time.Duration(i)*10*time.Millisecond))
 		}
 	}
-	return fault.Wrap(fault.InUse, lost, "the data was changed meanwhile%s; read it again and repeat", first(lost))
+	return fault.Wrap(fault.InUse, lost, "the data was changed in the meantime%s; read it again and repeat", first(lost))
 }
 
 // first says who was faster.
@@ -132,7 +132,7 @@ func (t *Tree) attempt(ctx context.Context, set *yang.Set, f func(*Draft) error,
 	_, err = t.Store.Commit(ctx, txn)
 	switch {
 	case errors.Is(err, datastore.ErrTooBig):
-		return fault.Wrap(fault.TooBig, err, "the change is larger than the datastore takes at once: send it in parts")
+		return fault.Wrap(fault.TooBig, err, "the change is larger than the datastore allows: send it in parts")
 	case fault.KindOf(err) == fault.Timeout:
 		return fault.Wrap(fault.Unavailable, err, "%v", err)
 	}
@@ -184,7 +184,7 @@ func (t *Tree) validate(ctx context.Context, d *Draft) error {
 }
 
 // Get returns the instance at an RFC 8040 path such as /m:c/list=key in
-// canonical form, nil if there is none, and the revision it was read at.
+// canonical form, nil if it does not exist, and the revision at which it was read.
 func (t *Tree) Get(ctx context.Context, set *yang.Set, path string) (json.RawMessage, datastore.Revision, error) {
 	p, err := ParseText(set, path)
 	if err != nil {

@@ -45,7 +45,7 @@ func (d *document) services() {
 	}
 }
 
-// add takes paths and schemas in, with an operationId where there is none.
+// add adds paths and schemas, with an operationId if one is missing.
 func (d *document) add(paths, schemas object) {
 	maps.Copy(d.schemas, schemas)
 	for path, item := range paths {

@@ -54,7 +54,7 @@ export function mac(n: number | string | undefined): string {
   if (n === undefined || n === '') return '';
   return BigInt(n).toString(16).padStart(12, '0').match(/../g)!.join(':');
 }
-/** macNumber reads a MAC address as the API writes it; undefined when the text is none. */
+/** macNumber reads a MAC address as the API writes it; undefined if the text is not a MAC address. */
 export function macNumber(text: string): number | undefined {
   const hex = text.trim().replace(/[:.-]/g, '');
   return /^[0-9a-f]{12}$/i.test(hex) ? parseInt(hex, 16) : undefined;

@@ -14,8 +14,8 @@ export function Title({ children, side }: { children: string; side?: ComponentCh
 
 const remedies: Record<number, ComponentChildren> = {
   0: 'It is tried again when you press Retry.', 401: 'Ask an administrator for the role, or log in as another user.', 403: 'Ask an administrator for the role, or log in as another user.',
-  404: 'It is not there, or the feature that serves it is not installed.', 409: 'If nothing above says what to do: read the present state and try again.', 429: 'Too many attempts: wait a little.',
-  503: <>If nothing above says what to do: a plugin may be starting, or stopped. <a href={to(['system', 'plugins'])}>System, plugins</a> shows it.</>, 504: 'The device did not answer in time: see its state.',
+  404: 'It does not exist, or the feature that serves it is not installed.', 409: 'If no instruction is shown above: read the current state and try again.', 429: 'Too many attempts: wait some seconds.',
+  503: <>If no instruction is shown above: a plugin may be starting or stopped. <a href={to(['system', 'plugins'])}>System, plugins</a> shows it.</>, 504: 'The device did not answer in time: look at its state.',
 };
 
 /** Failure says what went wrong, and what to do. */
@@ -23,7 +23,7 @@ export function Failure({ error, retry }: { error: Fault; retry?: () => void }) 
   return <div class="note bad" role="alert" data-state="failed">
     <p><b>{error.status === 401 || error.status === 403 ? 'Not allowed' : error.status ? `Failed (${error.status})` : 'No answer'}.</b> {printable(error.message)}</p>
     {error.path && <p class="soft mono">{error.path}</p>}
-    <p class="soft">{remedies[error.status] ?? <>The log of the controller may say more: <a href={to(['system', 'log'])}>System, log</a>.</>}</p>
+    <p class="soft">{remedies[error.status] ?? <>The log of the controller may have details: <a href={to(['system', 'log'])}>System, log</a>.</>}</p>
     {retry && <button onClick={retry}>Retry</button>}
   </div>;
 }
@@ -74,7 +74,7 @@ const many_ = 500, rowHeight = 33, window_ = 60;
 const few_ = 5, line_ = 40;
 /** sought is what a filter searches: a time as it is sent and as it is shown. */
 const sought = (v: string | number): string => (/^\d{4}-\d\d-\d\dT/.test(String(v)) ? `${v} ${stamp(String(v))}` : String(v)).toLowerCase();
-/** edge tells the style that columns are cut off at the right. */
+/** edge lets the style mark that columns are cut off at the right. */
 const edge = (e: HTMLElement) => e.toggleAttribute('data-cut', e.scrollLeft + e.clientWidth + 1 < e.scrollWidth);
 
 /** Table is a list that is filtered and sorted, with the rows that are visible in the document, and all of them as CSV. */
@@ -198,5 +198,5 @@ export function Chart({ label, times, series }: { label: string; times: number[]
 /** Away is the strip that says that the controller does not answer. */
 export function Away() {
   if (!away.value) return null;
-  return <div class="note bad away" role="alert" data-state="away">The controller does not answer since {stamp(away.value).slice(11)}. What is shown is from before; it is asked again every few seconds.</div>;
+  return <div class="note bad away" role="alert" data-state="away">The controller has not answered since {stamp(away.value).slice(11)}. What is shown is from before; it is asked again every few seconds.</div>;
 }

@@ -50,7 +50,7 @@ function List() {
 
 /** AddSwitches is what an empty list offers. */
 function AddSwitches() {
-  return <Empty action={<p><a class="button" href={to(['system', 'features'], { q: 'ctl-switch' })}>Install a feature</a> <a class="button plain" href={to(['api'], { q: 'switch-db' })}>Add switches in the API page</a></p>}>No device is known. Install a feature (ctl-switch-all, ctl-openflow) and read the list of switches: with switch:ReadDB FILE at the console, or by the operations of switch-db.</Empty>;
+  return <Empty action={<p><a class="button" href={to(['system', 'features'], { q: 'ctl-switch' })}>Install a feature</a> <a class="button plain" href={to(['api'], { q: 'switch-db' })}>Add switches in the API page</a></p>}>No device is known. Install a feature (ctl-switch-all, ctl-openflow) and read the list of switches: with switch:ReadDB FILE at the console, or with the operations of switch-db.</Empty>;
 }
 
 function DevicePage({ topology, id }: { topology: string; id: string }) {

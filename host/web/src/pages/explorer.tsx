@@ -53,10 +53,10 @@ function Explorer({ doc, id, want }: { doc: Document; id: string; want: string }
   };
   return <div class="two">
     <section class="card list" aria-label="Operations"><Search label="Find an operation" value={want} onInput={q => setQuery({ q })} onEnter={() => shown[0] && go(['api', shown[0].id], want ? { q: want } : {})} /><p class="soft" role="status">{shown.length < all.length - (both ? 0 : twins) && `${shown.length} of `}{count(all.length - (both ? 0 : twins), 'operation')}{twins > 0 && !both && <small>; {twins} are at /rests, too</small>}</p>
-      <div ref={box} class="virtual" tabIndex={0} role="region" aria-label="List of operations; arrows choose" onKeyDown={move} onScroll={e => setTop(e.currentTarget.scrollTop)}><ul ref={e => { if (e) { e.style.height = shown.length * row + 'px'; } }}>
+      <div ref={box} class="virtual" tabIndex={0} role="region" aria-label="List of operations; select with the arrow keys" onKeyDown={move} onScroll={e => setTop(e.currentTarget.scrollTop)}><ul ref={e => { if (e) { e.style.height = shown.length * row + 'px'; } }}>
         {part.map((e, i) => <li key={e.id} ref={x => { if (x) x.style.top = (first + i) * row + 'px'; }}><a href={'#/api/' + encodeURIComponent(e.id) + (want ? '?q=' + encodeURIComponent(want) : '')} aria-current={e.id === id ? 'true' : undefined} title={e.id} tabIndex={-1}><b class={'verb ' + e.verb.toLowerCase()}>{e.verb}</b> {e.path.replace(/^\/restconf\/(operations\/)?/, '')}</a></li>)}</ul></div>
       {!shown.length && <p class="soft">Nothing here matches “{want}”.</p>}</section>
-    <section class="card detail" aria-label="Operation">{now ? <Try key={now.id + again} e={now} earlier={past().find(s => s.at === again)} other={now.twin ?? all.find(e => e.twin === now.id)?.id} doc={doc} /> : id ? <Empty>There is no operation “{id}” here (any more).</Empty> : <><Empty>Choose an operation. The list has those of the controller, and those of each plugin whose feature NAME-ui is installed, such as ctl-bier-channel-ui.</Empty><Requests /></>}</section>
+    <section class="card detail" aria-label="Operation">{now ? <Try key={now.id + again} e={now} earlier={past().find(s => s.at === again)} other={now.twin ?? all.find(e => e.twin === now.id)?.id} doc={doc} /> : id ? <Empty>There is no operation “{id}” here (any more).</Empty> : <><Empty>Select an operation. The list has the operations of the controller and of each plugin whose feature NAME-ui is installed, such as ctl-bier-channel-ui.</Empty><Requests /></>}</section>
   </div>;
 }
 
@@ -64,7 +64,7 @@ interface Sent { at: string; id: string; verb: string; url: string; values: Reco
 const historyKey = 'ctl.requests', past = (): Sent[] => { try { return (JSON.parse(sessionStorage.getItem(historyKey) ?? '[]') as Sent[]).filter(s => s.id); } catch { return []; } };
 function Requests() {
   const list = past();
-  return list.length ? <><h2>Sent before</h2><ul class="plainlist">{list.map(s => <li key={s.at}><Mark tone={s.status < 400 ? 'good' : 'bad'}>{s.status}</Mark> <a href={to(['api', s.id], { again: s.at })} title="Fill in the form as it was then"><code class="wrap">{s.verb} {s.url} {s.body.slice(0, 120)}</code></a></li>)}</ul></> : null;
+  return list.length ? <><h2>Sent before</h2><ul class="plainlist">{list.map(s => <li key={s.at}><Mark tone={s.status < 400 ? 'good' : 'bad'}>{s.status}</Mark> <a href={to(['api', s.id], { again: s.at })} title="Fill in the form with these values"><code class="wrap">{s.verb} {s.url} {s.body.slice(0, 120)}</code></a></li>)}</ul></> : null;
 }
 
 /** Of an answer so many characters are read, and so many shown at once. */
@@ -132,7 +132,7 @@ function Try({ e, other, doc, earlier }: { e: Entry; other: string | undefined; 
         : <input id={'p-' + p.name} name={p.name} value={values[p.name] ?? ''} aria-invalid={problem === p.name} onInput={x => setValues({ ...values, [p.name]: x.currentTarget.value })} />}
       {problem === p.name ? <small class="bad" role="alert">This needs a value.</small> : p.description && <small class="soft">{p.description}</small>}</div>)}
     {schema && <><p class="bar"><button type="button" class="plain" aria-pressed={raw === null} onClick={() => { if (raw !== null) { try { setBody(isForm ? Object.fromEntries(new URLSearchParams(raw)) : JSON.parse(raw || '{}')); setRaw(null); setProblem(''); } catch { setProblem('body'); } } }}>Form</button><button type="button" class="plain" aria-pressed={raw !== null} onClick={() => setRaw(text)}>{isForm ? 'Text' : 'JSON'}</button></p>
-      {problem === 'body' && <p class="bad" role="alert">The text is no JSON: mend it first.</p>}
+      {problem === 'body' && <p class="bad" role="alert">The text is not valid JSON: correct it first.</p>}
       {raw === null ? <Form schema={schema} defs={doc.components?.schemas ?? {}} value={body} onChange={setBody} path="" fault={faultPath} faultText={answer?.fault?.message ?? ''} /> : <textarea aria-label="Body" spellcheck={false} value={raw} onInput={x => setRaw(x.currentTarget.value)} />}</>}
     <p class="actions"><button disabled={busy && !stream}>Send</button>{busy && stream && <button type="button" class="plain" onClick={() => { source.current?.abort(); setBusy(false); }}>Stop</button>}<small class="soft">Ctrl+Enter</small></p>
     {error && <Failure error={error} />}

@@ -36,7 +36,7 @@ export function MapPage() {
   const at = g && placesOf(g), shown = useMemo(() => at && hidden ? centred(g, hidden, at) : at, [g, hidden, at, places]);
   const form = useMemo(() => { const f = g && shape(g); return f && drawn && drawn !== g ? { ...f, fabric: shape(drawn).fabric } : f; }, [g, drawn]);
   if (!g) return <><Title>Map</Title>{problem.value ? <Failure error={problem.value} retry={() => void refresh()} /> : all
-    ? <Empty action={<p><a class="button" href={to(['system', 'features'])}>Install a feature</a> <a class="button plain" href={to(['devices'])}>Add switches</a></p>}>No topology is known. A feature such as ctl-switch-all or ctl-openflow brings one: it discovers the network by itself once it has devices.</Empty>
+    ? <Empty action={<p><a class="button" href={to(['system', 'features'])}>Install a feature</a> <a class="button plain" href={to(['devices'])}>Add switches</a></p>}>No topology is known. Install a feature such as ctl-switch-all or ctl-openflow: it discovers the network automatically when it has devices.</Empty>
     : <div class="skeleton" data-state="loading" />}</>;
   const select = (s: Set<string>) => setQuery({ sel: [...s].join(',') });
   const put = (to: Places) => { placing.run(() => setPlaces(g, to)); setTurn(t => t + 1); };
@@ -82,7 +82,7 @@ export function MapPage() {
       <button class="plain" title="Lay out again (l)" onClick={again_}>Arrange</button>
       {undo.current && <button class="plain" onClick={actions.u}>Undo</button>}
       <button class="plain" title="Only what is near the selected (h)" aria-pressed={hops > 0} onClick={actions.h}>{hops ? `${hops} hop${hops > 1 ? 's' : ''}` : 'All hops'}</button>
-      <button class="plain" title="Leaves of one neighbour are shown as a number (c)" aria-pressed={fold} onClick={actions.c}>Fold leaves</button>
+      <button class="plain" title="Show the leaves of a node as a number (c)" aria-pressed={fold} onClick={actions.c}>Fold leaves</button>
       {document.fullscreenEnabled && <button class="plain" onClick={() => exported.run(() => document.querySelector('.mapbox')!.requestFullscreen())}>Full screen</button>}
       <button class="plain" onClick={() => exportAs('svg')}>SVG</button><button class="plain" onClick={() => exportAs('png')}>PNG</button>
     </div>

@@ -16,8 +16,8 @@ export function ReposPage() {
   const field = (k: string, label: string, hint = '', required = false) => <Field label={label} hint={hint} required={required} value={get(k)} onChange={e => setQuery({ [k]: e.currentTarget.value })} />;
   return <><Title>Repos</Title><Tabs base={t => to(['repos', t], Object.fromEntries([...q].filter(([k]) => k !== 'q')))} now={tab} tabs={[['overview', 'Overview'], ['projects', 'Projects'], ['authors', 'Authors'], ['organizations', 'Organizations'], ['compare', 'Releases compared'], ['reviews', 'Reviews']]} />
     {tab !== 'reviews' && <div class="row">{field('project', 'Projects', 'comma-separated; empty: all')}{tab === 'compare' ? <>{field('ref1', 'Release', 'a tag or branch', true)}{field('ref2', 'Compared with', 'a tag or branch', true)}</> : field('branch', 'Branch', 'empty: the default one')}{field('since', 'Since', 'such as 2026-01-31')}{field('until', 'Until', 'empty: now')}{(tab === 'overview' || tab === 'compare') && <Choice label="Interval" value={get('interval')} options={[['', 'as it fits'], ['day', 'day'], ['week', 'week'], ['month', 'month']]} onChange={v => setQuery({ interval: v })} />}</div>}
-    {tab === 'reviews' ? <Reviews /> : data.error?.status === 404 && !params.size ? <Empty action={<a class="button" href={to(['system', 'features'], { q: 'repoinfo' })}>Install ctl-repoinfo</a>}>Repository information is not installed, or has no clones yet: repoinfo:sync at the console gets those that its settings name.</Empty>
-      : !ready ? <Empty>Write two releases: tags or branches. Their difference is what the first has since the common parent.</Empty> : <Loaded data={data}>{r => r && <Shown r={r} tab={tab} />}</Loaded>}</>;
+    {tab === 'reviews' ? <Reviews /> : data.error?.status === 404 && !params.size ? <Empty action={<a class="button" href={to(['system', 'features'], { q: 'repoinfo' })}>Install ctl-repoinfo</a>}>Repository information is not installed, or has no clones yet: repoinfo:sync at the console clones the projects of its settings.</Empty>
+      : !ready ? <Empty>Enter two releases: tags or branches. Their difference is what the first has since the common ancestor.</Empty> : <Loaded data={data}>{r => r && <Shown r={r} tab={tab} />}</Loaded>}</>;
 }
 
 function Shown({ r, tab }: { r: Report; tab: string }) {
@@ -43,7 +43,7 @@ const rows = (list: Total[]) => [['name', 'e-mail', 'commits', 'insertions', 'de
 function List({ name, list }: { name: string; list: Total[] }) {
   type Sum = 'commits' | 'insertions' | 'deletions';
   const text = (name: string, leaf: 'email' | 'organization') => list.some(t => t[leaf]) ? [{ name, text: (t: Total) => t[leaf] ?? '' }] : [], sum = (name: string, leaf: Sum) => ({ name, text: (t: Total) => t[leaf], cell: (t: Total) => t[leaf].toLocaleString('en'), right: true });
-  return <Table name={name} rows={list} id={t => t.name + (t.email ?? '')} empty={<Empty>There is none in this period.</Empty>} columns={[{ name: 'Name', text: t => t.name }, ...text('E-mail', 'email'), ...text('Organization', 'organization'), sum('Commits', 'commits'), sum('Insertions', 'insertions'), sum('Deletions', 'deletions'), { name: 'First', text: t => day(t.first_commit) }, { name: 'Last', text: t => day(t.last_commit) }]} />;
+  return <Table name={name} rows={list} id={t => t.name + (t.email ?? '')} empty={<Empty>No entries in this period.</Empty>} columns={[{ name: 'Name', text: t => t.name }, ...text('E-mail', 'email'), ...text('Organization', 'organization'), sum('Commits', 'commits'), sum('Insertions', 'insertions'), sum('Deletions', 'deletions'), { name: 'First', text: t => day(t.first_commit) }, { name: 'Last', text: t => day(t.last_commit) }]} />;
 }
 
 function Reviews() {

@@ -53,7 +53,7 @@ export function VlansPage() {
       <p class="soft">Read from all switches {age(data.at)}. T: tagged ports, U: untagged ports, –: not on this switch.</p>
       {(v.partial ?? []).map(x => <p key={x} class="note warn">{x}</p>)}
       {wrong.length > 0 && <details class="card" open={wrong.length < 6}><summary>{count(wrong.length, 'mismatch', 'mismatches')}</summary><Table name="Findings" rows={wrong.map((f, i) => ({ ...f, i }))} id={f => String(f.i)} columns={[{ name: 'VLAN', text: f => f.vlan }, { name: 'What', text: f => f.what }, { name: 'Where', text: f => f.where, cell: f => f.node ? <a href={to(['devices', f.graph, f.node, 'vlans'])}>{f.where}</a> : f.where }]} /></details>}
-      <Table name="VLANs" rows={rows} id={r => String(r.vlan)} columns={columns} empty={<Empty action={<a class="button" href={to(['devices'])}>Devices</a>}>No switch answered with a VLAN: look whether the list has switches, and whether they answer.</Empty>} /></>}</Loaded>}
+      <Table name="VLANs" rows={rows} id={r => String(r.vlan)} columns={columns} empty={<Empty action={<a class="button" href={to(['devices'])}>Devices</a>}>No switch returned a VLAN: check that the list has switches and that they answer.</Empty>} /></>}</Loaded>}
     {adding && <VlanDialog targets={targets} onClose={() => { setAdding(false); data.reload(); }} />}
   </>;
 }

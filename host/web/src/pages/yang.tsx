@@ -14,7 +14,7 @@ export function YangPage() {
     const has = (n: Node): boolean => n.name.includes(want) || (n.children ?? []).some(has), shown = list.filter(m => m.name.includes(want) || [...m.data ?? [], ...m.rpcs ?? [], ...m.notifications ?? []].some(has)), now = list.find(m => m.name === id);
     return <div class="two"><section class="card list" aria-label="Modules"><Search label="Find a module or node" value={want} onInput={q => setQuery({ q })} onEnter={() => shown[0] && go(['yang', shown[0].name], { q: want })} /><p class="soft" role="status">{shown.length === list.length ? count(list.length, 'module') : `${shown.length} of ${count(list.length, 'module')}`}</p>
       <ul class="plainlist">{shown.map(m => <li key={m.name}><a href={to(['yang', m.name], { q: want })} aria-current={m.name === id ? 'true' : undefined}>{m.name}</a> <small class="soft">{m.revision}</small></li>)}</ul></section>
-      <section class="card detail" aria-label="Module">{now ? <Show key={now.name} m={now} want={want} /> : id ? <Empty>There is no “{id}” here (any more).</Empty> : <Empty>Choose a module. The list has the controller’s own, and those of each plugin whose feature NAME-ui is installed, such as ctl-bier-channel-ui.</Empty>}</section></div>;
+      <section class="card detail" aria-label="Module">{now ? <Show key={now.name} m={now} want={want} /> : id ? <Empty>There is no “{id}” here (any more).</Empty> : <Empty>Select a module. The list has the modules of the controller and of each plugin whose feature NAME-ui is installed, such as ctl-bier-channel-ui.</Empty>}</section></div>;
   }}</Loaded></>;
 }
 

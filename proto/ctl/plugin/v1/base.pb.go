@@ -155,12 +155,12 @@ func (x *DescribeResponse) GetManifest() *Manifest {
 	return nil
 }
 
-// Manifest is all that the host must know of a plugin, as data.
+// Manifest is everything that the host must know about a plugin, as data.
 type Manifest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Name    string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Version string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
-	// Versions of this contract that the plugin speaks, "1.0" and so on.
+	// Versions of this contract that the plugin supports, such as "1.0".
 	ApiVersions []string `protobuf:"bytes,3,rep,name=api_versions,json=apiVersions,proto3" json:"api_versions,omitempty"`
 	Summary     string   `protobuf:"bytes,4,opt,name=summary,proto3" json:"summary,omitempty"`
 	// Names of the capabilities served: those of their services, in lower case.
@@ -174,7 +174,7 @@ type Manifest struct {
 	// Aliases for names and values of RPC input, applied before validation, as
 	// JSON of the type internal/yang.Aliases; empty: none.
 	Aliases []byte `protobuf:"bytes,11,opt,name=aliases,proto3" json:"aliases,omitempty"`
-	// What a driver serves and matches, for capabilities that are chosen by it.
+	// What a driver serves and matches, for capabilities that are selected by labels.
 	Labels map[string]string `protobuf:"bytes,12,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Providers of these capabilities may be called through the switchboard.
 	Uses []string `protobuf:"bytes,13,rep,name=uses,proto3" json:"uses,omitempty"`
@@ -182,20 +182,20 @@ type Manifest struct {
 	Publishes []string `protobuf:"bytes,14,rep,name=publishes,proto3" json:"publishes,omitempty"`
 	// Names of the event streams this plugin may publish to.
 	Streams []string `protobuf:"bytes,15,rep,name=streams,proto3" json:"streams,omitempty"`
-	// Configuration trees that are this plugin's: "/module:container". It writes them and
-	// checks what others write (service Trees).
+	// Configuration trees that this plugin owns: "/module:container". It writes them and checks the changes of others
+	// (service Trees).
 	Owns []string `protobuf:"bytes,16,rep,name=owns,proto3" json:"owns,omitempty"`
-	// Data beside its own that it reads: "/module:container" of a configuration tree, or
-	// "PLUGIN:prefix" of what another plugin exports.
+	// Data of others that it reads: "/module:container" of a configuration tree, or "PLUGIN:prefix" of keys that
+	// another plugin exports.
 	Reads []string `protobuf:"bytes,17,rep,name=reads,proto3" json:"reads,omitempty"`
 	// Prefixes of private keys that other plugins may read.
 	Exports []string `protobuf:"bytes,18,rep,name=exports,proto3" json:"exports,omitempty"`
-	// Roles that one process among all nodes holds at a time.
+	// Roles that only one process of all nodes holds at a time.
 	Roles []string `protobuf:"bytes,19,rep,name=roles,proto3" json:"roles,omitempty"`
-	// The plugin is run on one node at a time.
+	// The plugin runs on one node at a time.
 	SingleNode bool `protobuf:"varint,20,opt,name=single_node,json=singleNode,proto3" json:"single_node,omitempty"`
-	// What the plugin asks for beside what other fields imply (reads, uses, owns, publishes,
-	// exports, streams, roles). It gets what an operator granted of it, and nothing else.
+	// What the plugin requests in addition to other fields (reads, uses, owns, publishes, exports, streams, roles). It
+	// gets only what an operator granted.
 	Requests      []*Request `protobuf:"bytes,21,rep,name=requests,proto3" json:"requests,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -378,16 +378,16 @@ func (x *Manifest) GetRequests() []*Request {
 	return nil
 }
 
-// Request is something that a plugin may do only when it was granted.
+// Request is something that a plugin may do only if an operator granted it.
 type Request struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// rpc, data, service, plugins, stream, certificate, listen, connect, read, write or run.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	// What exactly: "vlan:add-vlan", "/network-topology:network-topology", "datastore",
 	// "switchdriver", "accounting", "identity", "tcp/6653", "udp/161", "/usr/share/snmp/mibs".
-	// A * at its end stands for any rest.
+	// A * at the end matches any suffix.
 	Value string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
-	// What for, in one clause, shown to the operator.
+	// Purpose, in one clause, shown to the operator.
 	Why           string `protobuf:"bytes,3,opt,name=why,proto3" json:"why,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -724,7 +724,7 @@ type Argument struct {
 	// Values come from the plugin's Complete call.
 	Completes bool     `protobuf:"varint,5,opt,name=completes,proto3" json:"completes,omitempty"`
 	Values    []string `protobuf:"bytes,6,rep,name=values,proto3" json:"values,omitempty"`
-	// "string" (or empty), "file" for a file that the command reads, "newfile" for one that it makes.
+	// "string" (or empty), "file" for a file that the command reads, "newfile" for a file that it creates.
 	Type          string `protobuf:"bytes,7,opt,name=type,proto3" json:"type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -912,11 +912,11 @@ func (x *Option) GetCompletes() bool {
 
 type ConfigureRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The highest version both sides speak.
+	// The highest version that both sides support.
 	ApiVersion string `protobuf:"bytes,1,opt,name=api_version,json=apiVersion,proto3" json:"api_version,omitempty"`
 	// Settings as JSON, already checked against the schema, defaults filled in.
 	Config []byte `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
-	// A directory of the plugin's own that survives restarts.
+	// Directory of this plugin, kept over restarts.
 	DataDir string `protobuf:"bytes,3,opt,name=data_dir,json=dataDir,proto3" json:"data_dir,omitempty"`
 	// Install facets that are on: "rest", "cli", "ui".
 	Facets []string `protobuf:"bytes,4,rep,name=facets,proto3" json:"facets,omitempty"`
@@ -1002,7 +1002,7 @@ func (x *ConfigureRequest) GetHostToken() string {
 
 type ConfigureResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Things that work but that the operator should know.
+	// Problems that do not stop the plugin but that the operator should know.
 	Warnings      []string `protobuf:"bytes,1,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -30,7 +30,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Base is what every plugin answers.
+// Base is the service that every plugin implements.
 type BaseClient interface {
 	// Describe may be called before Configure and must not touch a device.
 	Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*DescribeResponse, error)
@@ -38,9 +38,9 @@ type BaseClient interface {
 	Configure(ctx context.Context, in *ConfigureRequest, opts ...grpc.CallOption) (*ConfigureResponse, error)
 	// Health sends the state now and again at each change, until the plugin stops.
 	Health(ctx context.Context, in *HealthRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[HealthResponse], error)
-	// Metrics answers in the Prometheus text format.
+	// Metrics returns the metrics in the Prometheus text format.
 	Metrics(ctx context.Context, in *MetricsRequest, opts ...grpc.CallOption) (*MetricsResponse, error)
-	// Stop asks for an orderly end within the grace; calls in flight may finish.
+	// Stop asks the plugin to stop within the grace period; calls in progress may finish.
 	Stop(ctx context.Context, in *StopRequest, opts ...grpc.CallOption) (*StopResponse, error)
 }
 
@@ -115,7 +115,7 @@ func (c *baseClient) Stop(ctx context.Context, in *StopRequest, opts ...grpc.Cal
 // All implementations must embed UnimplementedBaseServer
 // for forward compatibility.
 //
-// Base is what every plugin answers.
+// Base is the service that every plugin implements.
 type BaseServer interface {
 	// Describe may be called before Configure and must not touch a device.
 	Describe(context.Context, *DescribeRequest) (*DescribeResponse, error)
@@ -123,9 +123,9 @@ type BaseServer interface {
 	Configure(context.Context, *ConfigureRequest) (*ConfigureResponse, error)
 	// Health sends the state now and again at each change, until the plugin stops.
 	Health(*HealthRequest, grpc.ServerStreamingServer[HealthResponse]) error
-	// Metrics answers in the Prometheus text format.
+	// Metrics returns the metrics in the Prometheus text format.
 	Metrics(context.Context, *MetricsRequest) (*MetricsResponse, error)
-	// Stop asks for an orderly end within the grace; calls in flight may finish.
+	// Stop asks the plugin to stop within the grace period; calls in progress may finish.
 	Stop(context.Context, *StopRequest) (*StopResponse, error)
 	mustEmbedUnimplementedBaseServer()
 }

@@ -77,8 +77,8 @@ const (
 	BierAsk_STEP_UNSPECIFIED BierAsk_Step = 0
 	// Before the router is locked.
 	BierAsk_STEP_BEGIN BierAsk_Step = 1
-	// When the router holds the change and would still take it back by itself, and
-	// where it cannot, before the change is sent. Forbidden: it is taken back.
+	// After the router has the change and before the change is confirmed; if the router cannot confirm changes,
+	// before the change is sent. Forbidden: the change is undone.
 	BierAsk_STEP_COMMIT BierAsk_Step = 2
 )
 
@@ -127,12 +127,11 @@ type ApplyBierResponse_State int32
 
 const (
 	ApplyBierResponse_STATE_UNSPECIFIED ApplyBierResponse_State = 0
-	// Read back: the router holds the configuration.
+	// The configuration was read back and is on the router.
 	ApplyBierResponse_STATE_APPLIED ApplyBierResponse_State = 1
-	// The router cannot be reached or is busy; repeat later. It holds what it held.
+	// The router cannot be reached or is busy; repeat later. Its configuration is unchanged.
 	ApplyBierResponse_STATE_PENDING ApplyBierResponse_State = 2
-	// The router refused. Repeating is of no use until something changes. It holds
-	// what it held.
+	// The router refused. A repetition fails too until something changes. Its configuration is unchanged.
 	ApplyBierResponse_STATE_FAILED ApplyBierResponse_State = 3
 )
 
@@ -185,10 +184,10 @@ const (
 	BierSession_STATE_UNSPECIFIED BierSession_State = 0
 	BierSession_STATE_CONNECTING  BierSession_State = 1
 	BierSession_STATE_UP          BierSession_State = 2
-	// Not reachable; the driver goes on trying with growing pauses.
+	// Not reachable; the driver tries again with growing delays.
 	BierSession_STATE_DOWN BierSession_State = 3
-	// The router is reached but refuses the user, or shows another host key: the
-	// operator must act. The driver tries seldom.
+	// The router refuses the user or presents another host key: the operator must act. The driver tries again after
+	// long delays.
 	BierSession_STATE_REFUSED BierSession_State = 4
 )
 
@@ -241,7 +240,7 @@ type BierNotification_Kind int32
 
 const (
 	BierNotification_KIND_UNSPECIFIED BierNotification_Kind = 0
-	// Another router has bfr_id too.
+	// Another router also has this bfr_id.
 	BierNotification_KIND_BFR_ID_COLLISION BierNotification_Kind = 1
 	// A router announces the BFR-id 0 with these prefixes.
 	BierNotification_KIND_BFR_ZERO BierNotification_Kind = 2
@@ -292,10 +291,10 @@ func (BierNotification_Kind) EnumDescriptor() ([]byte, []int) {
 	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{28, 0}
 }
 
-// BierRouter is everything a driver needs to reach one router.
+// BierRouter is everything that a driver needs to reach one router.
 type BierRouter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name under which the router is mounted and known to the topology.
+	// The name of the router in the mounts and in the topology.
 	NodeId string `protobuf:"bytes,1,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
 	// IP address or host name, without port.
 	Host string `protobuf:"bytes,2,opt,name=host,proto3" json:"host,omitempty"`
@@ -306,17 +305,16 @@ type BierRouter struct {
 	Password string `protobuf:"bytes,5,opt,name=password,proto3" json:"password,omitempty"`
 	// PEM or OpenSSH form, not encrypted.
 	PrivateKey string `protobuf:"bytes,6,opt,name=private_key,json=privateKey,proto3" json:"private_key,omitempty"`
-	// The one key the router may show, as a line of authorized_keys without a
-	// comment ("ssh-ed25519 AAAA…"). Empty: any key is taken and reported in
-	// BierSession.host_key, to be named here from then on.
+	// The only host key that is accepted, as a line of authorized_keys without a comment ("ssh-ed25519 AAAA…"). Empty:
+	// any key is accepted and reported in BierSession.host_key; from then on the caller sends it here.
 	HostKey string `protobuf:"bytes,7,opt,name=host_key,json=hostKey,proto3" json:"host_key,omitempty"`
 	// Name of the driver that the operator chose; empty: chosen by ProbeBier.
 	Driver string `protobuf:"bytes,8,opt,name=driver,proto3" json:"driver,omitempty"`
 	// Dialect that the operator chose; empty: by the router's capabilities.
 	Dialect string `protobuf:"bytes,9,opt,name=dialect,proto3" json:"dialect,omitempty"`
-	// Seconds between signs of life on an idle session, 0: the driver's default.
+	// Seconds between keepalives on an idle session, 0: the driver's default.
 	KeepaliveSeconds uint32 `protobuf:"varint,10,opt,name=keepalive_seconds,json=keepaliveSeconds,proto3" json:"keepalive_seconds,omitempty"`
-	// Settings of single drivers, by name; those unknown to a driver are ignored.
+	// Settings for one driver, by name. A driver ignores settings that it does not know.
 	Options       map[string]string `protobuf:"bytes,11,rep,name=options,proto3" json:"options,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -469,21 +467,20 @@ type DescribeBierDriverResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the plugin.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Routers that announce a capability beginning with one of these are for this
-	// driver: NETCONF capability URIs, as far as the first '?' or beyond.
+	// The driver supports routers that announce a capability with one of these prefixes: NETCONF capability URIs, up to
+	// the first '?' or longer.
 	Capabilities []string `protobuf:"bytes,2,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
-	// Forms of configuration the driver can write, the preferred one first.
+	// Configuration formats that the driver can write, the preferred one first.
 	Dialects []string `protobuf:"bytes,3,rep,name=dialects,proto3" json:"dialects,omitempty"`
-	// Of several drivers that can drive a router the one with the highest wins.
+	// If several drivers support a router, the one with the highest priority is used.
 	Priority int32 `protobuf:"varint,4,opt,name=priority,proto3" json:"priority,omitempty"`
 	// False: ProbeBier is not offered, the operator must choose this driver by name.
 	Probes bool `protobuf:"varint,5,opt,name=probes,proto3" json:"probes,omitempty"`
-	// ApplyBier is to be given BierConfig.members.
+	// ApplyBier needs BierConfig.members.
 	Members bool `protobuf:"varint,6,opt,name=members,proto3" json:"members,omitempty"`
-	// Abilities that the routers of this driver do not have: "tunnel" (reaching the next BFR
-	// over nodes that are none, RFC 8279 section 6.9), "transit" (BIER without a BFR-id),
-	// "ecmp" (more than one neighbour of equal ways), "forwarding" (ReadBierForwarding),
-	// "ping" (PingBier). What is not named may be there.
+	// Abilities that the routers of this driver do not have: "tunnel" (reaching the next BFR over nodes without BIER,
+	// RFC 8279 section 6.9), "transit" (BIER without a BFR-id), "ecmp" (several neighbours with equal cost),
+	// "forwarding" (ReadBierForwarding), "ping" (PingBier). A router may have abilities that are not listed.
 	Lacks         []string `protobuf:"bytes,7,rep,name=lacks,proto3" json:"lacks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -614,12 +611,11 @@ func (x *ProbeBierRequest) GetRouter() *BierRouter {
 
 type ProbeBierResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The driver can drive the router.
+	// The driver can configure the router.
 	Supported bool `protobuf:"varint,1,opt,name=supported,proto3" json:"supported,omitempty"`
 	// Why not, or why the router could not be reached.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	// The session reached the router (supported is then decided for good until the
-	// router announces something else).
+	// The session reached the router. Then supported stays valid until the router announces other capabilities.
 	Reached       bool         `protobuf:"varint,3,opt,name=reached,proto3" json:"reached,omitempty"`
 	Session       *BierSession `protobuf:"bytes,4,opt,name=session,proto3" json:"session,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -684,18 +680,17 @@ func (x *ProbeBierResponse) GetSession() *BierSession {
 	return nil
 }
 
-// BierConfig is all the BIER configuration of one router. What is not in it must
-// not be on the router.
+// BierConfig is the complete BIER configuration of one router. BIER configuration that is not in it is removed from
+// the router.
 type BierConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Absent: no bier-global on the router.
 	Global *BierGlobal `protobuf:"bytes,1,opt,name=global,proto3" json:"global,omitempty"`
 	// In ascending order of their keys.
 	Channels []*BierChannel `protobuf:"bytes,2,rep,name=channels,proto3" json:"channels,omitempty"`
-	// The egress routers that the channels of ROLE_INGRESS name by BFR-id, for drivers
-	// that write them by address and have said so (DescribeBierDriverResponse.members);
-	// else empty. Ascending by (sub_domain_id, bfr_id). They are not on the router:
-	// ReadBier and comparisons leave them out.
+	// The egress routers that the channels of ROLE_INGRESS identify by BFR-id, for drivers that write them by address
+	// (DescribeBierDriverResponse.members); else empty. Ascending by (sub_domain_id, bfr_id). They are not on the
+	// router: ReadBier and comparisons ignore them.
 	Members       []*BierMember `protobuf:"bytes,3,rep,name=members,proto3" json:"members,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -827,7 +822,7 @@ func (x *BierMember) GetIpv6BfrPrefix() string {
 // BierGlobal is bier-global of ietf-bier (draft-ietf-bier-bier-yang).
 type BierGlobal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Identity without prefix, "bier-encapsulation-mpls".
+	// Name of the identity without prefix, such as "bier-encapsulation-mpls".
 	EncapsulationType string `protobuf:"bytes,1,opt,name=encapsulation_type,json=encapsulationType,proto3" json:"encapsulation_type,omitempty"`
 	// Bits: 64, 128 … 4096; 0: not set.
 	Bitstringlength uint32 `protobuf:"varint,2,opt,name=bitstringlength,proto3" json:"bitstringlength,omitempty"`
@@ -1011,8 +1006,8 @@ func (x *BierSubDomain) GetIpv6() []*BierEncapsulation {
 	return nil
 }
 
-// BierEncapsulation is an entry of af/ipv4 or af/ipv6, its key the first two.
-// The names are those of MPLS; with another encapsulation the BIFT-ids take the place of labels.
+// BierEncapsulation is an entry of af/ipv4 or af/ipv6; its key is the first two fields. The names are those of MPLS;
+// other encapsulations have BIFT-ids instead of labels.
 type BierEncapsulation struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Bitstringlength uint32                 `protobuf:"varint,1,opt,name=bitstringlength,proto3" json:"bitstringlength,omitempty"`
@@ -1075,8 +1070,7 @@ func (x *BierEncapsulation) GetBierMplsLabelRangeSize() uint32 {
 	return 0
 }
 
-// BierChannel is an entry of pure-multicast of ietf-multicast-information, its key
-// the first five.
+// BierChannel is an entry of pure-multicast of ietf-multicast-information; its key is the first five fields.
 type BierChannel struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	VpnId          uint32                 `protobuf:"varint,1,opt,name=vpn_id,json=vpnId,proto3" json:"vpn_id,omitempty"`
@@ -1089,8 +1083,8 @@ type BierChannel struct {
 	IngressBfrId uint32 `protobuf:"varint,7,opt,name=ingress_bfr_id,json=ingressBfrId,proto3" json:"ingress_bfr_id,omitempty"`
 	// Ascending. At an ingress: all egress routers; at an egress: its own.
 	EgressBfrIds []uint32 `protobuf:"varint,8,rep,packed,name=egress_bfr_ids,json=egressBfrIds,proto3" json:"egress_bfr_ids,omitempty"`
-	// What the router is for the channel. For drivers that write the two differently;
-	// ReadBier need not fill it in and comparisons leave it out.
+	// Role of the router in the channel, for drivers that write the two roles differently. ReadBier may leave it unset,
+	// and comparisons ignore it.
 	Role          BierChannel_Role `protobuf:"varint,9,opt,name=role,proto3,enum=ctl.plugin.v1.BierChannel_Role" json:"role,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1193,9 +1187,9 @@ type ApplyBierRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Router *BierRouter            `protobuf:"bytes,1,opt,name=router,proto3" json:"router,omitempty"`
 	Config *BierConfig            `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
-	// Compare only: say in ApplyBierResponse.edits what would be sent.
+	// Compare only: return in ApplyBierResponse.edits what would be sent.
 	DryRun bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// In answer to an ask; router and config are those of the first message.
+	// Answer to an ask; router and config are those of the first message.
 	Permit        *BierPermit `protobuf:"bytes,4,opt,name=permit,proto3" json:"permit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1259,12 +1253,12 @@ func (x *ApplyBierRequest) GetPermit() *BierPermit {
 	return nil
 }
 
-// BierAsk is the question whether the caller still may act on the router: with several
-// controllers, another one may have become the one that does.
+// BierAsk asks whether the caller may still act on the router. With several controllers, another one may act on it
+// now.
 type BierAsk struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Step  BierAsk_Step           `protobuf:"varint,1,opt,name=step,proto3,enum=ctl.plugin.v1.BierAsk_Step" json:"step,omitempty"`
-	// Of STEP_BEGIN: how the router names the session, if it does (NETCONF session-id).
+	// Only with STEP_BEGIN: the router's id of the session, if it has one (NETCONF session-id).
 	Session       string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1318,7 +1312,7 @@ type BierPermit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Empty: permitted. Else why not; the driver must not act.
 	Forbidden string `protobuf:"bytes,1,opt,name=forbidden,proto3" json:"forbidden,omitempty"`
-	// In answer to STEP_BEGIN: sessions that the driver may end when they hold a lock.
+	// Answer to STEP_BEGIN: sessions that the driver may end if they hold a lock.
 	FormerSessions []string `protobuf:"bytes,2,rep,name=former_sessions,json=formerSessions,proto3" json:"former_sessions,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1645,7 +1639,7 @@ func (x *ReadBierForwardingResponse) GetTables() []*BierForwarding {
 // uses it.
 type BierForwarding struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 0..255; several sub-domains may not be told apart: has_sub_domain is false then.
+	// 0..255; has_sub_domain is false if the table does not belong to one sub-domain.
 	SubDomainId  uint32 `protobuf:"varint,1,opt,name=sub_domain_id,json=subDomainId,proto3" json:"sub_domain_id,omitempty"`
 	HasSubDomain bool   `protobuf:"varint,2,opt,name=has_sub_domain,json=hasSubDomain,proto3" json:"has_sub_domain,omitempty"`
 	// Bits: 64, 128 … 4096.
@@ -1653,11 +1647,10 @@ type BierForwarding struct {
 	Si              uint32 `protobuf:"varint,4,opt,name=si,proto3" json:"si,omitempty"`
 	// The router's own label or BIFT-id of the set, 0: not known.
 	BiftId uint32 `protobuf:"varint,5,opt,name=bift_id,json=biftId,proto3" json:"bift_id,omitempty"`
-	// The bits that the router delivers itself, in the order of the header; empty: none.
+	// The bits for which the router itself is the egress, in the order of the header.
 	Own       []byte                    `protobuf:"bytes,6,opt,name=own,proto3" json:"own,omitempty"`
 	Neighbors []*BierForwardingNeighbor `protobuf:"bytes,7,rep,name=neighbors,proto3" json:"neighbors,omitempty"`
-	// Packets and bytes that came in for the set; has_counters is false where the router does
-	// not count.
+	// Packets and bytes received for the set; has_counters is false if the router does not count them.
 	HasCounters   bool   `protobuf:"varint,8,opt,name=has_counters,json=hasCounters,proto3" json:"has_counters,omitempty"`
 	Packets       uint64 `protobuf:"varint,9,opt,name=packets,proto3" json:"packets,omitempty"`
 	Bytes         uint64 `protobuf:"varint,10,opt,name=bytes,proto3" json:"bytes,omitempty"`
@@ -1980,10 +1973,10 @@ func (x *BierPingReply) GetReceived() uint32 {
 
 type WatchBierRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Routers to watch from now on; one that is watched already and differs from what
-	// was sent before is taken anew.
+	// Routers to watch from now on. A router that is watched already and differs from the last message is watched again
+	// with the new data.
 	Put []*BierRouter `protobuf:"bytes,1,rep,name=put,proto3" json:"put,omitempty"`
-	// Ids of routers to watch no longer; their sessions are closed.
+	// Ids of routers that are no longer watched; their sessions are closed.
 	Remove        []string `protobuf:"bytes,2,rep,name=remove,proto3" json:"remove,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2111,11 +2104,11 @@ type BierSession struct {
 	Since  *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
 	// As announced by the router (RFC 6241 section 8).
 	Capabilities []string `protobuf:"bytes,4,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
-	// The key the router showed, in the form of BierRouter.host_key.
+	// The host key of the router, in the form of BierRouter.host_key.
 	HostKey string `protobuf:"bytes,5,opt,name=host_key,json=hostKey,proto3" json:"host_key,omitempty"`
 	// The dialect in use.
 	Dialect string `protobuf:"bytes,6,opt,name=dialect,proto3" json:"dialect,omitempty"`
-	// Abilities that this router does not have, beside DescribeBierDriverResponse.lacks.
+	// Abilities that this router does not have, in addition to DescribeBierDriverResponse.lacks.
 	Lacks         []string `protobuf:"bytes,7,rep,name=lacks,proto3" json:"lacks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2200,8 +2193,8 @@ func (x *BierSession) GetLacks() []string {
 	return nil
 }
 
-// BierDrift says that someone else changed the router's configuration
-// (netconf-config-change, RFC 6470, or an audit of the driver's own).
+// BierDrift says that another client changed the router's configuration (netconf-config-change, RFC 6470, or an audit
+// by the driver).
 type BierDrift struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	At    *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`

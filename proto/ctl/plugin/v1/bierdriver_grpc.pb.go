@@ -32,30 +32,26 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// BierDriver is the capability of configuring the BIER routers of some south-bound
-// interface. The BIER service calls it through the switchboard; it alone decides
-// what a router should have, a driver how a router gets it.
+// BierDriver is the capability of configuring the BIER routers of a south-bound interface. The BIER service calls it
+// through the switchboard. The service decides what configuration a router has; the driver decides how to send it.
 type BierDriverClient interface {
-	// DescribeBierDriver tells which routers the driver is for.
+	// DescribeBierDriver returns which routers the driver supports.
 	DescribeBierDriver(ctx context.Context, in *DescribeBierDriverRequest, opts ...grpc.CallOption) (*DescribeBierDriverResponse, error)
-	// ProbeBier reaches a router, changes nothing, and says whether this driver can
-	// drive it.
+	// ProbeBier connects to a router, changes nothing, and returns whether this driver can configure it.
 	ProbeBier(ctx context.Context, in *ProbeBierRequest, opts ...grpc.CallOption) (*ProbeBierResponse, error)
-	// ApplyBier brings a router to a configuration. It sends only what differs, all
-	// or nothing, reads back, and may be repeated at any time. The caller sends what is to
-	// be applied; the driver asks before it acts (ask), the caller permits or forbids; the
-	// last response is the result. The end of the stream forbids.
+	// ApplyBier configures a router. It sends only the differences, all or nothing, reads the result back, and may be
+	// repeated at any time. The caller sends the configuration; the driver asks before it acts (ask), and the caller
+	// permits or forbids. The last response is the result. The end of the stream forbids.
 	ApplyBier(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[ApplyBierRequest, ApplyBierResponse], error)
-	// ReadBier returns the configuration a router holds.
+	// ReadBier returns the configuration that is on a router.
 	ReadBier(ctx context.Context, in *ReadBierRequest, opts ...grpc.CallOption) (*ReadBierResponse, error)
-	// ReadBierForwarding returns the forwarding tables and counters that a router has made of
-	// its configuration. UNIMPLEMENTED where the driver cannot read them.
+	// ReadBierForwarding returns the forwarding tables and counters of a router. UNIMPLEMENTED if the driver cannot
+	// read them.
 	ReadBierForwarding(ctx context.Context, in *ReadBierForwardingRequest, opts ...grpc.CallOption) (*ReadBierForwardingResponse, error)
-	// PingBier has a router send BIER packets to others and counts the answers. UNIMPLEMENTED
-	// where the driver's routers cannot.
+	// PingBier makes a router send BIER packets to others and counts the answers. UNIMPLEMENTED if the driver's routers
+	// cannot do this.
 	PingBier(ctx context.Context, in *PingBierRequest, opts ...grpc.CallOption) (*PingBierResponse, error)
-	// WatchBier tells what happens to the routers the caller names, until the caller
-	// closes the stream or cancels it.
+	// WatchBier reports events of the routers that the caller names, until the caller closes or cancels the stream.
 	WatchBier(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WatchBierRequest, WatchBierResponse], error)
 }
 
@@ -147,30 +143,26 @@ type BierDriver_WatchBierClient = grpc.BidiStreamingClient[WatchBierRequest, Wat
 // All implementations must embed UnimplementedBierDriverServer
 // for forward compatibility.
 //
-// BierDriver is the capability of configuring the BIER routers of some south-bound
-// interface. The BIER service calls it through the switchboard; it alone decides
-// what a router should have, a driver how a router gets it.
+// BierDriver is the capability of configuring the BIER routers of a south-bound interface. The BIER service calls it
+// through the switchboard. The service decides what configuration a router has; the driver decides how to send it.
 type BierDriverServer interface {
-	// DescribeBierDriver tells which routers the driver is for.
+	// DescribeBierDriver returns which routers the driver supports.
 	DescribeBierDriver(context.Context, *DescribeBierDriverRequest) (*DescribeBierDriverResponse, error)
-	// ProbeBier reaches a router, changes nothing, and says whether this driver can
-	// drive it.
+	// ProbeBier connects to a router, changes nothing, and returns whether this driver can configure it.
 	ProbeBier(context.Context, *ProbeBierRequest) (*ProbeBierResponse, error)
-	// ApplyBier brings a router to a configuration. It sends only what differs, all
-	// or nothing, reads back, and may be repeated at any time. The caller sends what is to
-	// be applied; the driver asks before it acts (ask), the caller permits or forbids; the
-	// last response is the result. The end of the stream forbids.
+	// ApplyBier configures a router. It sends only the differences, all or nothing, reads the result back, and may be
+	// repeated at any time. The caller sends the configuration; the driver asks before it acts (ask), and the caller
+	// permits or forbids. The last response is the result. The end of the stream forbids.
 	ApplyBier(grpc.BidiStreamingServer[ApplyBierRequest, ApplyBierResponse]) error
-	// ReadBier returns the configuration a router holds.
+	// ReadBier returns the configuration that is on a router.
 	ReadBier(context.Context, *ReadBierRequest) (*ReadBierResponse, error)
-	// ReadBierForwarding returns the forwarding tables and counters that a router has made of
-	// its configuration. UNIMPLEMENTED where the driver cannot read them.
+	// ReadBierForwarding returns the forwarding tables and counters of a router. UNIMPLEMENTED if the driver cannot
+	// read them.
 	ReadBierForwarding(context.Context, *ReadBierForwardingRequest) (*ReadBierForwardingResponse, error)
-	// PingBier has a router send BIER packets to others and counts the answers. UNIMPLEMENTED
-	// where the driver's routers cannot.
+	// PingBier makes a router send BIER packets to others and counts the answers. UNIMPLEMENTED if the driver's routers
+	// cannot do this.
 	PingBier(context.Context, *PingBierRequest) (*PingBierResponse, error)
-	// WatchBier tells what happens to the routers the caller names, until the caller
-	// closes the stream or cancels it.
+	// WatchBier reports events of the routers that the caller names, until the caller closes or cancels the stream.
 	WatchBier(grpc.BidiStreamingServer[WatchBierRequest, WatchBierResponse]) error
 	mustEmbedUnimplementedBierDriverServer()
 }

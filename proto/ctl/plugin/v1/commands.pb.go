@@ -150,7 +150,7 @@ type ExecuteStart struct {
 	Arguments []string               `protobuf:"bytes,3,rep,name=arguments,proto3" json:"arguments,omitempty"`
 	// "text" or "json".
 	Format string `protobuf:"bytes,4,opt,name=format,proto3" json:"format,omitempty"`
-	// Columns of the terminal, 0 when there is none.
+	// Columns of the terminal, 0 without a terminal.
 	Width         int32   `protobuf:"varint,5,opt,name=width,proto3" json:"width,omitempty"`
 	Caller        *Caller `protobuf:"bytes,6,opt,name=caller,proto3" json:"caller,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -233,7 +233,7 @@ type ExecuteResponse struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Stdout []byte                 `protobuf:"bytes,1,opt,name=stdout,proto3" json:"stdout,omitempty"`
 	Stderr []byte                 `protobuf:"bytes,2,opt,name=stderr,proto3" json:"stderr,omitempty"`
-	// A status line on a terminal, replaced by the next one; empty clears it.
+	// A status line on a terminal. The next one replaces it; an empty one clears it.
 	Progress      *Progress `protobuf:"bytes,3,opt,name=progress,proto3" json:"progress,omitempty"`
 	Prompt        *Prompt   `protobuf:"bytes,4,opt,name=prompt,proto3" json:"prompt,omitempty"`
 	unknownFields protoimpl.UnknownFields

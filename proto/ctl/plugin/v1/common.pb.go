@@ -21,8 +21,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Caller is on whose behalf a call is made. The host fills it in; what a plugin
-// writes into it is overwritten on the way through the host.
+// Caller is the user on whose behalf a call is made. The host fills it in and overwrites what a plugin wrote into it.
 type Caller struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	User          string                 `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
@@ -107,8 +106,8 @@ type Fault struct {
 	Text   string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
 	Path   string                 `protobuf:"bytes,3,opt,name=path,proto3" json:"path,omitempty"`
 	Source int32                  `protobuf:"varint,4,opt,name=source,proto3" json:"source,omitempty"`
-	// Id of the node whose process of the plugin can answer, when this one cannot. The
-	// host asks that node, once.
+	// Id of the node whose process of the plugin can answer, if this one cannot. The host forwards the call to that
+	// node once.
 	Node          string `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -179,7 +178,7 @@ func (x *Fault) GetNode() string {
 	return ""
 }
 
-// Faults is several at once, in the order they were found.
+// Faults is a list of faults, in the order in which they were found.
 type Faults struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Faults        []*Fault               `protobuf:"bytes,1,rep,name=faults,proto3" json:"faults,omitempty"`

@@ -22,15 +22,15 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Space says which keys are meant.
+// Space selects a set of keys.
 type Space int32
 
 const (
 	Space_SPACE_UNSPECIFIED Space = 0
 	// Keys of the plugin alone, durable.
 	Space_SPACE_PRIVATE Space = 1
-	// Operational data: the documents of the trees that the manifest publishes. They are
-	// written without waiting for the disk and go when the plugin is uninstalled.
+	// Operational data: the documents of the trees that the manifest publishes. They are written without waiting for
+	// the disk and are deleted when the plugin is uninstalled.
 	Space_SPACE_OPERATIONAL Space = 2
 	// Configuration data: the documents of YANG trees. Those of the plugin's own modules
 	// and of the manifest's `reads` may be read, those below its `owns` also written.
@@ -381,9 +381,9 @@ func (x *RangeResponse) GetRevision() uint64 {
 	return 0
 }
 
-// Compare is a condition: the key has this revision (0: it does not exist), or, with
-// prefix, no key that begins with it was written after the revision. A deletion does not
-// break the condition on a prefix; in trees it counts as a write of the parent document.
+// Compare is a condition: the key has this revision (0: it does not exist). With prefix: no key that begins with it
+// was written after the revision. A deletion does not break the condition on a prefix; in trees a deletion is a write
+// of the parent document.
 type Compare struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Space         Space                  `protobuf:"varint,1,opt,name=space,proto3,enum=ctl.plugin.v1.Space" json:"space,omitempty"`
@@ -462,15 +462,15 @@ func (x *Compare) GetPrefix() bool {
 
 // Op is one write. In the spaces TREE and OPERATIONAL the key is the path of an instance
 // (RFC 8040, as in the keys of documents) and the value the JSON of the whole instance
-// (RFC 7951, an object, with the lists in it): the host checks it against the module,
-// takes it apart into documents and removes what is no longer in it.
+// (RFC 7951, an object, with the lists in it): the host checks it against the module, splits it into documents and
+// removes documents that are no longer in it.
 type Op struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Space  Space                  `protobuf:"varint,1,opt,name=space,proto3,enum=ctl.plugin.v1.Space" json:"space,omitempty"`
 	Key    string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
 	Value  []byte                 `protobuf:"bytes,3,opt,name=value,proto3" json:"value,omitempty"`
 	Delete bool                   `protobuf:"varint,4,opt,name=delete,proto3" json:"delete,omitempty"`
-	// In PRIVATE only.
+	// Only in PRIVATE.
 	DeletePrefix  bool `protobuf:"varint,5,opt,name=delete_prefix,json=deletePrefix,proto3" json:"delete_prefix,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -545,7 +545,7 @@ type CommitRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Compares []*Compare             `protobuf:"bytes,1,rep,name=compares,proto3" json:"compares,omitempty"`
 	Ops      []*Op                  `protobuf:"bytes,2,rep,name=ops,proto3" json:"ops,omitempty"`
-	// May be answered before the disk has it.
+	// The answer may come before the data is on disk.
 	Volatile bool `protobuf:"varint,3,opt,name=volatile,proto3" json:"volatile,omitempty"`
 	// Role that this process must hold when the transaction is applied; empty: none.
 	Role string `protobuf:"bytes,4,opt,name=role,proto3" json:"role,omitempty"`
@@ -675,10 +675,10 @@ func (x *CommitResponse) GetConflict() *Conflict {
 
 type Conflict struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Index of the compare; -1 when it is one that the host added.
+	// Index of the compare; -1: a condition that the host added.
 	Index int32  `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	Key   string `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
-	// What the key has now.
+	// Current revision of the key.
 	Revision uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	// Who wrote it and when (nanoseconds since the epoch); empty and 0 when not known.
 	By            string `protobuf:"bytes,4,opt,name=by,proto3" json:"by,omitempty"`
@@ -755,7 +755,7 @@ func (x *Conflict) GetTime() int64 {
 type Prefix struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Space Space                  `protobuf:"varint,1,opt,name=space,proto3,enum=ctl.plugin.v1.Space" json:"space,omitempty"`
-	// In SHARED: whose keys.
+	// Only in SHARED: the plugin that exports the keys.
 	Plugin        string `protobuf:"bytes,2,opt,name=plugin,proto3" json:"plugin,omitempty"`
 	Prefix        string `protobuf:"bytes,3,opt,name=prefix,proto3" json:"prefix,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -959,7 +959,7 @@ type isFollowResponse_Step interface {
 }
 
 type FollowResponse_Reset_ struct {
-	// What is known is void: the entries that follow are the whole state.
+	// Discard the known state: the entries that follow are the whole state.
 	Reset_ bool `protobuf:"varint,1,opt,name=reset,proto3,oneof"`
 }
 
@@ -1275,10 +1275,9 @@ func (x *HoldRequest) GetRole() string {
 
 type HoldResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Grows with every change of the holder; never used twice.
+	// Increases with every change of the holder; never used again.
 	Epoch uint64 `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	// CLOCK_BOOTTIME in nanoseconds until which the role is held for certain; 0: until
-	// the call ends.
+	// CLOCK_BOOTTIME in nanoseconds until which the process certainly holds the role; 0: until the call ends.
 	Until         int64 `protobuf:"varint,2,opt,name=until,proto3" json:"until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1446,8 +1445,8 @@ type PublishRequest struct {
 	Stream string                 `protobuf:"bytes,1,opt,name=stream,proto3" json:"stream,omitempty"`
 	// JSON object: one member, "module:notification", as RFC 7951 has it.
 	Data []byte `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"`
-	// The processes of this plugin on the other nodes publish the same event, so it is for
-	// subscribers of this node only. Else the host carries it to all nodes.
+	// The processes of this plugin on the other nodes publish the same event, so only subscribers of this node get it.
+	// Else the host sends it to all nodes.
 	Local         bool `protobuf:"varint,3,opt,name=local,proto3" json:"local,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1587,12 +1586,12 @@ func (x *SubscribeRequest) GetStreams() []string {
 type SubscribeResponse struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Stream string                 `protobuf:"bytes,1,opt,name=stream,proto3" json:"stream,omitempty"`
-	// Of the plugin that published, or "host".
+	// Name of the plugin that published, or "host".
 	Publisher string `protobuf:"bytes,2,opt,name=publisher,proto3" json:"publisher,omitempty"`
 	Data      []byte `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"`
 	// Nanoseconds since the epoch.
 	Time int64 `protobuf:"varint,4,opt,name=time,proto3" json:"time,omitempty"`
-	// Events that this subscriber was too slow for, before this one.
+	// Number of events before this one that were dropped because the subscriber was too slow.
 	Lost          uint64 `protobuf:"varint,5,opt,name=lost,proto3" json:"lost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1666,7 +1665,7 @@ func (x *SubscribeResponse) GetLost() uint64 {
 type SealRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Plaintext []byte                 `protobuf:"bytes,1,opt,name=plaintext,proto3" json:"plaintext,omitempty"`
-	// Bound to the sealed text: it opens only with the same purpose.
+	// Bound to the sealed text: only the same purpose opens it.
 	Purpose       string `protobuf:"bytes,2,opt,name=purpose,proto3" json:"purpose,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2063,8 +2062,8 @@ func (*IdentityRequest) Descriptor() ([]byte, []int) {
 
 type IdentityResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// PEM chain and key of the controller keystore; only for plugins that the
-	// manifest label "listens" names: servers of TLS, and clients that show who they are.
+	// PEM chain and key of the controller keystore; only for plugins with the manifest label "listens": TLS servers,
+	// and clients that present a certificate.
 	CertificatePem []byte `protobuf:"bytes,1,opt,name=certificate_pem,json=certificatePem,proto3" json:"certificate_pem,omitempty"`
 	KeyPem         []byte `protobuf:"bytes,2,opt,name=key_pem,json=keyPem,proto3" json:"key_pem,omitempty"`
 	unknownFields  protoimpl.UnknownFields
@@ -2209,7 +2208,7 @@ type Provider struct {
 	Version string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
 	Ready   bool                   `protobuf:"varint,3,opt,name=ready,proto3" json:"ready,omitempty"`
 	Labels  map[string]string      `protobuf:"bytes,4,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Grows by one each time the provider's process is replaced.
+	// Increases by one each time the provider's process is replaced.
 	Generation    uint64               `protobuf:"varint,5,opt,name=generation,proto3" json:"generation,omitempty"`
 	RestartIn     *durationpb.Duration `protobuf:"bytes,6,opt,name=restart_in,json=restartIn,proto3" json:"restart_in,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -30,18 +30,18 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// HostDatastore keeps what a plugin must not lose. It is the one truth: a plugin that
-// needs its data in memory follows it (Follow) and changes it by Commit only.
+// HostDatastore stores data that a plugin must not lose. It has the only authoritative copy: a plugin that needs its
+// data in memory follows it (Follow) and changes it only with Commit.
 type HostDatastoreClient interface {
-	// Get and Range answer what was acknowledged anywhere before the call.
+	// Get and Range return all data that was acknowledged on any node before the call.
 	Get(ctx context.Context, in *GetRequest, opts ...grpc.CallOption) (*GetResponse, error)
-	// Range streams in ascending order of keys, all of one snapshot.
+	// Range streams entries of one snapshot in ascending order of keys.
 	Range(ctx context.Context, in *RangeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[RangeResponse], error)
 	Commit(ctx context.Context, in *CommitRequest, opts ...grpc.CallOption) (*CommitResponse, error)
 	// Follow streams the state below some prefixes, then every change of it, in order.
 	Follow(ctx context.Context, in *FollowRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[FollowResponse], error)
-	// Barrier waits until the controller knows everything that was acknowledged anywhere
-	// before the call, and answers that revision.
+	// Barrier waits until this node has everything that was acknowledged on any node before the call, and returns that
+	// revision.
 	Barrier(ctx context.Context, in *BarrierRequest, opts ...grpc.CallOption) (*BarrierResponse, error)
 }
 
@@ -125,18 +125,18 @@ func (c *hostDatastoreClient) Barrier(ctx context.Context, in *BarrierRequest, o
 // All implementations must embed UnimplementedHostDatastoreServer
 // for forward compatibility.
 //
-// HostDatastore keeps what a plugin must not lose. It is the one truth: a plugin that
-// needs its data in memory follows it (Follow) and changes it by Commit only.
+// HostDatastore stores data that a plugin must not lose. It has the only authoritative copy: a plugin that needs its
+// data in memory follows it (Follow) and changes it only with Commit.
 type HostDatastoreServer interface {
-	// Get and Range answer what was acknowledged anywhere before the call.
+	// Get and Range return all data that was acknowledged on any node before the call.
 	Get(context.Context, *GetRequest) (*GetResponse, error)
-	// Range streams in ascending order of keys, all of one snapshot.
+	// Range streams entries of one snapshot in ascending order of keys.
 	Range(*RangeRequest, grpc.ServerStreamingServer[RangeResponse]) error
 	Commit(context.Context, *CommitRequest) (*CommitResponse, error)
 	// Follow streams the state below some prefixes, then every change of it, in order.
 	Follow(*FollowRequest, grpc.ServerStreamingServer[FollowResponse]) error
-	// Barrier waits until the controller knows everything that was acknowledged anywhere
-	// before the call, and answers that revision.
+	// Barrier waits until this node has everything that was acknowledged on any node before the call, and returns that
+	// revision.
 	Barrier(context.Context, *BarrierRequest) (*BarrierResponse, error)
 	mustEmbedUnimplementedHostDatastoreServer()
 }
@@ -303,10 +303,10 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// HostRoles gives a role of the manifest to one process at a time, among all nodes.
+// HostRoles grants a role of the manifest to one process of all nodes at a time.
 type HostRolesClient interface {
-	// Hold waits until this process gets the role, answers, and answers again at each
-	// renewal. The role is given up when the call ends.
+	// Hold waits until this process gets the role, sends a response, and sends another one at each renewal. The end of
+	// the call releases the role.
 	Hold(ctx context.Context, in *HoldRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[HoldResponse], error)
 }
 
@@ -341,10 +341,10 @@ type HostRoles_HoldClient = grpc.ServerStreamingClient[HoldResponse]
 // All implementations must embed UnimplementedHostRolesServer
 // for forward compatibility.
 //
-// HostRoles gives a role of the manifest to one process at a time, among all nodes.
+// HostRoles grants a role of the manifest to one process of all nodes at a time.
 type HostRolesServer interface {
-	// Hold waits until this process gets the role, answers, and answers again at each
-	// renewal. The role is given up when the call ends.
+	// Hold waits until this process gets the role, sends a response, and sends another one at each renewal. The end of
+	// the call releases the role.
 	Hold(*HoldRequest, grpc.ServerStreamingServer[HoldResponse]) error
 	mustEmbedUnimplementedHostRolesServer()
 }
@@ -672,12 +672,12 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// HostSecrets seals what may not lie in clear.
+// HostSecrets encrypts and decrypts secrets. A sealed text is encrypted and authenticated.
 type HostSecretsClient interface {
 	Seal(ctx context.Context, in *SealRequest, opts ...grpc.CallOption) (*SealResponse, error)
 	Open(ctx context.Context, in *OpenRequest, opts ...grpc.CallOption) (*OpenResponse, error)
-	// OpenText opens a text that aaa:seal-secret made, "{sealed}" and base64, as it
-	// stands in a file of the plugin's own. A text without the mark stays as it is.
+	// OpenText decrypts a text that aaa:seal-secret created, "{sealed}" and base64, for instance from a file of the
+	// plugin. A text without this mark is returned unchanged.
 	OpenText(ctx context.Context, in *OpenTextRequest, opts ...grpc.CallOption) (*OpenTextResponse, error)
 }
 
@@ -723,12 +723,12 @@ func (c *hostSecretsClient) OpenText(ctx context.Context, in *OpenTextRequest, o
 // All implementations must embed UnimplementedHostSecretsServer
 // for forward compatibility.
 //
-// HostSecrets seals what may not lie in clear.
+// HostSecrets encrypts and decrypts secrets. A sealed text is encrypted and authenticated.
 type HostSecretsServer interface {
 	Seal(context.Context, *SealRequest) (*SealResponse, error)
 	Open(context.Context, *OpenRequest) (*OpenResponse, error)
-	// OpenText opens a text that aaa:seal-secret made, "{sealed}" and base64, as it
-	// stands in a file of the plugin's own. A text without the mark stays as it is.
+	// OpenText decrypts a text that aaa:seal-secret created, "{sealed}" and base64, for instance from a file of the
+	// plugin. A text without this mark is returned unchanged.
 	OpenText(context.Context, *OpenTextRequest) (*OpenTextResponse, error)
 	mustEmbedUnimplementedHostSecretsServer()
 }
@@ -857,7 +857,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// HostCertificates gives what TLS connections to the outside need.
+// HostCertificates returns the certificates and keys for TLS connections to other systems.
 type HostCertificatesClient interface {
 	Trust(ctx context.Context, in *TrustRequest, opts ...grpc.CallOption) (*TrustResponse, error)
 	Identity(ctx context.Context, in *IdentityRequest, opts ...grpc.CallOption) (*IdentityResponse, error)
@@ -895,7 +895,7 @@ func (c *hostCertificatesClient) Identity(ctx context.Context, in *IdentityReque
 // All implementations must embed UnimplementedHostCertificatesServer
 // for forward compatibility.
 //
-// HostCertificates gives what TLS connections to the outside need.
+// HostCertificates returns the certificates and keys for TLS connections to other systems.
 type HostCertificatesServer interface {
 	Trust(context.Context, *TrustRequest) (*TrustResponse, error)
 	Identity(context.Context, *IdentityRequest) (*IdentityResponse, error)
@@ -1001,12 +1001,11 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// HostSwitchboard tells who serves a capability. A call to a provider goes to the
-// same socket with metadata "ctl-provider: NAME": the host relays the frames of
-// any service that is not its own without looking into them.
+// HostSwitchboard lists the plugins that serve a capability. A call to a provider goes to the same socket with
+// metadata "ctl-provider: NAME". The host relays the frames of services that are not its own without decoding them.
 type HostSwitchboardClient interface {
 	Providers(ctx context.Context, in *ProvidersRequest, opts ...grpc.CallOption) (*ProvidersResponse, error)
-	// WatchProviders sends the list now and after each change.
+	// WatchProviders sends the list at once and after each change.
 	WatchProviders(ctx context.Context, in *ProvidersRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ProvidersResponse], error)
 }
 
@@ -1051,12 +1050,11 @@ type HostSwitchboard_WatchProvidersClient = grpc.ServerStreamingClient[Providers
 // All implementations must embed UnimplementedHostSwitchboardServer
 // for forward compatibility.
 //
-// HostSwitchboard tells who serves a capability. A call to a provider goes to the
-// same socket with metadata "ctl-provider: NAME": the host relays the frames of
-// any service that is not its own without looking into them.
+// HostSwitchboard lists the plugins that serve a capability. A call to a provider goes to the same socket with
+// metadata "ctl-provider: NAME". The host relays the frames of services that are not its own without decoding them.
 type HostSwitchboardServer interface {
 	Providers(context.Context, *ProvidersRequest) (*ProvidersResponse, error)
-	// WatchProviders sends the list now and after each change.
+	// WatchProviders sends the list at once and after each change.
 	WatchProviders(*ProvidersRequest, grpc.ServerStreamingServer[ProvidersResponse]) error
 	mustEmbedUnimplementedHostSwitchboardServer()
 }

@@ -69,8 +69,7 @@ type LinkCall struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Chosen by the host, never used again in this stream.
 	Id uint64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// "/ctl.plugin.v1.Operations/Invoke". Empty: the call of this id is cancelled;
-	// nobody waits for its answer.
+	// "/ctl.plugin.v1.Operations/Invoke". Empty: the call of this id is cancelled, and the host ignores its answer.
 	Method string `protobuf:"bytes,2,opt,name=method,proto3" json:"method,omitempty"`
 	// The method's request.
 	Request []byte `protobuf:"bytes,3,opt,name=request,proto3" json:"request,omitempty"`
@@ -196,8 +195,8 @@ type LinkAnswer struct {
 	Id    uint64                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The method's response, or a part of it.
 	Response []byte `protobuf:"bytes,2,opt,name=response,proto3" json:"response,omitempty"`
-	// Bytes of the whole response, in the first of several parts; 0 = this is all.
-	// The last part is the one that fills it.
+	// Bytes of the whole response, in the first of several parts; 0: the response is complete. The last part completes
+	// this size.
 	Size uint64 `protobuf:"varint,3,opt,name=size,proto3" json:"size,omitempty"`
 	// google.rpc.Status of a call that failed, encoded; absent: success.
 	Status        []byte `protobuf:"bytes,4,opt,name=status,proto3" json:"status,omitempty"`

@@ -26,14 +26,12 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Link carries unary calls of the plugin's other services as messages of one
-// stream, which costs both sides a third of a call of its own. It is
-// never needed: a plugin that does not serve it answers
-// UNIMPLEMENTED and gets each call as a call. A call over the link and a call by
-// itself must not differ in anything but speed.
+// Link carries unary calls of the plugin's other services as messages of one stream. This costs a third of a separate
+// call. It is optional: a plugin that does not serve it returns UNIMPLEMENTED and gets each call as a separate call.
+// A call over the link and a separate call must differ only in speed.
 type LinkClient interface {
-	// Carry is called once the plugin is configured. The plugin's first message is
-	// empty and says that it serves the link; the host sends nothing before it.
+	// Carry is called once the plugin is configured. The plugin's first message is empty and confirms that it serves
+	// the link; the host sends nothing before it.
 	Carry(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CarryRequest, CarryResponse], error)
 }
 
@@ -62,14 +60,12 @@ type Link_CarryClient = grpc.BidiStreamingClient[CarryRequest, CarryResponse]
 // All implementations must embed UnimplementedLinkServer
 // for forward compatibility.
 //
-// Link carries unary calls of the plugin's other services as messages of one
-// stream, which costs both sides a third of a call of its own. It is
-// never needed: a plugin that does not serve it answers
-// UNIMPLEMENTED and gets each call as a call. A call over the link and a call by
-// itself must not differ in anything but speed.
+// Link carries unary calls of the plugin's other services as messages of one stream. This costs a third of a separate
+// call. It is optional: a plugin that does not serve it returns UNIMPLEMENTED and gets each call as a separate call.
+// A call over the link and a separate call must differ only in speed.
 type LinkServer interface {
-	// Carry is called once the plugin is configured. The plugin's first message is
-	// empty and says that it serves the link; the host sends nothing before it.
+	// Carry is called once the plugin is configured. The plugin's first message is empty and confirms that it serves
+	// the link; the host sends nothing before it.
 	Carry(grpc.BidiStreamingServer[CarryRequest, CarryResponse]) error
 	mustEmbedUnimplementedLinkServer()
 }

@@ -26,7 +26,7 @@ type InvokeRequest struct {
 	Module string                 `protobuf:"bytes,1,opt,name=module,proto3" json:"module,omitempty"`
 	Rpc    string                 `protobuf:"bytes,2,opt,name=rpc,proto3" json:"rpc,omitempty"`
 	// Members of the RPC's input as a JSON object: validated, defaults filled in,
-	// RFC 7951 names, but numbers of 64 bit not quoted.
+	// RFC 7951 names, but 64-bit numbers are not quoted.
 	Input         []byte  `protobuf:"bytes,3,opt,name=input,proto3" json:"input,omitempty"`
 	Caller        *Caller `protobuf:"bytes,4,opt,name=caller,proto3" json:"caller,omitempty"`
 	unknownFields protoimpl.UnknownFields

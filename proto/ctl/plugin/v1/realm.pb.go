@@ -29,7 +29,7 @@ const (
 	AuthenticateResponse_OUTCOME_AUTHENTICATED AuthenticateResponse_Outcome = 1
 	// This realm does not know the user, or the credentials are wrong.
 	AuthenticateResponse_OUTCOME_UNKNOWN AuthenticateResponse_Outcome = 2
-	// This realm cannot say now.
+	// This realm cannot decide now.
 	AuthenticateResponse_OUTCOME_UNAVAILABLE AuthenticateResponse_Outcome = 3
 )
 
@@ -391,10 +391,10 @@ func (x *AuthenticateRequest) GetAddress() string {
 type AuthenticateResponse struct {
 	state   protoimpl.MessageState       `protogen:"open.v1"`
 	Outcome AuthenticateResponse_Outcome `protobuf:"varint,1,opt,name=outcome,proto3,enum=ctl.plugin.v1.AuthenticateResponse_Outcome" json:"outcome,omitempty"`
-	// The user as this realm names it.
+	// Name of the user in this realm.
 	Principal string   `protobuf:"bytes,2,opt,name=principal,proto3" json:"principal,omitempty"`
 	Roles     []string `protobuf:"bytes,3,rep,name=roles,proto3" json:"roles,omitempty"`
-	// For the log: why, without secrets.
+	// Reason for the log, without secrets.
 	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -28,13 +28,13 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Realm is the capability of authenticating users against an outside directory.
-// One plugin serves any number of instances, each configured in etc/sec.ini.
+// Realm is the capability of authenticating users with an external directory. One plugin serves any number of
+// instances; each is configured in etc/sec.ini.
 type RealmClient interface {
 	ConfigureRealm(ctx context.Context, in *ConfigureRealmRequest, opts ...grpc.CallOption) (*ConfigureRealmResponse, error)
 	Authenticate(ctx context.Context, in *AuthenticateRequest, opts ...grpc.CallOption) (*AuthenticateResponse, error)
 	// FindUser looks a user up without the password: AUTHENTICATED says that the user could log in now.
-	// UNIMPLEMENTED says that the instance cannot.
+	// UNIMPLEMENTED says that the instance cannot do this.
 	FindUser(ctx context.Context, in *FindUserRequest, opts ...grpc.CallOption) (*AuthenticateResponse, error)
 }
 
@@ -80,13 +80,13 @@ func (c *realmClient) FindUser(ctx context.Context, in *FindUserRequest, opts ..
 // All implementations must embed UnimplementedRealmServer
 // for forward compatibility.
 //
-// Realm is the capability of authenticating users against an outside directory.
-// One plugin serves any number of instances, each configured in etc/sec.ini.
+// Realm is the capability of authenticating users with an external directory. One plugin serves any number of
+// instances; each is configured in etc/sec.ini.
 type RealmServer interface {
 	ConfigureRealm(context.Context, *ConfigureRealmRequest) (*ConfigureRealmResponse, error)
 	Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error)
 	// FindUser looks a user up without the password: AUTHENTICATED says that the user could log in now.
-	// UNIMPLEMENTED says that the instance cannot.
+	// UNIMPLEMENTED says that the instance cannot do this.
 	FindUser(context.Context, *FindUserRequest) (*AuthenticateResponse, error)
 	mustEmbedUnimplementedRealmServer()
 }

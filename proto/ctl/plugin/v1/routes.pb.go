@@ -76,7 +76,7 @@ func (x *Header) GetValues() []string {
 type RequestHead struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Method string                 `protobuf:"bytes,1,opt,name=method,proto3" json:"method,omitempty"`
-	// Path as the host normalised it, percent-encoded, with the subtree's prefix.
+	// Path, normalised by the host, percent-encoded, with the prefix of the subtree.
 	Path    string    `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
 	Query   string    `protobuf:"bytes,3,opt,name=query,proto3" json:"query,omitempty"`
 	Headers []*Header `protobuf:"bytes,4,rep,name=headers,proto3" json:"headers,omitempty"`

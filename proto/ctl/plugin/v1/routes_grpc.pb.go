@@ -26,8 +26,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Routes is the capability of serving an HTTP subtree. The request streams in
-// and the response streams out; the first message of each carries the head.
+// Routes is the capability of serving an HTTP subtree. Request and response are streams; the first message of each
+// contains the head.
 type RoutesClient interface {
 	Serve(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[ServeRequest, ServeResponse], error)
 }
@@ -57,8 +57,8 @@ type Routes_ServeClient = grpc.BidiStreamingClient[ServeRequest, ServeResponse]
 // All implementations must embed UnimplementedRoutesServer
 // for forward compatibility.
 //
-// Routes is the capability of serving an HTTP subtree. The request streams in
-// and the response streams out; the first message of each carries the head.
+// Routes is the capability of serving an HTTP subtree. Request and response are streams; the first message of each
+// contains the head.
 type RoutesServer interface {
 	Serve(grpc.BidiStreamingServer[ServeRequest, ServeResponse]) error
 	mustEmbedUnimplementedRoutesServer()

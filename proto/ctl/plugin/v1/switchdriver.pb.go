@@ -79,7 +79,7 @@ func (ApplyAclRequest_Action) EnumDescriptor() ([]byte, []int) {
 	return file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP(), []int{39, 0}
 }
 
-// Switch is everything a driver needs to reach one switch.
+// Switch is everything that a driver needs to reach one switch.
 type Switch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// MAC address as a 48-bit number.
@@ -643,9 +643,9 @@ type WriteVlanRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Switch *Switch                `protobuf:"bytes,1,opt,name=switch,proto3" json:"switch,omitempty"`
 	Vlan   *Vlan                  `protobuf:"bytes,2,opt,name=vlan,proto3" json:"vlan,omitempty"`
-	// Fail if it exists (or, false, if it does not).
+	// True: fail if the VLAN exists. False: fail if it does not exist.
 	Create bool `protobuf:"varint,3,opt,name=create,proto3" json:"create,omitempty"`
-	// Port members are part of the request; false leaves them as they are.
+	// True: replace the member ports. False: leave them unchanged.
 	SetPorts      bool `protobuf:"varint,4,opt,name=set_ports,json=setPorts,proto3" json:"set_ports,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -914,7 +914,7 @@ func (x *FdbEntry) GetType() int32 {
 type ReadFdbRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Switch *Switch                `protobuf:"bytes,1,opt,name=switch,proto3" json:"switch,omitempty"`
-	// Both set: that entry only.
+	// Both set: return only this entry.
 	VlanId        uint32 `protobuf:"varint,2,opt,name=vlan_id,json=vlanId,proto3" json:"vlan_id,omitempty"`
 	Mac           uint64 `protobuf:"varint,3,opt,name=mac,proto3" json:"mac,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2020,7 +2020,7 @@ type WriteArpEntryRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Switch *Switch                `protobuf:"bytes,1,opt,name=switch,proto3" json:"switch,omitempty"`
 	Entry  *ArpEntry              `protobuf:"bytes,2,opt,name=entry,proto3" json:"entry,omitempty"`
-	// Prefix length of the subnet the address is in, 0 when not given.
+	// Prefix length of the subnet of the address, 0 when not given.
 	PrefixLength  uint32 `protobuf:"varint,3,opt,name=prefix_length,json=prefixLength,proto3" json:"prefix_length,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2579,8 +2579,8 @@ func (x *ReadAclResponse) GetEntries() []*AclEntry {
 	return nil
 }
 
-// AclEntry is a profile with its rules as the switch shows them. profile_id and the
-// rule_ids are always there; what the switch does not show is empty.
+// AclEntry is a profile with its rules as the switch reports them. profile_id and the rule_ids are always set; fields
+// that the switch does not report are empty.
 type AclEntry struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Profile       *AclProfile            `protobuf:"bytes,1,opt,name=profile,proto3" json:"profile,omitempty"`
@@ -2636,7 +2636,7 @@ func (x *AclEntry) GetRules() []*AclRule {
 type ApplySettingsRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Switch *Switch                `protobuf:"bytes,1,opt,name=switch,proto3" json:"switch,omitempty"`
-	// Settings needed for SDN; true asks for the thing to be switched off.
+	// Settings that SDN needs; true: disable this function.
 	DisableStp               bool `protobuf:"varint,2,opt,name=disable_stp,json=disableStp,proto3" json:"disable_stp,omitempty"`
 	DisableBpduFlooding      bool `protobuf:"varint,3,opt,name=disable_bpdu_flooding,json=disableBpduFlooding,proto3" json:"disable_bpdu_flooding,omitempty"`
 	DisableBroadcastFlooding bool `protobuf:"varint,4,opt,name=disable_broadcast_flooding,json=disableBroadcastFlooding,proto3" json:"disable_broadcast_flooding,omitempty"`
@@ -2737,7 +2737,7 @@ func (x *ApplySettingsRequest) GetDryRun() bool {
 
 type ApplySettingsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One line for each setting: what was done, or why not.
+	// One line for each setting: what was done, or why nothing was done.
 	Report        []string `protobuf:"bytes,1,rep,name=report,proto3" json:"report,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

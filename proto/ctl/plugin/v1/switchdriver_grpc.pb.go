@@ -42,11 +42,10 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// SwitchDriver is the capability of controlling switches of some vendor. The
-// switch plugin calls it through the switchboard; an operation that a driver
-// does not announce falls to the standard-MIB driver.
+// SwitchDriver is the capability of controlling the switches of a vendor. The switch plugin calls it through the
+// switchboard. The standard-MIB driver serves the operations that a driver does not announce.
 type SwitchDriverClient interface {
-	// DescribeDriver tells which switches the driver is for and what it can do.
+	// DescribeDriver returns which switches and which operations the driver supports.
 	DescribeDriver(ctx context.Context, in *DescribeDriverRequest, opts ...grpc.CallOption) (*DescribeDriverResponse, error)
 	ReadVlans(ctx context.Context, in *ReadVlansRequest, opts ...grpc.CallOption) (*ReadVlansResponse, error)
 	WriteVlan(ctx context.Context, in *WriteVlanRequest, opts ...grpc.CallOption) (*WriteVlanResponse, error)
@@ -62,7 +61,7 @@ type SwitchDriverClient interface {
 	WriteArpEntry(ctx context.Context, in *WriteArpEntryRequest, opts ...grpc.CallOption) (*WriteArpEntryResponse, error)
 	DeleteArpEntry(ctx context.Context, in *DeleteArpEntryRequest, opts ...grpc.CallOption) (*DeleteArpEntryResponse, error)
 	ApplyAcl(ctx context.Context, in *ApplyAclRequest, opts ...grpc.CallOption) (*ApplyAclResponse, error)
-	// ReadAcl came later than the others: drivers that do not announce it are believed.
+	// ReadAcl was added later. If a driver does not announce it, changes of access lists are not read back.
 	ReadAcl(ctx context.Context, in *ReadAclRequest, opts ...grpc.CallOption) (*ReadAclResponse, error)
 	ApplySettings(ctx context.Context, in *ApplySettingsRequest, opts ...grpc.CallOption) (*ApplySettingsResponse, error)
 }
@@ -249,11 +248,10 @@ func (c *switchDriverClient) ApplySettings(ctx context.Context, in *ApplySetting
 // All implementations must embed UnimplementedSwitchDriverServer
 // for forward compatibility.
 //
-// SwitchDriver is the capability of controlling switches of some vendor. The
-// switch plugin calls it through the switchboard; an operation that a driver
-// does not announce falls to the standard-MIB driver.
+// SwitchDriver is the capability of controlling the switches of a vendor. The switch plugin calls it through the
+// switchboard. The standard-MIB driver serves the operations that a driver does not announce.
 type SwitchDriverServer interface {
-	// DescribeDriver tells which switches the driver is for and what it can do.
+	// DescribeDriver returns which switches and which operations the driver supports.
 	DescribeDriver(context.Context, *DescribeDriverRequest) (*DescribeDriverResponse, error)
 	ReadVlans(context.Context, *ReadVlansRequest) (*ReadVlansResponse, error)
 	WriteVlan(context.Context, *WriteVlanRequest) (*WriteVlanResponse, error)
@@ -269,7 +267,7 @@ type SwitchDriverServer interface {
 	WriteArpEntry(context.Context, *WriteArpEntryRequest) (*WriteArpEntryResponse, error)
 	DeleteArpEntry(context.Context, *DeleteArpEntryRequest) (*DeleteArpEntryResponse, error)
 	ApplyAcl(context.Context, *ApplyAclRequest) (*ApplyAclResponse, error)
-	// ReadAcl came later than the others: drivers that do not announce it are believed.
+	// ReadAcl was added later. If a driver does not announce it, changes of access lists are not read back.
 	ReadAcl(context.Context, *ReadAclRequest) (*ReadAclResponse, error)
 	ApplySettings(context.Context, *ApplySettingsRequest) (*ApplySettingsResponse, error)
 	mustEmbedUnimplementedSwitchDriverServer()

@@ -69,10 +69,10 @@ func (x *WatchTopologyRequest) GetTopologyIds() []string {
 
 type WatchTopologyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A topology as it stands, replacing all that was sent of it before.
+	// The complete topology; it replaces everything that was sent for it before.
 	Snapshot *TopologySnapshot `protobuf:"bytes,1,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
 	Change   *TopologyChange   `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`
-	// Sent once after the snapshots of the beginning.
+	// Sent once after the first snapshots.
 	Synchronized bool `protobuf:"varint,3,opt,name=synchronized,proto3" json:"synchronized,omitempty"`
 	// Id of a topology that the source no longer has.
 	RemovedTopology string `protobuf:"bytes,4,opt,name=removed_topology,json=removedTopology,proto3" json:"removed_topology,omitempty"`
@@ -144,7 +144,7 @@ type TopologySnapshot struct {
 	Nodes      []*TopologyNode        `protobuf:"bytes,2,rep,name=nodes,proto3" json:"nodes,omitempty"`
 	Links      []*TopologyLink        `protobuf:"bytes,3,rep,name=links,proto3" json:"links,omitempty"`
 	Observed   *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=observed,proto3" json:"observed,omitempty"`
-	// Name of the source for people, "switch".
+	// Name of the source as shown to users, such as "switch".
 	Source        string `protobuf:"bytes,5,opt,name=source,proto3" json:"source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

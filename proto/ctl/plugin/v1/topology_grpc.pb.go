@@ -26,9 +26,9 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Topology is the capability of being a source of network topology.
+// Topology is the capability of providing network topology.
 type TopologyClient interface {
-	// Watch sends every topology of the source whole, then each change of it.
+	// Watch sends every topology of the source completely, then each change.
 	Watch(ctx context.Context, in *WatchTopologyRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchTopologyResponse], error)
 }
 
@@ -63,9 +63,9 @@ type Topology_WatchClient = grpc.ServerStreamingClient[WatchTopologyResponse]
 // All implementations must embed UnimplementedTopologyServer
 // for forward compatibility.
 //
-// Topology is the capability of being a source of network topology.
+// Topology is the capability of providing network topology.
 type TopologyServer interface {
-	// Watch sends every topology of the source whole, then each change of it.
+	// Watch sends every topology of the source completely, then each change.
 	Watch(*WatchTopologyRequest, grpc.ServerStreamingServer[WatchTopologyResponse]) error
 	mustEmbedUnimplementedTopologyServer()
 }

@@ -26,11 +26,11 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Trees is served by a plugin whose manifest owns configuration trees.
+// Trees is served by a plugin that owns configuration trees according to its manifest.
 type TreesClient interface {
-	// Check is asked before somebody else's change of an owned tree is committed. The
-	// change fits the module already; the plugin refuses what its own rules forbid, with
-	// an error for each fault, or adds what belongs to the change.
+	// Check is called before a change of an owned tree by another client is committed. The change is already valid
+	// against the module. The plugin refuses a change that its own rules forbid, with an error for each fault, or adds
+	// conditions and writes.
 	Check(ctx context.Context, in *CheckRequest, opts ...grpc.CallOption) (*CheckResponse, error)
 }
 
@@ -56,11 +56,11 @@ func (c *treesClient) Check(ctx context.Context, in *CheckRequest, opts ...grpc.
 // All implementations must embed UnimplementedTreesServer
 // for forward compatibility.
 //
-// Trees is served by a plugin whose manifest owns configuration trees.
+// Trees is served by a plugin that owns configuration trees according to its manifest.
 type TreesServer interface {
-	// Check is asked before somebody else's change of an owned tree is committed. The
-	// change fits the module already; the plugin refuses what its own rules forbid, with
-	// an error for each fault, or adds what belongs to the change.
+	// Check is called before a change of an owned tree by another client is committed. The change is already valid
+	// against the module. The plugin refuses a change that its own rules forbid, with an error for each fault, or adds
+	// conditions and writes.
 	Check(context.Context, *CheckRequest) (*CheckResponse, error)
 	mustEmbedUnimplementedTreesServer()
 }
