@@ -98,9 +98,9 @@ func TestParse(t *testing.T) {
 func TestProblems(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{"<port_number>28<", "<port_number>x<", `6: <port_number> is "x"`},
-		{"<port_number>28<", "<port_number>999<", `4: 96 hexadecimal digits have no room for 999 ports`},
+		{"<port_number>28<", "<port_number>999<", `4: 96 hexadecimal digits are not enough for 999 ports`},
 		{">96<", ">95<", "4: vlan_port_list_value_hex_string_length is 95"},
-		{"<port_number>28</port_number>", "<portnumber>28</portnumber>", `6: <portnumber> has no place in <SwitchConfig>, which has model, port_number, vlan_port_list_value_hex_string_length, login, FunctionConfig (did you mean "port_number"?)`},
+		{"<port_number>28</port_number>", "<portnumber>28</portnumber>", `6: <portnumber> is not allowed in <SwitchConfig>, which has model, port_number, vlan_port_list_value_hex_string_length, login, FunctionConfig (did you mean "port_number"?)`},
 		{"<channel>snmp<", "<channel>carrier<", `10: <channel> is "carrier"`},
 		{"${vlan_create}$<", "${vlan_made}$<", "12: unknown tag ${vlan_made}$"},
 		{"<command>${vlan_create}$</command>\n", "\n", "13: the first command does not create the VLAN"},
@@ -109,7 +109,7 @@ func TestProblems(t *testing.T) {
 		{"<order>2</order>", "<order>1</order>", "23: <prompt> needs a unique <order>"},
 		{"${password}$", "${passwd}$", "23: send_string: unknown tag"},
 		{"<model>Dell_PowerConnect-5548</model>", "", "17: <SwitchConfig> has no <model>"},
-		{"<model>Dell_PowerConnect-5548</model>", "<model>D-Link_DGS-1510-28X</model>", "is described in line 4 already"},
+		{"<model>Dell_PowerConnect-5548</model>", "<model>D-Link_DGS-1510-28X</model>", "is already described in line 4"},
 		{"[from", "from", "37: ] closes nothing"},
 		{"{vlan ${vlan_id}$}", "{vlan ${vlan_id}$", "37: a } is missing"},
 		{"<VsConfig>", `<VsConfig a="b">`, "3: <VsConfig> has an attribute"},
