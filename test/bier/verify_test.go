@@ -63,7 +63,7 @@ func TestRoutersShowAndPing(t *testing.T) {
 			t.Errorf("verify %s: %s\n  want %s", node, out, want)
 		}
 	}
-	verify("1", `"result":"unknown","reason":"this router's model (ietf-bier-2016-07-23) shows no forwarding table"`)
+	verify("1", `"result":"unknown","reason":"this router's model (ietf-bier-2016-07-23) has no forwarding table to read"`)
 	verify("3", `"result":"unknown","reason":"the router shows nothing in bift of its ietf-bier`)
 
 	const r1, r3 = "192.168.1.1/32", "192.168.3.1/32"
