@@ -22,7 +22,8 @@ func Build() (version, commit string) {
 	return version, commit
 }
 
-// ProgramDir is the directory of the running program, symbolic links followed: what is installed beside it is found there.
+// ProgramDir is the directory of the running program, symbolic links followed: what is installed beside it is found
+// there.
 func ProgramDir() (string, error) {
 	exe, err := os.Executable()
 	if err == nil {

@@ -54,8 +54,8 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 		Map: roles, Base: d.base, Attribute: d.attribute}, warnings, nil
 }
 
-// readRoles reads how roles are found. The properties may stand at a realm that
-// gives none, so that its kind can be changed alone.
+// readRoles reads how roles are found. A realm without roles may have these properties, so that only its kind must be
+// changed.
 func readRoles(r *realm.Reader, template string, roles bool) *directory {
 	naming, suffix := ldap.Naming(template)
 	d := &directory{template: ldap.NewTemplate(template), base: r.String("searchBase", suffix),

@@ -54,7 +54,7 @@ func From(ctx context.Context) (Caller, bool) {
 	return c.who, true
 }
 
-// ToProto returns the wire form of the context's caller, nil when there is none.
+// ToProto returns the wire form of the context's caller, nil without a caller.
 func ToProto(ctx context.Context) *pluginv1.Caller {
 	c, ok := From(ctx)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Space says which keys are meant.
+// Space selects a set of keys.
 type Space = pluginv1.Space
 
 // The spaces. Private: the plugin's own durable keys. Operational: documents of the
@@ -44,7 +44,7 @@ type Prefix struct {
 // use package state, which follows it.
 type Datastore struct{ rpc pluginv1.HostDatastoreClient }
 
-// Get returns the entry of a key; a fault.NotFound when there is none. It sees every
+// Get returns the entry of a key; a fault.NotFound if it does not exist. It sees every
 // change that was acknowledged, on any node, before the call.
 func (d *Datastore) Get(ctx context.Context, s Space, key string) (Entry, error) {
 	r, err := d.rpc.Get(ctx, &pluginv1.GetRequest{Space: s, Key: key})

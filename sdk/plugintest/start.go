@@ -177,7 +177,7 @@ func (p *Plugin) HTTP(r *http.Request) (*httptest.ResponseRecorder, error) {
 }
 
 // Shell runs a command of the plugin with positional arguments and options, and
-// returns what it wrote. Nobody answers its prompts.
+// returns what it wrote. Its prompts are not answered.
 func (p *Plugin) Shell(ctx context.Context, name string, args []string, options map[string]string) (string, error) {
 	var out strings.Builder
 	err := commands.NewClient(p.Conn).Execute(p.Host.known(ctx), &commands.Invocation{Name: name, Positional: args,

@@ -53,7 +53,7 @@ type Token struct {
 // MakeToken writes the token of a member into a file that only its owner can read.
 func MakeToken(dir home.Dir, c home.Datastore, node, path string) error {
 	if !c.Shared {
-		return fault.New(fault.Unsupported, "this controller keeps its data in its own home (datastore.engine: %s): there is no cluster to join; docs/cluster.md says how to make one", c.Engine)
+		return fault.New(fault.Unsupported, "this controller keeps its data in its own home (datastore.engine: %s): there is no cluster to join; docs/cluster.md says how to create one", c.Engine)
 	}
 	made := time.Now().UTC().Truncate(time.Second)
 	t := Token{Format: tokenFormat, Made: made, Expires: made.Add(TokenTime), Node: node, Engine: c.Engine, Endpoints: c.Etcd.Endpoints, Prefix: c.Etcd.Prefix,
@@ -101,7 +101,7 @@ func ReadToken(text []byte) (Token, error) {
 	}
 	switch {
 	case t.Format != tokenFormat:
-		return t, fmt.Errorf("it has the format %d, this release knows %d: make it with the release that is to join", t.Format, tokenFormat)
+		return t, fmt.Errorf("it has the format %d, this release supports %d: create it with the release that is to join", t.Format, tokenFormat)
 	case t.Engine == "" || len(t.Endpoints) == 0 || t.Secrets == "" || t.Prefix == "":
 		return t, errors.New("it names no engine, no endpoints, no prefix or no key: make it again with cluster:token")
 	}

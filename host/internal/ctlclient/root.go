@@ -89,7 +89,7 @@ func (o *options) helpCommand(root *cobra.Command) *cobra.Command {
 
 func checkFormat(format string) error {
 	if format != "" && format != "text" && format != "json" {
-		return coded{console.Usage, fmt.Errorf("--format is text or json, not %q", format)}
+		return coded{console.Usage, fmt.Errorf("--format must be text or json, not %q", format)}
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func (m *Manager) AddRepository(ctx context.Context, url string, o AddOptions) (
 	c, err := m.changing(ctx, func() (Change, error) {
 		before, again := m.added.repos[r.Name]
 		if !again && m.repo.Repository(r.Name) != nil {
-			return Change{}, fault.New(fault.Exists, "a repository %q is in the catalogue already", r.Name)
+			return Change{}, fault.New(fault.Exists, "the repository %q is already in the catalogue", r.Name)
 		}
 		if err := r.follows(before, sig); err != nil {
 			return Change{}, err
@@ -167,7 +167,7 @@ func (m *Manager) RemoveRepository(ctx context.Context, name string, uninstall b
 func (m *Manager) removeRepository(ctx context.Context, name string, uninstall bool) (Change, error) {
 	if _, ok := m.added.repos[name]; !ok {
 		if r := m.repo.Repository(name); r != nil {
-			return Change{}, fault.New(fault.Denied, "repository %s is the file %s; remove that and run feature:repo-refresh", name, r.URL)
+			return Change{}, fault.New(fault.Denied, "repository %s is the file %s; remove this file and run feature:repo-refresh", name, r.URL)
 		}
 		return Change{}, fault.New(fault.NotFound, "no added repository %q%s", name, nearest.Hint(name, slices.Collect(maps.Keys(m.added.repos))))
 	}

@@ -236,7 +236,7 @@ func TestRepositoryFaultsHaveALine(t *testing.T) {
 	for name, c := range map[string]struct{ yaml, want string }{
 		"unknown member":  {"name: x\nfeatures:\n- name: a\n  version: 1\n  dependz: [b]\n", `r.yaml:5: features.0.dependz: no such setting (did you mean "depends"?)`},
 		"no name":         {"features: []\n", `r.yaml:1: name is missing`},
-		"bad version":     {"name: x\nfeatures:\n- name: a\n  version: one\n", `r.yaml:4: features.0.version: "one" is not a version; write such as 1.2.0`},
+		"bad version":     {"name: x\nfeatures:\n- name: a\n  version: one\n", `r.yaml:4: features.0.version: "one" is not a version such as 1.2.0`},
 		"bad range":       {"name: x\nfeatures:\n- name: a\n  version: 1\n  depends:\n  - {name: b, version: \"[2,1]\"}\n", `r.yaml:6: features.0.depends.0.version: no version is in the range [2,1]`},
 		"twice":           {"name: x\nfeatures:\n- {name: a, version: 1}\n- {name: a, version: 1.0}\n", `r.yaml:4: features.1: a/1.0.0 occurs twice`},
 		"facet":           {"name: x\nfeatures:\n- name: a\n  version: 1\n  facets: [{facet: web, plugin: p}]\n", `r.yaml:5: features.0.facets.0.facet: "web" is not one of rest, cli, ui`},

@@ -79,7 +79,7 @@ func (m *Manager) ServeRoute(w http.ResponseWriter, r *http.Request, plugin stri
 	return begun, err
 }
 
-// again waits until a call may be repeated: for a process of the plugin, or a little while
+// again waits until a call may be repeated: for a process of the plugin, or a short time
 // for the node that runs it.
 func (s *supervisor) again(ctx context.Context, pause time.Duration) bool {
 	if !s.standby.Load() {

@@ -119,7 +119,7 @@ func (x *exchange) followData(form int) error {
 	switch {
 	case err != nil:
 	case len(p) == 0 || x.own:
-		err = fault.New(fault.Invalid, "the changes of one tree can be followed, not those of the whole datastore: name it, …/%s/%s/module:node", dataChange, s.store)
+		err = fault.New(fault.Invalid, "only the changes of one tree can be followed, not those of the whole datastore: name the tree, …/%s/%s/module:node", dataChange, s.store)
 	case s.scope != "base" && s.scope != "one" && s.scope != "subtree":
 		err = fault.New(fault.Invalid, "scope is base, one or subtree, not %.40q", s.scope)
 	}

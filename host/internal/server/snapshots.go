@@ -56,7 +56,7 @@ func (s *Server) saveSnapshot(ctx context.Context, _ struct{}) (out snapshotFile
 	out.Name = savedPrefix + time.Now().UTC().Format("20060102-150405.000") + ".tar"
 	path := filepath.Join(dir, out.Name)
 	if _, err := os.Lstat(path); err == nil {
-		return out, fault.New(fault.Exists, "%s is there already: save again", out.Name)
+		return out, fault.New(fault.Exists, "%s exists already: save again", out.Name)
 	}
 	if err := home.Replace(path, 0o600, func(w io.Writer) error { return s.snapshot(ctx, w, nil) }); err != nil {
 		return out, err

@@ -90,7 +90,7 @@ func (s *Service) deployChannel(ctx context.Context, in *commands.Invocation) er
 		return err
 	}
 	if topology == "" {
-		return fault.New(fault.NotFound, "there is no channel %s; add-channel makes it", in.Arg("channel"))
+		return fault.New(fault.NotFound, "there is no channel %s; add-channel creates it", in.Arg("channel"))
 	}
 	d := channels.Deployment{Topology: topology, Name: in.Arg("channel"), Ingress: in.Arg("ingress")}
 	for _, e := range in.Args["egress"] {

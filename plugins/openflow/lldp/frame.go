@@ -154,8 +154,8 @@ type Origin struct {
 // Why a frame proves no link.
 var (
 	ErrNotLLDP = errors.New("not an LLDP frame")
-	ErrForeign = errors.New("the LLDP frame is of another system")
-	ErrForged  = errors.New("the LLDP frame was not made by this controller, or changed on its way")
+	ErrForeign = errors.New("the LLDP frame is from another system")
+	ErrForged  = errors.New("the LLDP frame was not sent by this controller, or it was changed")
 )
 
 // organization is the beginning of the TLV's value: an identifier out of the

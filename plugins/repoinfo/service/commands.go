@@ -17,7 +17,7 @@ import (
 func (s *Service) commands() []commands.Command {
 	return []commands.Command{
 		{Name: "repoinfo:projects", Summary: "List the clones with their state", Safe: true, Run: s.projects,
-			Help: "Lists every project in the folder of clones: kind (bare, normal), state (ok, empty, shallow, partial, damaged, unreadable, absent), " +
+			Help: "Lists every project in the directory of clones: kind (bare, normal), state (ok, empty, shallow, partial, damaged, unreadable, absent), " +
 				"branches, tags, whether it is mirrored, the last sync in UTC, commits with and without line counts, and what is wrong."},
 		{Name: "repoinfo:sync", Summary: "Mirror the sources and count new commits now", Safe: true, Run: s.sync,
 			Help: "Fetches every source of etc/repoinfo.yaml, or one project, and counts the lines of new commits of all clones, so that no request has to wait. " +

@@ -60,7 +60,8 @@ func status(n int32) string {
 	return "unknown"
 }
 
-// getPorts reads the ports of a switch with their VLANs and spanning tree. What the switch does not have is left out; what could not be read is named.
+// getPorts reads the ports of a switch with their VLANs and spanning tree. What the switch does not have is left out;
+// what could not be read is named.
 func (s *Service) getPorts(ctx context.Context, sw *switchdriver.Switch, in whichIn) (*portsOut, error) {
 	o, q, err := s.current(ctx, sw)
 	if err != nil {

@@ -89,7 +89,8 @@ func beforeServing() {
 // claimless serves only what two plugins may both serve.
 var claimless bool
 
-// lastLine is what stands after the word FAULTY at the end of the program's file: so a test makes another release of it.
+// lastLine is what stands after the word FAULTY at the end of the program's file: so a test makes another release of
+// it.
 func lastLine() string {
 	f, err := os.Open("/proc/self/exe")
 	if err != nil {

@@ -24,7 +24,7 @@ type IO struct {
 	Stdout   io.Writer
 	Stderr   io.Writer
 	Width    int               // columns, 0 = no terminal
-	Terminal commands.Terminal // nil = nobody to ask
+	Terminal commands.Terminal // nil = no terminal
 	Failed   func(error)       // gets the errors instead of Stderr, unless nil
 }
 

@@ -149,7 +149,7 @@ func (l *loader) finish() error {
 	}
 	l.found.Rev = l.meta.Rev
 	if l.found != l.meta || len(l.long) > 0 {
-		return fmt.Errorf("it holds %d entries and %d transactions where %d and %d were written, or some of them are altered",
+		return fmt.Errorf("it contains %d entries and %d transactions instead of %d and %d, or some of them were altered",
 			l.found.Keys, l.found.Logs, l.meta.Keys, l.meta.Logs)
 	}
 	l.state = l.out.State(l.meta.Rev)

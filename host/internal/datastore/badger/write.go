@@ -37,7 +37,7 @@ func (s *Store) store(batches []datastore.Batch, bytes int64, m meta) error {
 	}
 	if err := txn.Commit(); err != nil {
 		// What the disk has now is not known.
-		s.failed = fmt.Errorf("datastore: the disk refuses to keep data, restart when it is repaired: %w", err)
+		s.failed = fmt.Errorf("datastore: the disk does not store data; repair it and restart: %w", err)
 		return s.failed
 	}
 	s.wrote(bytes)

@@ -120,7 +120,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 func (s *Service) create(ctx context.Context, f *xmlfile.File, have saved) (saved, error) {
 	c := &s.config
 	if (have.Ctl != nil && c.Password == "") || (have.Trust != nil && c.TrustPassword == "") {
-		return have, fmt.Errorf("%s: <store-password> is empty, and there is a keystore in configuration/ssl already; put its password in, or move the keystore away to have a new one", ConfigFile(s.o.Dir))
+		return have, fmt.Errorf("%s: <store-password> is empty, and there is a keystore in configuration/ssl already; enter its password, or move the keystore away to create a new one", ConfigFile(s.o.Dir))
 	}
 	for path, p := range map[string]*string{ctlPasswordPath: &c.Password, trustPasswordPath: &c.TrustPassword} {
 		if *p != "" {

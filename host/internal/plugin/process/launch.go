@@ -27,7 +27,7 @@ func (p *Process) launch(ctx context.Context) error {
 	key, certificate, err := wire.ClientCertificate()
 	if err != nil {
 		_ = os.RemoveAll(p.dir)
-		return fmt.Errorf("the certificate for plugin %s cannot be made: %w", p.spec.Name, err)
+		return fmt.Errorf("cannot create the certificate for plugin %s: %w", p.spec.Name, err)
 	}
 	var execErr, recordErr error
 	own := filepath.Join(p.dir, ownDir)

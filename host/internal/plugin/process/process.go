@@ -59,7 +59,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	p := &Process{spec: s, Started: time.Now(), done: make(chan struct{}), prog: prog}
 	p.log = newLogSink(s)
 	if err := p.prepare(); err != nil {
-		return nil, fmt.Errorf("the private directory of plugin %s cannot be made: %w", s.Name, err)
+		return nil, fmt.Errorf("cannot create the private directory of plugin %s: %w", s.Name, err)
 	}
 	if err := p.launch(ctx); err != nil {
 		return nil, err

@@ -198,7 +198,7 @@ var personal = []string{"operations", "routes", "commands", "realm"}
 func Capability(method string) (string, error) {
 	service, name, ok := strings.Cut(strings.TrimPrefix(method, "/"), "/")
 	if !ok || service == "" || name == "" || !strings.HasPrefix(method, "/") {
-		return "", fault.New(fault.Malformed, "%q is no method", method)
+		return "", fault.New(fault.Malformed, "%q is not a method", method)
 	}
 	if strings.HasPrefix(service, "plugin.") || strings.HasPrefix(service, "grpc.") {
 		return "", fault.New(fault.Denied, "%s is between the host and a plugin and is not relayed", service)
@@ -206,7 +206,7 @@ func Capability(method string) (string, error) {
 	c := strings.ToLower(service[strings.LastIndexByte(service, '.')+1:])
 	switch {
 	case c == "":
-		return "", fault.New(fault.Malformed, "%q is no method", method)
+		return "", fault.New(fault.Malformed, "%q is not a method", method)
 	case strings.HasPrefix(service, "ctl.plugin.v1.") && (c == "base" || strings.HasPrefix(c, "host")):
 		return "", fault.New(fault.Denied, "%s is between the host and a plugin and is not relayed", service)
 	case slices.Contains(personal, c):
