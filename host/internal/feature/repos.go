@@ -210,7 +210,7 @@ func (m *Manager) recatalogue(ctx context.Context, next added, lose bool, edit f
 		if lose || errors.As(why, new(revokedError)) {
 			return nil
 		}
-		return fault.Wrap(fault.KindOf(why), why, "the catalogue is left as it was, because %s could not be had any more: %v", name, why)
+		return fault.Wrap(fault.KindOf(why), why, "the catalogue is unchanged, because %s is no longer available: %v", name, why)
 	}}, ops...)
 	if err != nil {
 		m.set(func() { m.repo, m.added = before, had })
