@@ -52,7 +52,7 @@ func ReadSettings(r *realm.Reader, prefix string) (s Settings, warnings []string
 		r.Fault(prefix+"systemUsername", "an account without a password would be anonymous; write %ssystemPassword too", prefix)
 	}
 	if s.SystemUser == "" && s.SystemPassword != "" {
-		r.Fault(prefix+"systemPassword", "nobody logs in with it; write %ssystemUsername too, or remove it", prefix)
+		r.Fault(prefix+"systemPassword", "it is used only with a user name; add %ssystemUsername, or remove it", prefix)
 	}
 	s.Connections = r.Int("connections", 32, 1, 1000)
 	s.Dial = r.Duration("connectTimeout", 3*time.Second)

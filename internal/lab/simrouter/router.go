@@ -166,7 +166,7 @@ type Faults struct {
 	RefuseTag string // error-tag of Refuse; empty: operation-failed
 	Ignore    string // ok, and nothing is done
 	Garbage   bool   // replies are not XML
-	WrongID   bool   // replies carry a message-id that nobody sent
+	WrongID   bool   // replies carry the message-id of no request
 	NoID      bool   // replies carry none
 	Swap      bool   // a reply is overtaken by the next
 	Events    bool   // a notification before each reply, without subscription

@@ -433,7 +433,7 @@ func (r *record) id(d string) string {
 }
 
 // End ends the session of a user that has an id; of = "" ends the session or token of any user, with a refresh token all
-// tokens of its login. It returns whose it was; nobody's when there is none.
+// tokens of its login. It returns the holder; the zero one without a token.
 func (s *Service) End(ctx context.Context, of, id string) (user string, err error) {
 	prefix := userKey(of, "")
 	if of == "" {
