@@ -4,6 +4,8 @@ GO ?= go
 TOOL := $(GO) tool -modfile=.ci/tools.mod
 # One line for each package, failures at once; at the end a list of failed and skipped tests.
 TESTS := $(TOOL) gotestsum --format pkgname-and-test-fails --format-icons text --format-hide-empty-pkg
+# Packages that only tests import: not all of them is used by a program.
+KITS := ^(internal/lab|sdk/(plugintest|internal/pair|[a-z]*driver/conformance)|test|[a-z/]*/[a-z]*test)/
 PROGRAMS := ./host/ctld ./host/ctl ./host/idmtool ./internal/lab/ctl-lab ./host/ctl-plugins
 # Static programs run on any Linux. Without the tables of debuggers, which stack traces do not need, they are a third
 # smaller.
@@ -81,11 +83,13 @@ test-peers: ## the tests against real peers; as root it installs them (Debian pa
 bench: build ## compare with peers; writes bench/RESULTS.md
 	$(GO) run ./bench
 
-lint: ## gofmt, vet, staticcheck, walls, freshness of generated code
+lint: ## gofmt, vet, staticcheck, deadcode, walls, freshness of generated code
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not gofmt'ed:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags peers ./test/peers/...
 	$(TOOL) staticcheck ./...
+	@found=$$($(TOOL) deadcode ./...) || exit 1; unused=$$(grep -vE '$(KITS)' <<<"$$found"); \
+		[ -z "$$unused" ] || { printf 'no program calls these functions:\n%s\n' "$$unused"; exit 1; }
 	$(GO) test ./test/architecture ./proto
 	$(GO) generate ./proto
 	git diff --exit-code -- proto

@@ -14,7 +14,7 @@ import (
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/password"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/sdk/caller"
 )
 
@@ -48,7 +48,7 @@ func open(t testing.TB, ini string, change ...func(*aaa.Options)) *lab {
 		c(&o)
 	}
 	if o.Store == nil {
-		s := memory.New(memory.Options{})
+		s := storetest.New(storetest.Options{})
 		t.Cleanup(func() { s.Close() })
 		o.Store = s
 	}

@@ -8,7 +8,7 @@ import (
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/password"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 )
 
 // BenchmarkRequest is what the chain costs before a handler, without a network.
@@ -88,7 +88,7 @@ func bearer(token string) func(*http.Request) {
 
 // BenchmarkFirstLogin is a login that no cache knows, at the default cost.
 func BenchmarkFirstLogin(b *testing.B) {
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	defer store.Close()
 	a, err := aaa.New(ctx, aaa.Options{
 		Store: store, SecINI: []byte(defaultINI), First: identity.First{Admin: "admin", User: "user"}, Passwords: password.Default,

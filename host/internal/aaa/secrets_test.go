@@ -16,7 +16,7 @@ import (
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/datastore/badger"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/keys/encrypt/encrypttest"
 )
 
@@ -112,7 +112,7 @@ func TestStateSurvivesARestartOnDisk(t *testing.T) {
 func TestManyLoginsTakeBoundedMemory(t *testing.T) {
 	h, err := password.New(password.Default, 2)
 	must(t, err)
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	defer store.Close()
 	s := identity.New(identity.Options{Store: store, Hasher: h})
 	_, err = s.Bootstrap(ctx, identity.First{Admin: "admin", User: "user"})

@@ -13,7 +13,7 @@ import (
 
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/sdk/realm"
 )
 
@@ -289,7 +289,7 @@ func TestTokensDieWithWhatTheyStandOn(t *testing.T) {
 }
 
 func TestTokensSurviveARestartAndOnlyDigestsAreStored(t *testing.T) {
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	defer store.Close()
 	same := func(o *aaa.Options) { o.Store = store }
 	first := open(t, defaultINI, same)

@@ -8,13 +8,13 @@ import (
 
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/throttle"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 )
 
 // Guesses from elsewhere do not lock a user out of an address where it logged in before, nor after a
 // restart; whoever guesses is refused, however the name is written.
 func TestGuessesDoNotLockOutWhereTheUserWasBefore(t *testing.T) {
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	t.Cleanup(func() { store.Close() })
 	now := time.Unix(1e9, 0)
 	options := func(o *aaa.Options) {

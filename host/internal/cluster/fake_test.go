@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/lease"
 	"ctl.internal/host/internal/plugin"
@@ -155,7 +155,7 @@ func newNode(t *testing.T, w *world, join bool) *testNode {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	n := &testNode{view: &view{world: w, id: id.ID}, plugin: &local{}}
 	n.bus = events.New()
 	n.Node = New(Options{Identity: id, Store: store, Roles: n.view, Plugins: n.plugin, Bus: n.bus, Listener: listener, waits: w.waits})

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 )
 
 // broken is a store that cannot be followed until it is mended.
@@ -28,7 +28,7 @@ func (b *broken) Watch(ctx context.Context, after datastore.Revision, prefixes [
 // Two nodes share a store: what one commits, the other sees, also after it
 // could not follow the store for a while.
 func TestFollowTellsOfCommitsOfOtherNodes(t *testing.T) {
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	defer store.Close()
 	put := func(key string) {
 		t.Helper()

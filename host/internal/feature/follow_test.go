@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/sdk/fault"
 )
@@ -162,7 +162,7 @@ func TestWhatOneControllerLacksDoesNotKeepItFromFollowing(t *testing.T) {
 
 func TestControllersThatStartTogetherForTheFirstTime(t *testing.T) {
 	one := newHost(t)
-	one.store = memory.New(memory.Options{})
+	one.store = storetest.New(storetest.Options{})
 	defer one.store.Close()
 	two := &host{t: t, dir: one.dir, store: one.store, gone: one.gone}
 	one.load()

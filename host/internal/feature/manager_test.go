@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -98,7 +98,7 @@ features:
 type host struct {
 	t       *testing.T
 	dir     home.Dir
-	store   *memory.Store
+	store   *storetest.Store
 	plugins *fakePlugins
 	gone    []string // plugins without a file
 	boot    []string
@@ -108,7 +108,7 @@ type host struct {
 
 func newHost(t *testing.T) *host {
 	t.Helper()
-	h := &host{t: t, dir: home.Dir(t.TempDir()), store: memory.New(memory.Options{}), gone: []string{"gone"}}
+	h := &host{t: t, dir: home.Dir(t.TempDir()), store: storetest.New(storetest.Options{}), gone: []string{"gone"}}
 	t.Cleanup(func() { h.store.Close() })
 	h.file("features.yaml", testCatalogue)
 	h.restart()

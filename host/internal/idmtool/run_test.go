@@ -14,14 +14,14 @@ import (
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/password"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/idmtool"
 )
 
 // controller starts the real services behind the real filter.
 func controller(t *testing.T) http.Handler {
 	t.Helper()
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	t.Cleanup(func() { store.Close() })
 	a, err := aaa.New(context.Background(), aaa.Options{
 		Store: store, SecINI: []byte("[urls]\n/auth/v1/** = authcBasic, roles[admin]\n/** = authcBasic\n"),

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/sdk/fault"
 )
 
@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // shared is a store of several nodes, with leases.
 type shared struct {
-	*memory.Store
+	*storetest.Store
 	mu     sync.Mutex
 	next   int64
 	leases map[int64]*fakeLease
@@ -32,7 +32,7 @@ type fakeLease struct {
 }
 
 func newShared(t *testing.T) *shared {
-	s := &shared{Store: memory.New(memory.Options{}), leases: map[int64]*fakeLease{}}
+	s := &shared{Store: storetest.New(storetest.Options{}), leases: map[int64]*fakeLease{}}
 	t.Cleanup(func() { s.Store.Close() })
 	// Follow misses the very first transaction of a store.
 	if _, err := s.Store.Commit(context.Background(), datastore.Txn{Ops: []datastore.Op{datastore.Put("any", "thing", nil)}}); err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 )
 
 // within runs Hold with a limit.
@@ -332,7 +332,7 @@ func TestMembersAndReports(t *testing.T) {
 }
 
 func TestAloneARoleIsGrantedAtOnce(t *testing.T) {
-	s := memory.New(memory.Options{})
+	s := storetest.New(storetest.Options{})
 	defer s.Close()
 	m := New(Options{Store: s, Node: Node{ID: "a"}})
 	defer m.Close()

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/keys/encrypt/encrypttest"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/internal/wire/link"
@@ -61,7 +61,7 @@ func (documents) Draft(_ context.Context, edits []hostsvc.TreeEdit, t *datastore
 }
 
 func servicesRig(t *testing.T) (*rig, datastore.Store) {
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	t.Cleanup(func() { _ = store.Close() })
 	sealer := encrypttest.Ring(t, "key")
 	r := newRig(t, func(o *Options) {

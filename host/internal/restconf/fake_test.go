@@ -15,7 +15,7 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/badger"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/internal/yang"
 )
 
@@ -49,7 +49,7 @@ var schema = sync.OnceValues(func() (*yang.Set, error) {
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	return newFixtureOn(t, memory.New(memory.Options{}))
+	return newFixtureOn(t, storetest.New(storetest.Options{}))
 }
 
 // onDisk makes a fixture whose configuration lies on disk.

@@ -19,7 +19,7 @@ import (
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/policy"
 	"ctl.internal/host/internal/aaa/reqpath"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/internal/yang"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -359,7 +359,7 @@ func TestAddressesOfDataAreOneThing(t *testing.T) {
 
 func serverWith(t *testing.T, c *catalog, ini string) *Server {
 	t.Helper()
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	t.Cleanup(func() { store.Close() })
 	s := &Server{catalog: c}
 	var err error

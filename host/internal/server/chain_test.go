@@ -19,7 +19,7 @@ import (
 	ctl "ctl.internal"
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/identity"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/restconf"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -85,7 +85,7 @@ type chained struct {
 }
 
 func chain(b *testing.B, ini string) chained {
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	b.Cleanup(func() { store.Close() })
 	s := &Server{ids: newIDs(), bus: events.New(), log: slog.New(slog.DiscardHandler)}
 	var err error

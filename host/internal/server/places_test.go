@@ -10,7 +10,7 @@ import (
 	ctl "ctl.internal"
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/identity"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/web"
 )
 
@@ -21,7 +21,7 @@ func TestPlacesGoWithTheUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	t.Cleanup(func() { store.Close() })
 	a, err := aaa.New(context.Background(), aaa.Options{Store: store, SecINI: ini, First: identity.First{Admin: "admin", User: "user"}, Deleted: web.Forget})
 	if err != nil {

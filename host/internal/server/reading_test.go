@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/sdk/fault"
 )
 
@@ -44,7 +44,7 @@ func (a away) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, 
 const patience, hasty = time.Minute, 500 * time.Millisecond
 
 func newStore(t *testing.T) datastore.Store {
-	s := memory.New(memory.Options{})
+	s := storetest.New(storetest.Options{})
 	t.Cleanup(func() { s.Close() })
 	return s
 }

@@ -13,7 +13,7 @@ import (
 	ctl "ctl.internal"
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/identity"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/test/aaatest"
 )
@@ -32,7 +32,7 @@ func routed(t testing.TB) (s *Server, paths []string, reached *string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	t.Cleanup(func() { store.Close() })
 	s = &Server{}
 	s.aaa, err = aaa.New(context.Background(), aaa.Options{Store: store, SecINI: ini, First: identity.First{Admin: "admin", User: "user"}})

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/web/openapi"
 	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/caller"
@@ -31,7 +31,7 @@ func pages(t *testing.T) http.Handler {
 		t.Fatal(err)
 	}
 	return New(Options{Schema: func() *yang.Set { return set },
-		Shown: func(string) bool { return true }, Streams: func() []openapi.Stream { return nil }, Store: memory.New(memory.Options{})})
+		Shown: func(string) bool { return true }, Streams: func() []openapi.Stream { return nil }, Store: storetest.New(storetest.Options{})})
 }
 
 // The page and its files answer by themselves, the addresses of the old pages lead to the new ones, and all of

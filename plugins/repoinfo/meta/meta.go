@@ -132,7 +132,7 @@ func (c *checker) keys(n *yaml.Node) error {
 		key := n.Content[i]
 		switch {
 		case key.Kind != yaml.ScalarNode:
-			return c.bad(key, "a key is no simple word")
+			return c.bad(key, "a key is not a simple word")
 		case key.ShortTag() == "!!merge":
 			if n.Content[i+1].Kind == yaml.ScalarNode {
 				return c.bad(key, "\"<<\" names no mapping")

@@ -21,7 +21,7 @@ import (
 	"ctl.internal/host/internal/aaa/rules"
 	"ctl.internal/host/internal/aaa/secini"
 	"ctl.internal/host/internal/aaa/throttle"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/sdk/realm"
 )
 
@@ -72,7 +72,7 @@ type lab struct {
 
 func open(t testing.TB, realms ...authn.Realm) *lab {
 	t.Helper()
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	t.Cleanup(func() { store.Close() })
 	h, err := password.New(password.Params{MemoryKiB: 64, Time: 1, Threads: 1}, 2)
 	if err != nil {

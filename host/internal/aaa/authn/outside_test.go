@@ -10,7 +10,7 @@ import (
 	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/password"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/sdk/realm"
 )
 
@@ -21,7 +21,7 @@ const hashing = 8 << 20
 // seen by the memory it takes.
 func costly(t *testing.T, o *outside, edit func(*authn.Options)) *authn.Authenticator {
 	t.Helper()
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	t.Cleanup(func() { store.Close() })
 	h, err := password.New(password.Params{MemoryKiB: hashing >> 10, Time: 1, Threads: 1}, 2)
 	if err != nil {

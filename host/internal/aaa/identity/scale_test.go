@@ -13,7 +13,7 @@ import (
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/badger"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/sdk/fault"
 )
 
@@ -63,7 +63,7 @@ func crowd(t testing.TB, h *harness, n int) {
 
 // TestNothingScansAllUsers counts what operations on one user read among 2,000.
 func TestNothingScansAllUsers(t *testing.T) {
-	store := &counting{Store: memory.New(memory.Options{})}
+	store := &counting{Store: storetest.New(storetest.Options{})}
 	defer store.Close()
 	h := open(t, identity.Options{Store: store})
 	crowd(t, h, 2000)

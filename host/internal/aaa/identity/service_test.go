@@ -15,7 +15,7 @@ import (
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/sdk/fault"
 )
 
@@ -33,7 +33,7 @@ func open(t testing.TB, o identity.Options) *harness {
 	t.Helper()
 	h := &harness{}
 	if o.Store == nil {
-		o.Store = memory.New(memory.Options{})
+		o.Store = storetest.New(storetest.Options{})
 		t.Cleanup(func() { o.Store.Close() })
 	}
 	h.store = o.Store
@@ -105,7 +105,7 @@ func TestRandomFirstPasswordsAreWrittenOnceForTheOwnerOnly(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "etc", "initial-passwords")
 	hasher, err := password.New(password.Params{MemoryKiB: 64, Time: 1, Threads: 1}, 1)
 	must(t, err)
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	defer store.Close()
 	s := identity.New(identity.Options{Store: store, Hasher: hasher})
 	made, err := s.Bootstrap(ctx, identity.First{User: "user", File: file})

@@ -11,7 +11,7 @@ import (
 	"ctl.internal/host/internal/aaa/policy"
 	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/sdk/fault"
 )
 
@@ -227,7 +227,7 @@ func FuzzCompile(f *testing.F) {
 }
 
 func TestFollowReportsBeforeTheCommitIsAnswered(t *testing.T) {
-	inner := memory.New(memory.Options{})
+	inner := storetest.New(storetest.Options{})
 	defer inner.Close()
 	reported := 0
 	s := policy.Follow(inner, "config", []string{"aaa:", "broker:"}, func(_ context.Context, prefix string) {

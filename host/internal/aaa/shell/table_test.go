@@ -13,7 +13,7 @@ import (
 	"ctl.internal/host/internal/aaa/accounting"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/password"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -48,7 +48,7 @@ type lab struct {
 
 func open(t *testing.T) *lab {
 	t.Helper()
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	t.Cleanup(func() { store.Close() })
 	a, err := aaa.New(context.Background(), aaa.Options{
 		Store: store, SecINI: []byte("[urls]\n/** = authcBasic\n"),

@@ -12,7 +12,7 @@ import (
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/aaa/token"
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -29,7 +29,7 @@ type lab struct {
 
 func open(t testing.TB) *lab {
 	t.Helper()
-	l := &lab{t: t, store: memory.New(memory.Options{}), now: time.Unix(1e9, 0)}
+	l := &lab{t: t, store: storetest.New(storetest.Options{}), now: time.Unix(1e9, 0)}
 	t.Cleanup(func() { l.store.Close() })
 	l.Service = l.another()
 	h, err := password.New(password.Params{MemoryKiB: 64, Time: 1, Threads: 1}, 1)

@@ -17,7 +17,7 @@ import (
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/badger"
 	"ctl.internal/host/internal/datastore/etcd"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/test/harness"
 )
 
@@ -27,7 +27,9 @@ func TestMain(m *testing.M) {
 }
 
 func TestMemory(t *testing.T) {
-	Run(t, func(_ *testing.T, history int) datastore.Store { return memory.New(memory.Options{History: history}) })
+	Run(t, func(_ *testing.T, history int) datastore.Store {
+		return storetest.New(storetest.Options{History: history})
+	})
 }
 
 func TestBadger(t *testing.T) {

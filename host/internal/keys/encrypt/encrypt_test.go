@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/keys/encrypt"
 )
@@ -55,7 +55,7 @@ func write(t testing.TB, path, text string) {
 }
 
 func newStore(t testing.TB) datastore.Store {
-	s := memory.New(memory.Options{})
+	s := storetest.New(storetest.Options{})
 	t.Cleanup(func() { s.Close() })
 	return s
 }

@@ -18,13 +18,6 @@ type ring struct {
 	all     map[keyID]*Key
 }
 
-// NewRing makes a ring that seals with current and opens with the earlier keys, too.
-func NewRing(current *Key, earlier ...*Key) *Ring {
-	r := &Ring{}
-	r.Set(current, earlier...)
-	return r
-}
-
 // Set replaces all keys.
 func (r *Ring) Set(current *Key, earlier ...*Key) {
 	next := &ring{current, map[keyID]*Key{current.id: current}}

@@ -37,7 +37,7 @@ func TestEveryTransformSealsFreshAndNoticesEveryByte(t *testing.T) {
 		"CBC 192":        func(p *encrypt.Params) { cbc(p); p.Length = 192 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := encrypt.NewRing(derive(t, "key", change))
+			r := encrypttest.NewRing(derive(t, "key", change))
 			for _, plain := range []string{"", "community", strings.Repeat("x", 16), strings.Repeat("y", 1000)} {
 				sealed, err := r.Seal([]byte(plain), []byte("switch/1"))
 				if err != nil {
@@ -89,9 +89,9 @@ func TestTextsOfTheOldSystemOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	carried := encrypt.NewRing(derive(t, "new", nil), documented) // its key was replaced since
-	own := encrypt.NewRing(documented)
-	strict := encrypt.NewRing(gcm)
+	carried := encrypttest.NewRing(derive(t, "new", nil), documented) // its key was replaced since
+	own := encrypttest.NewRing(documented)
+	strict := encrypttest.NewRing(gcm)
 	for name, c := range map[string]struct {
 		ring       *encrypt.Ring
 		text, want string
@@ -112,9 +112,9 @@ func TestTextsOfTheOldSystemOpen(t *testing.T) {
 
 func TestRenewFindsTextsWhereverTheyStand(t *testing.T) {
 	old, current := derive(t, "old", nil), derive(t, "new", nil)
-	before := encrypt.NewRing(old)
-	after := encrypt.NewRing(current, old)
-	alone := encrypt.NewRing(current)
+	before := encrypttest.NewRing(old)
+	after := encrypttest.NewRing(current, old)
+	alone := encrypttest.NewRing(current)
 	seal := func(r *encrypt.Ring, s string) []byte { b, _ := r.Seal([]byte(s), []byte("p")); return b }
 	open := func(b []byte) string {
 		plain, err := alone.Open(b, []byte("p"))
@@ -214,8 +214,8 @@ func FuzzOpen(f *testing.F) {
 
 func FuzzRenew(f *testing.F) {
 	old, current := derive(f, "old", nil), derive(f, "new", nil)
-	before := encrypt.NewRing(old)
-	after := encrypt.NewRing(current, old)
+	before := encrypttest.NewRing(old)
+	after := encrypttest.NewRing(current, old)
 	sealed, _ := before.Seal([]byte("x"), []byte("p"))
 	f.Add(sealed)
 	f.Add([]byte(`{"a":"` + base64.StdEncoding.EncodeToString(sealed) + `"}`))

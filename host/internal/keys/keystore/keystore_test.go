@@ -18,7 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/keys/encrypt"
 	"ctl.internal/host/internal/keys/encrypt/encrypttest"
@@ -42,7 +42,7 @@ func newHome(t testing.TB, config string) Options {
 	}
 	write(t, ConfigFile(dir), config)
 	sealer := encrypttest.Ring(t, "key")
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	t.Cleanup(func() { store.Close() })
 	return Options{Dir: dir, Store: store, Sealer: sealer, Names: []string{"lab.example", "127.0.0.1"}, Log: slog.New(slog.DiscardHandler)}
 }

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/plugin/hostsvc"
@@ -112,7 +112,7 @@ func serve(t *testing.T, s hostsvc.Services) *host.Client {
 }
 
 func TestDatastore(t *testing.T) {
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	defer store.Close()
 	c := serve(t, hostsvc.Services{Store: store})
 	ctx := t.Context()
@@ -191,7 +191,7 @@ func keysOf(events []host.Event) (out string) {
 }
 
 func TestFollowSendsTheStateAndThenEachChange(t *testing.T) {
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	defer store.Close()
 	c := serve(t, hostsvc.Services{Store: store})
 	commit := func(ops ...host.Op) {
@@ -323,7 +323,7 @@ func TestProvidersAreToldWhenTheyChange(t *testing.T) {
 }
 
 func TestAPluginKeepsToItsQuotas(t *testing.T) {
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	defer store.Close()
 	c := serve(t, hostsvc.Services{Store: store, Bus: events.New(), Quotas: hostsvc.Quotas{StoreBytes: 10_000, StoreKeys: 20, Streams: 2, Events: 1, EventBytes: 100}})
 	ctx := t.Context()

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
@@ -32,7 +32,7 @@ func nodes(t *testing.T, owner Owner) (a, b *Tree, set *yang.Set) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := memory.New(memory.Options{})
+	store := storetest.New(storetest.Options{})
 	t.Cleanup(func() { store.Close() })
 	of := func(qname string) Owner {
 		if qname == "rack:rack" {

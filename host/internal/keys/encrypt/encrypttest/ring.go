@@ -19,5 +19,12 @@ func Ring(t testing.TB, password string) *encrypt.Ring {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return encrypt.NewRing(k)
+	return NewRing(k)
+}
+
+// NewRing returns a ring that seals with current and opens with the earlier keys too.
+func NewRing(current *encrypt.Key, earlier ...*encrypt.Key) *encrypt.Ring {
+	r := &encrypt.Ring{}
+	r.Set(current, earlier...)
+	return r
 }

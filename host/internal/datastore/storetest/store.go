@@ -1,5 +1,5 @@
-// Package memory is the datastore engine that keeps everything in memory, for tests.
-package memory
+// Package storetest is a datastore in memory for the tests of other rooms.
+package storetest
 
 import (
 	"context"
