@@ -94,7 +94,7 @@ data:
 		{"apply -f " + fewer + " --prune", 0, "nothing to change"},
 		{"get topologies lab", 3, "topologies has no lab"},
 		{"get plugins absent", 3, "plugins has no absent"},
-		{"get nonsense", 2, "it is one of channels, edges, features"},
+		{"get nonsense", 2, "expected one of channels, edges, features"},
 		{"apply -f " + filepath.Join(dir, "absent"), 3, "no such file"},
 		{"doctor", 0, "everything is in order"},
 		{"bundle:list", 3, "try plugin:list"},
