@@ -32,7 +32,7 @@ func nextRelease(t *testing.T) string {
 	}
 	overlay := map[string]string{}
 	for file, changes := range map[string][]string{
-		"host/internal/server/command.go": {`version, commit := "devel", ""`, `version, commit := "2.0.0", ""`},
+		"internal/console/program.go": {`version = "devel"`, `version = "2.0.0"`},
 		"test/peers/cluster/actor/main.go": {"// one more field", "Note string `json:\"note,omitempty\"`",
 			"// and set it", "if in.Note != \"\" {\nout.Note = in.Note\n}"},
 	} {

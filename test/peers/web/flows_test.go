@@ -74,7 +74,7 @@ link:
 		t.Errorf("the tree of the channel is drawn as %q with %q", labels, marks)
 	}
 	run(ctx, t, "bier-bift", chromedp.Navigate(c.HTTP+"/#/bier/tv/bift?node=r1"), until(`[...document.querySelectorAll('tbody tr')].some(r => /3\s*r3\s*r2/.test([...r.cells].map(c => c.textContent).join(' ')))`))
-	run(ctx, t, "bier-check", press("Check"), shows("Nothing is wrong:"), press("Compare the routers’ tables"), cell("r2"))
+	run(ctx, t, "bier-check", press("Check"), shows("No problems:"), press("Compare the routers’ tables"), cell("r2"))
 
 	// A router that goes is seen, with the reason; one that comes back without a reload.
 	address := fmt.Sprint(routers["r2"].Host(), ":", routers["r2"].Port())
@@ -115,7 +115,7 @@ func TestRepositoriesAndGrants(t *testing.T) {
 		chromedp.WaitVisible(`.chart canvas`))
 	run(ctx, t, "repos-authors", press("Authors"), until(`document.querySelectorAll('tbody tr').length > 0`))
 	run(ctx, t, "repos-projects", press("Projects"), cell("zoo"))
-	run(ctx, t, "repos-compare", press("Releases compared"), shows("Write two releases"), fill("Projects", "zoo"), fill("Release", "master"), fill("Compared with", "nosuch"), until(`document.querySelector('[data-state=failed], .note.warn')`))
+	run(ctx, t, "repos-compare", press("Releases compared"), shows("Enter two releases"), fill("Projects", "zoo"), fill("Release", "master"), fill("Compared with", "nosuch"), until(`document.querySelector('[data-state=failed], .note.warn')`))
 
 	repo := filepath.Join(c.Home, "listener.yaml")
 	feature := "name: lab\nfeatures:\n- name: login-listener\n  version: 1.0.0\n  description: writes logins down\n  plugins: [{name: login-listener}]\n"

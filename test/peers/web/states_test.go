@@ -74,7 +74,7 @@ func TestStates(t *testing.T) {
 	c := harness.Start(t, bin, map[string]string{"switch_swdb.csv": string(net.CSV())})
 	run(ctx, t, "login", chromedp.Navigate(c.HTTP+"/#/map"), logIn("admin", "admin"), shows("No topology is known"), chromedp.WaitVisible(`[data-state=empty] a.button`))
 	for path, words := range map[string]string{"#/devices": "No device is known", "#/vlans": "No plugin for switches is installed", "#/bier": "BIER is not installed", "#/repos": "Repository information is not installed",
-		"#/find": "Write a MAC address", "#/access/policies": "There is no policy", "#/system/tasks": "Nothing is in progress", "#/nowhere": "There is no page", "#/devices/a/b": "There is no node b"} {
+		"#/find": "Enter a MAC address", "#/access/policies": "There is no policy", "#/system/tasks": "Nothing is in progress", "#/nowhere": "There is no page", "#/devices/a/b": "There is no node b"} {
 		run(ctx, t, "empty", showPage(path), chromedp.WaitVisible(`[data-state=empty]`), shows(words))
 	}
 	c.Ctl("feature:install --grant ctl-switch-all")
