@@ -3,15 +3,17 @@ package sdk
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
 )
 
-// releasePages gives back the pages of the program's own file that only the start needed: kernels map all that
+// releasePages gives back what only the start needed: memory, and pages of the program's own file. Kernels map all that
 // is cached around a page that is used, 2 MiB at a time where the file is cached in huge pages, which is turned off.
 // What is used again is mapped again. Mappings with pages of their own, as relocations make, are left alone.
 func releasePages() {
+	debug.FreeOSMemory()
 	program, err := os.Readlink("/proc/self/exe")
 	if err != nil {
 		return

@@ -19,7 +19,11 @@ func (x *exchange) api() error {
 }
 
 func (x *exchange) libraryVersion() error {
-	return x.replyValue(map[string]any{x.env.name("yang-library-version"): libraryRevision})
+	name := x.env.name("yang-library-version")
+	if !x.xml {
+		return x.reply([]byte(`{"` + name + `":"` + libraryRevision + `"}`))
+	}
+	return x.replyValue(map[string]string{name: libraryRevision})
 }
 
 // moduleEntry is one module of the documented …/modules.

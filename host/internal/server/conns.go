@@ -132,6 +132,7 @@ type conn struct {
 	net.Conn
 	limiter *connLimiter
 	since   atomic.Int64 // when the wait for the client began; 0 while it is served
+	armed   atomic.Int64 // when the write deadline was set last
 }
 
 var clock = time.Now() // the beginning of the times in conn
@@ -160,8 +161,11 @@ func (c *conn) Write(p []byte) (n int, err error) {
 		return c.Conn.Write(p)
 	}
 	for {
-		if err := c.Conn.SetWriteDeadline(time.Now().Add(c.limiter.stall)); err != nil {
-			return n, err
+		if now := ticks(); now-c.armed.Load() > int64(c.limiter.stall/64) { // it costs as much as the rest of a short write
+			c.armed.Store(now)
+			if err := c.Conn.SetWriteDeadline(time.Now().Add(c.limiter.stall)); err != nil {
+				return n, err
+			}
 		}
 		m, err := c.Conn.Write(p[n:min(n+writePiece, len(p))])
 		if n += m; err != nil || n == len(p) {

@@ -6,26 +6,23 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"ctl.internal/host/internal/aaa/accounting"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/logs"
 	"ctl.internal/host/internal/restconf"
+	"ctl.internal/host/internal/server/tracing"
 	"ctl.internal/sdk/fault"
 )
 
 // httpMetrics measure what is answered, by the subtree that was asked for.
-type httpMetrics struct {
-	seconds *prometheus.HistogramVec
-	by      sync.Map // http.Handler by subtree
-}
+type httpMetrics struct{ seconds *prometheus.HistogramVec }
 
 func newHTTPMetrics() *httpMetrics {
 	return &httpMetrics{seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -37,12 +34,9 @@ func newHTTPMetrics() *httpMetrics {
 // handler measures the requests that next serves; subtree names that of a path, from a bounded set.
 func (m *httpMetrics) handler(next http.Handler, subtree func(path string) string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := subtree(r.URL.Path)
-		h, ok := m.by.Load(name)
-		if !ok {
-			h, _ = m.by.LoadOrStore(name, promhttp.InstrumentHandlerDuration(m.seconds.MustCurryWith(prometheus.Labels{"subtree": name}), next))
-		}
-		h.(http.Handler).ServeHTTP(w, r)
+		name, began, s := subtree(r.URL.Path), time.Now(), tracing.NewStatusWriter(w)
+		next.ServeHTTP(s, r)
+		m.seconds.WithLabelValues(name, strconv.Itoa(s.Status)).Observe(time.Since(began).Seconds())
 	})
 }
 

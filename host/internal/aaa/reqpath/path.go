@@ -97,20 +97,27 @@ func (p Path) Under(segments ...string) bool {
 // DataDepth is the number of segments that lead to the data tree the path lies in,
 // 0 when it lies in none. In a data tree a resource holds all that is below it.
 func (p Path) DataDepth() int {
-	if p.Under("rests", "data") || p.Under("restconf", "config") || p.Under("restconf", "operational") || p.Under("restconf", "data") {
+	if len(p.segments) < 2 || !p.Under("rests") && !p.Under("restconf") {
+		return 0
+	}
+	rests, below := p.segments[0].Decoded == "rests", p.segments[2:]
+	switch p.segments[1].Decoded {
+	case "data":
 		return 2
-	}
-	// The same data in the datastores of NMDA, and the streams of its changes.
-	if p.Under("rests", "ds") && len(p.segments) > 2 {
-		return 3
-	}
-	for _, root := range [...]string{"rests", "restconf"} {
-		for _, form := range [...]string{"json", "xml", "stream"} {
-			if p.Under(root, "streams", form, "data-change") && len(p.segments) > 4 {
-				return 5
-			}
+	case "config", "operational":
+		if !rests {
+			return 2
 		}
-		if p.Under(root, "streams", "data-change") && len(p.segments) > 3 {
+	case "ds": // the same data in the datastores of NMDA
+		if rests && len(below) > 0 {
+			return 3
+		}
+	case "streams": // of the changes of data, with the form or without
+		form := len(below) > 0 && slices.Contains([]string{"json", "xml", "stream"}, below[0].Decoded)
+		switch {
+		case form && len(below) > 2 && below[1].Decoded == "data-change":
+			return 5
+		case len(below) > 1 && below[0].Decoded == "data-change":
 			return 4
 		}
 	}

@@ -73,28 +73,32 @@ func (t *Tracer) Handler(next http.Handler) http.Handler {
 			trace.WithAttributes(attribute.String("http.request.method", r.Method), attribute.String("url.path", r.URL.Path)))
 		defer span.End()
 		w3c.Inject(ctx, propagation.HeaderCarrier(r.Header))
-		s := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		s := NewStatusWriter(w)
 		next.ServeHTTP(s, r)
-		span.SetAttributes(attribute.Int("http.response.status_code", s.status))
-		if s.status >= 500 {
+		span.SetAttributes(attribute.Int("http.response.status_code", s.Status))
+		if s.Status >= 500 {
 			span.SetStatus(codes.Error, "")
 		}
 	})
 }
 
-// statusWriter remembers the status of an answer.
-type statusWriter struct {
+// StatusWriter remembers the status of an answer.
+type StatusWriter struct {
 	http.ResponseWriter
-	status int
+	Status int
 }
 
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
+// NewStatusWriter returns one for an answer that has not begun.
+func NewStatusWriter(w http.ResponseWriter) *StatusWriter { return &StatusWriter{w, http.StatusOK} }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *StatusWriter) WriteHeader(status int) {
+	w.Status = status
 	w.ResponseWriter.WriteHeader(status)
 }
 
 // Flush implements http.Flusher, for event streams.
-func (w *statusWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+func (w *StatusWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
 // Unwrap is for http.ResponseController.
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *StatusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
