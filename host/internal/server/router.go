@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/gorilla/mux"
@@ -73,9 +72,9 @@ func (r *router) update(manifests []*pluginv1.Manifest) {
 func subtree(m *mux.Router, path string, h http.Handler) {
 	whole := func(r *http.Request, _ *mux.RouteMatch) bool { // "/auth" is not the beginning of "/authors"
 		p := r.URL.EscapedPath()
-		return strings.HasPrefix(p, path) && (len(p) == len(path) || p[len(path)] == '/')
+		return len(p) == len(path) || len(p) > len(path) && p[len(path)] == '/'
 	}
-	m.MatcherFunc(whole).Handler(h)
+	m.PathPrefix(path).MatcherFunc(whole).Handler(h)
 }
 
 // ServeHTTP hands on to the routes of the moment. No route has variables, so the mux is asked
