@@ -132,7 +132,7 @@ type conn struct {
 	net.Conn
 	limiter *connLimiter
 	since   atomic.Int64 // when the wait for the client began; 0 while it is served
-	armed   atomic.Int64 // when the write deadline was set last
+	armed   atomic.Int64 // when Write set the write deadline last; 0 = it has to set it
 }
 
 var clock = time.Now() // the beginning of the times in conn
@@ -161,17 +161,24 @@ func (c *conn) Write(p []byte) (n int, err error) {
 		return c.Conn.Write(p)
 	}
 	for {
-		if now := ticks(); now-c.armed.Load() > int64(c.limiter.stall/64) { // it costs as much as the rest of a short write
-			c.armed.Store(now)
+		now, armed := ticks(), c.armed.Load()
+		if armed == 0 || now-armed > int64(c.limiter.stall/64) { // not for each short write, for it costs
 			if err := c.Conn.SetWriteDeadline(time.Now().Add(c.limiter.stall)); err != nil {
 				return n, err
 			}
+			c.armed.Store(now)
 		}
 		m, err := c.Conn.Write(p[n:min(n+writePiece, len(p))])
 		if n += m; err != nil || n == len(p) {
 			return n, err
 		}
 	}
+}
+
+// SetWriteDeadline sets the deadline of a handler, until the next Write.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	c.armed.Store(0)
+	return c.Conn.SetWriteDeadline(t)
 }
 
 // Close makes room for another.

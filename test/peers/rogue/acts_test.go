@@ -343,7 +343,7 @@ var acts = []act{
 	{"", "claim a path of the controller", "", "not started", func(r *rogue) string {
 		claims := r.another(r.program, "claims")
 		r.place(claims)
-		if out, err := r.publish(claims); err == nil || !strings.Contains(out, "the controller's own") {
+		if out, err := r.publish(claims); err == nil || !strings.Contains(out, "belongs to the controller") {
 			return "DONE: " + out
 		}
 		if a := r.Do("GET", "/restconf/data/ietf-yang-library:modules-state?depth=1", "admin:admin", ""); a.Status != http.StatusOK {
