@@ -10,6 +10,7 @@ import (
 	mathrand "math/rand/v2"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/internal/together"
 )
 
 // seat is a role among the processes of this node: one holds it or tries to get it, the
@@ -115,7 +116,7 @@ func (m *Manager) win(ctx context.Context, t *Term) error {
 		if ctx.Err() != nil {
 			return ctx.Err() // a key that was made all the same is deleted by tidy
 		}
-		if !m.sleep(ctx, m.o.TTL/100+mathrand.N(m.o.TTL/50)) {
+		if together.Sleep(ctx, m.o.TTL/100+mathrand.N(m.o.TTL/50)) != nil {
 			return ctx.Err()
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/fault"
 )
 
@@ -37,7 +38,7 @@ func (m *Manager) run() {
 				m.o.Log.Error("this node has no lease, so it holds no role; it is tried again", "error", err)
 			}
 			failed = true
-			m.sleep(m.ctx, m.o.TTL/8+rand.N(m.o.TTL/8))
+			_ = together.Sleep(m.ctx, m.o.TTL/8+rand.N(m.o.TTL/8))
 			continue
 		}
 		failed = false
@@ -139,7 +140,7 @@ func (m *Manager) previous(ctx context.Context) (datastore.Revision, error) {
 func (m *Manager) keep(s *session) (reason string) {
 	pause, doubt := m.o.TTL/4, false
 	for {
-		if !m.sleep(m.ctx, pause) {
+		if together.Sleep(m.ctx, pause) != nil {
 			return "the controller stops"
 		}
 		pause = m.o.TTL / 4
@@ -223,16 +224,4 @@ func (m *Manager) tidy(s *session) {
 // alive holds as long as the record of this session is there.
 func (m *Manager) alive(s *session) datastore.Compare {
 	return datastore.Compare{Namespace: Namespace, Key: nodePrefix + m.o.Node.ID, Revision: s.node}
-}
-
-// sleep reports false when ctx ended first.
-func (m *Manager) sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

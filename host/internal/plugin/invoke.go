@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/internal/together"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
@@ -85,12 +86,5 @@ func (s *supervisor) again(ctx context.Context, pause time.Duration) bool {
 	if !s.standby.Load() {
 		return s.await(ctx, true) == nil
 	}
-	t := time.NewTimer(min(pause, time.Second))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return together.Sleep(ctx, min(pause, time.Second)) == nil
 }

@@ -175,8 +175,12 @@ func (c *conn) Write(p []byte) (n int, err error) {
 	}
 }
 
-// SetWriteDeadline sets the deadline of a handler, until the next Write.
+// SetWriteDeadline sets the deadline of a handler, until the next Write. The server clears it after each request;
+// that of Write stays, for it does no harm to a connection that writes nothing.
 func (c *conn) SetWriteDeadline(t time.Time) error {
+	if t.IsZero() && c.limiter.stall > 0 {
+		return nil
+	}
 	c.armed.Store(0)
 	return c.Conn.SetWriteDeadline(t)
 }

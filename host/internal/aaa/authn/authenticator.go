@@ -61,24 +61,13 @@ func New(o Options) *Authenticator {
 		o.Attempt = func(context.Context, Attempt) {}
 	}
 	if o.Wait == nil {
-		o.Wait = wait
+		o.Wait = together.Sleep
 	}
 	if o.Waiting == nil {
 		o.Waiting = func(context.Context) func() { return func() {} }
 	}
 	return &Authenticator{o: o, digests: newDigests(), cache: cache.New[digest, *verified](o.CacheSize), waiting: make(chan struct{}, 1024),
 		found: cache.New[token.Outside, lookedUp](maxFound)}
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Request verifies the Authorization header of a request that came from an address.
