@@ -350,11 +350,11 @@ func (m *Manager) fresh(ctx context.Context) (context.Context, error) {
 	if err != nil || at == 0 {
 		return ctx, err
 	}
-	ctx = metadata.AppendToOutgoingContext(ctx, wire.MetaMinRevision, strconv.FormatUint(uint64(at), 10))
+	pairs := []string{wire.MetaMinRevision, strconv.FormatUint(uint64(at), 10)}
 	if left, ok := datastore.Budget(ctx); ok {
-		ctx = metadata.AppendToOutgoingContext(ctx, onward.StoreLeft, strconv.FormatInt(left.Milliseconds(), 10))
+		pairs = append(pairs, onward.StoreLeft, strconv.FormatInt(left.Milliseconds(), 10))
 	}
-	return ctx, nil
+	return metadata.AppendToOutgoingContext(ctx, pairs...), nil
 }
 
 // Fresh is Conn for calls that see everything acknowledged before them.

@@ -139,12 +139,12 @@ func (r *router) subtreeOf(path string) string {
 		return path
 	}
 	first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	name := "/" + first
+	name := path[:min(1+len(first), len(path))]
 	if !r.now.Load().subtrees[name] {
 		return "other"
 	}
 	if second, _, _ := strings.Cut(rest, "/"); slices.Contains(restconf.Prefixes[:], name) && slices.Contains(restconf.Resources[:], second) {
-		return name + "/" + second
+		return path[:len(name)+1+len(second)]
 	}
 	return name
 }

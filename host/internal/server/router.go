@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/gorilla/mux"
@@ -42,9 +43,7 @@ func newRouter(fixed func(*mux.Router), plugin func(name string) http.Handler) *
 
 // update mounts the subtrees of the manifests given, besides the fixed routes.
 func (r *router) update(manifests []*pluginv1.Manifest) {
-	// Paths are normalised before they come here; cleaning them again, or matching the
-	// decoded form, would give the mux another view than access control had.
-	m := mux.NewRouter().UseEncodedPath().SkipClean(true)
+	m := mux.NewRouter()
 	r.fixed(m)
 	subtrees := map[string]bool{}
 	for _, path := range reservedPaths() {
@@ -68,13 +67,18 @@ func (r *router) update(manifests []*pluginv1.Manifest) {
 	r.now.Store(&routes{m, routeAliases(manifests), routeQueries(manifests), subtrees})
 }
 
-// subtree mounts a handler on a path and all that is below it.
+// exact mounts a handler on a path, which is the route's name. Paths are normalised before they come here; the decoded
+// form would give the mux another view than access control had. mux's own matcher of paths is a regular expression.
+func exact(m *mux.Router, path string, h http.Handler) {
+	m.MatcherFunc(func(r *http.Request, _ *mux.RouteMatch) bool { return r.URL.EscapedPath() == path }).Name(path).Handler(h)
+}
+
+// subtree mounts a handler on a path and all that is below it; "/auth" is not the beginning of "/authors".
 func subtree(m *mux.Router, path string, h http.Handler) {
-	whole := func(r *http.Request, _ *mux.RouteMatch) bool { // "/auth" is not the beginning of "/authors"
-		p := r.URL.EscapedPath()
-		return len(p) == len(path) || len(p) > len(path) && p[len(path)] == '/'
-	}
-	m.PathPrefix(path).MatcherFunc(whole).Handler(h)
+	m.MatcherFunc(func(r *http.Request, _ *mux.RouteMatch) bool {
+		below, in := strings.CutPrefix(r.URL.EscapedPath(), path)
+		return in && (below == "" || below[0] == '/')
+	}).Name(path).Handler(h)
 }
 
 // ServeHTTP hands on to the routes of the moment. No route has variables, so the mux is asked
@@ -104,9 +108,9 @@ func (s *Server) hostRoutes(m *mux.Router) {
 	subtree(m, "/.well-known/oauth-authorization-server", s.aaa.Handler())
 	subtree(m, docsPath, docsHandler(filepath.Join(programDir(), "docs")))
 	pages := web.New(s.webOptions())
-	m.Path("/").Handler(pages)
+	exact(m, "/", pages)
 	subtree(m, "/login", pages)
-	m.Path("/web/events").Handler(s.restconf.Merged(s.mayRead))
+	exact(m, "/web/events", s.restconf.Merged(s.mayRead))
 	for _, p := range []string{"/web/login", "/web/logout", "/web/me", "/web/sessions"} {
 		subtree(m, p, s.aaa.Handler())
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -47,12 +48,15 @@ func routed(t testing.TB) (s *Server, paths []string, reached *string) {
 	now := s.router.now.Load()
 	err = now.mux.Walk(func(route *mux.Route, _ *mux.Router, _ []*mux.Route) error {
 		route.Handler(reach)
-		p, err := route.GetPathTemplate()
-		if err == nil && !seen[p] {
+		p := route.GetName()
+		if !strings.HasPrefix(p, "/") {
+			return fmt.Errorf("a route has the name %q, want its path", p)
+		}
+		if !seen[p] {
 			seen[p] = true
 			paths = append(paths, p)
 		}
-		return err
+		return nil
 	})
 	if err != nil || len(paths) < 12 {
 		t.Fatalf("%d routes: %v", len(paths), err)

@@ -69,7 +69,7 @@ func (l *client) close() {
 }
 
 // begin queues a call; nil without an error when the link cannot take it.
-func (l *client) begin(ctx context.Context, method string, request any, md map[string]string) (*call, error) {
+func (l *client) begin(ctx context.Context, method string, request any, md []*pluginv1.LinkCall_MetadataEntry) (*call, error) {
 	r := requests.Get().(*pluginv1.LinkCall)
 	body := r.Request[:0]
 	if m, ok := request.(*frames.Message); ok {

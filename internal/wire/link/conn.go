@@ -133,17 +133,13 @@ func plain(opts []grpc.CallOption) bool {
 }
 
 // carried is the metadata of a call, if a link can carry it.
-func carried(ctx context.Context) (map[string]string, bool) {
-	md, ok := metadata.FromOutgoingContext(ctx)
-	if !ok || len(md) == 0 {
-		return nil, true
-	}
-	out := make(map[string]string, len(md))
+func carried(ctx context.Context) (out []*pluginv1.LinkCall_MetadataEntry, ok bool) {
+	md, _ := metadata.FromOutgoingContext(ctx)
 	for k, v := range md {
 		if len(v) != 1 || strings.HasSuffix(k, "-bin") {
 			return nil, false
 		}
-		out[k] = v[0]
+		out = append(out, &pluginv1.LinkCall_MetadataEntry{Key: k, Value: v[0]})
 	}
 	return out, true
 }

@@ -85,7 +85,11 @@ func (k *session) start(c *pluginv1.LinkCall) error {
 		j.ctx, j.cancel = context.WithCancel(k.base)
 	}
 	if len(c.Metadata) > 0 {
-		j.ctx = metadata.NewIncomingContext(j.ctx, metadata.New(c.Metadata))
+		md := make(metadata.MD, len(c.Metadata))
+		for _, e := range c.Metadata {
+			md.Append(e.Key, e.Value)
+		}
+		j.ctx = metadata.NewIncomingContext(j.ctx, md)
 	}
 	k.mu.Lock()
 	_, twice := k.active[c.Id]

@@ -72,8 +72,15 @@ func (p Path) Decoded() string {
 
 // HasPrefix reports whether a path begins with segments, as they are decoded.
 func HasPrefix(path, prefix []Segment) bool {
-	return len(path) >= len(prefix) &&
-		slices.EqualFunc(path[:len(prefix)], prefix, func(a, b Segment) bool { return a.Decoded == b.Decoded })
+	if len(path) < len(prefix) {
+		return false
+	}
+	for i := range prefix {
+		if path[i].Decoded != prefix[i].Decoded {
+			return false
+		}
+	}
+	return true
 }
 
 // Is reports whether the decoded segments are exactly those named.
@@ -97,10 +104,14 @@ func (p Path) Under(segments ...string) bool {
 // DataDepth is the number of segments that lead to the data tree the path lies in,
 // 0 when it lies in none. In a data tree a resource holds all that is below it.
 func (p Path) DataDepth() int {
-	if len(p.segments) < 2 || !p.Under("rests") && !p.Under("restconf") {
+	if len(p.segments) < 2 {
 		return 0
 	}
-	rests, below := p.segments[0].Decoded == "rests", p.segments[2:]
+	first, below := p.segments[0].Decoded, p.segments[2:]
+	rests := first == "rests"
+	if !rests && first != "restconf" {
+		return 0
+	}
 	switch p.segments[1].Decoded {
 	case "data":
 		return 2

@@ -76,7 +76,7 @@ type LinkCall struct {
 	// Time left until the deadline in nanoseconds; 0 = no deadline.
 	Timeout int64 `protobuf:"varint,4,opt,name=timeout,proto3" json:"timeout,omitempty"`
 	// gRPC metadata: names in lower case, text values.
-	Metadata      map[string]string `protobuf:"bytes,5,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Metadata      []*LinkCall_MetadataEntry `protobuf:"bytes,5,rep,name=metadata,proto3" json:"metadata,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -139,7 +139,7 @@ func (x *LinkCall) GetTimeout() int64 {
 	return 0
 }
 
-func (x *LinkCall) GetMetadata() map[string]string {
+func (x *LinkCall) GetMetadata() []*LinkCall_MetadataEntry {
 	if x != nil {
 		return x.Metadata
 	}
@@ -262,22 +262,75 @@ func (x *LinkAnswer) GetStatus() []byte {
 	return nil
 }
 
+// The same on the wire as a map, which Go encodes by reflection.
+type LinkCall_MetadataEntry struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LinkCall_MetadataEntry) Reset() {
+	*x = LinkCall_MetadataEntry{}
+	mi := &file_ctl_plugin_v1_link_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LinkCall_MetadataEntry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LinkCall_MetadataEntry) ProtoMessage() {}
+
+func (x *LinkCall_MetadataEntry) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_link_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LinkCall_MetadataEntry.ProtoReflect.Descriptor instead.
+func (*LinkCall_MetadataEntry) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_link_proto_rawDescGZIP(), []int{1, 0}
+}
+
+func (x *LinkCall_MetadataEntry) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *LinkCall_MetadataEntry) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
 var File_ctl_plugin_v1_link_proto protoreflect.FileDescriptor
 
 const file_ctl_plugin_v1_link_proto_rawDesc = "" +
 	"\n" +
 	"\x18ctl/plugin/v1/link.proto\x12\rctl.plugin.v1\"=\n" +
 	"\fCarryRequest\x12-\n" +
-	"\x05calls\x18\x01 \x03(\v2\x17.ctl.plugin.v1.LinkCallR\x05calls\"\xe6\x01\n" +
+	"\x05calls\x18\x01 \x03(\v2\x17.ctl.plugin.v1.LinkCallR\x05calls\"\xe2\x01\n" +
 	"\bLinkCall\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x16\n" +
 	"\x06method\x18\x02 \x01(\tR\x06method\x12\x18\n" +
 	"\arequest\x18\x03 \x01(\fR\arequest\x12\x18\n" +
 	"\atimeout\x18\x04 \x01(\x03R\atimeout\x12A\n" +
-	"\bmetadata\x18\x05 \x03(\v2%.ctl.plugin.v1.LinkCall.MetadataEntryR\bmetadata\x1a;\n" +
+	"\bmetadata\x18\x05 \x03(\v2%.ctl.plugin.v1.LinkCall.MetadataEntryR\bmetadata\x1a7\n" +
 	"\rMetadataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"D\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"D\n" +
 	"\rCarryResponse\x123\n" +
 	"\aanswers\x18\x01 \x03(\v2\x19.ctl.plugin.v1.LinkAnswerR\aanswers\"d\n" +
 	"\n" +
@@ -303,11 +356,11 @@ func file_ctl_plugin_v1_link_proto_rawDescGZIP() []byte {
 
 var file_ctl_plugin_v1_link_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_ctl_plugin_v1_link_proto_goTypes = []any{
-	(*CarryRequest)(nil),  // 0: ctl.plugin.v1.CarryRequest
-	(*LinkCall)(nil),      // 1: ctl.plugin.v1.LinkCall
-	(*CarryResponse)(nil), // 2: ctl.plugin.v1.CarryResponse
-	(*LinkAnswer)(nil),    // 3: ctl.plugin.v1.LinkAnswer
-	nil,                   // 4: ctl.plugin.v1.LinkCall.MetadataEntry
+	(*CarryRequest)(nil),           // 0: ctl.plugin.v1.CarryRequest
+	(*LinkCall)(nil),               // 1: ctl.plugin.v1.LinkCall
+	(*CarryResponse)(nil),          // 2: ctl.plugin.v1.CarryResponse
+	(*LinkAnswer)(nil),             // 3: ctl.plugin.v1.LinkAnswer
+	(*LinkCall_MetadataEntry)(nil), // 4: ctl.plugin.v1.LinkCall.MetadataEntry
 }
 var file_ctl_plugin_v1_link_proto_depIdxs = []int32{
 	1, // 0: ctl.plugin.v1.CarryRequest.calls:type_name -> ctl.plugin.v1.LinkCall
