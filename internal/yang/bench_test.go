@@ -27,12 +27,12 @@ func BenchmarkDecodeInput200(b *testing.B) {
 	}
 }
 
-func BenchmarkEncodeOutput(b *testing.B) {
+func BenchmarkAppendOutput(b *testing.B) {
 	rpc := testSet(b).RPC("every", "all")
 	out := []byte(`{"big":18446744073709551615,"small":3,"entry":[{"id":5,"ports":[1,2,3]},{"id":6,"ports":[4,5,6]}]}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := rpc.EncodeOutput(out, Canonical); err != nil {
+		if _, err := rpc.AppendOutput(nil, out, Canonical); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -80,21 +80,21 @@ func (r *RPC) envelope(a *arena, o Options, top *Data) (*Data, error) {
 	return in, nil
 }
 
-// EncodeOutput checks what a plugin returned, the content of output in canonical
-// form, and writes it in a style. Empty output gives nil.
+// AppendOutput checks what a plugin returned, the content of output in canonical
+// form, and appends it to buf in a style. Empty output gives nil.
 //
 // Members that the schema does not know are left out and reported: when all
 // faults are Unknown the text is returned beside the error.
-func (r *RPC) EncodeOutput(output []byte, s Style) ([]byte, error) {
-	return r.encodeOutput(output, func(buf []byte, d *Data) []byte { return d.Append(buf, s) })
+func (r *RPC) AppendOutput(buf, output []byte, s Style) ([]byte, error) {
+	return r.checked(output, func(d *Data) []byte { return d.Append(buf, s) })
 }
 
-// EncodeOutputXML is EncodeOutput in XML: the element output with its members.
-func (r *RPC) EncodeOutputXML(output []byte) ([]byte, error) {
-	return r.encodeOutput(output, func(buf []byte, d *Data) []byte { return d.AppendXML(buf) })
+// AppendOutputXML is AppendOutput in XML: the element output with its members.
+func (r *RPC) AppendOutputXML(buf, output []byte) ([]byte, error) {
+	return r.checked(output, func(d *Data) []byte { return d.AppendXML(buf) })
 }
 
-func (r *RPC) encodeOutput(output []byte, write func([]byte, *Data) []byte) ([]byte, error) {
+func (r *RPC) checked(output []byte, write func(*Data) []byte) ([]byte, error) {
 	if blank(output) {
 		return nil, nil
 	}
@@ -104,7 +104,7 @@ func (r *RPC) encodeOutput(output []byte, write func([]byte, *Data) []byte) ([]b
 	if d == nil {
 		return nil, err
 	}
-	return write(make([]byte, 0, len(output)+len(output)/4), d), err
+	return write(d), err
 }
 
 // output checks what a plugin returned. When all faults are Unknown members, which are left out, the

@@ -68,7 +68,7 @@ func (p *Pages) Input() ([]byte, error) {
 	return json.Marshal(p.input)
 }
 
-// Page checks a page as EncodeOutput does and returns what it adds to the text of the output, and whether
+// Page checks a page as AppendOutput does and returns what it adds to the text of the output, and whether
 // another page is needed. The last one ends the text, which is good until the next page.
 func (p *Pages) Page(output []byte) (text []byte, more bool, err error) {
 	if blank(output) {

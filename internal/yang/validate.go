@@ -29,7 +29,7 @@ type Options struct {
 	// so it is always lenient about those.
 	XML bool
 	// Drop removes unknown members, and those whose value is null. Decode is silent
-	// about them, EncodeOutput reports unknown ones all the same.
+	// about them, AppendOutput reports unknown ones all the same.
 	Drop bool
 }
 

@@ -95,7 +95,7 @@ func places(err error) []string {
 
 func TestXMLOutput(t *testing.T) {
 	r := testSet(t).RPC("every", "all")
-	got, err := r.EncodeOutputXML([]byte(`{"big":18446744073709551615,"kind":"every:near","entry":[{"id":1,"ports":[1,2]},{"id":2}]}`))
+	got, err := r.AppendOutputXML(nil, []byte(`{"big":18446744073709551615,"kind":"every:near","entry":[{"id":1,"ports":[1,2]},{"id":2}]}`))
 	const want = `<output xmlns="urn:test:every"><big>18446744073709551615</big><kind xmlns:every="urn:test:every">every:near</kind>` +
 		`<entry><id>1</id><ports>1</ports><ports>2</ports></entry><entry><id>2</id></entry></output>`
 	if string(got) != want || err != nil {

@@ -194,16 +194,16 @@ func TestOutputStyles(t *testing.T) {
 		Canonical: in,
 		RFC7951:   `{"big":"18446744073709551615","small":3,"dec":"1.5","kind":"other:far","entry":[{"id":"5","ports":[1]}]}`,
 	} {
-		got, err := rpc.EncodeOutput([]byte(in), s)
+		got, err := rpc.AppendOutput(nil, []byte(in), s)
 		checkOne(t, in, got, err, want, "")
 	}
-	got, err := rpc.EncodeOutput([]byte(`{"small":1,"bogus":2}`), Canonical)
+	got, err := rpc.AppendOutput(nil, []byte(`{"small":1,"bogus":2}`), Canonical)
 	checkOne(t, "unknown member", got, err, `{"small":1}`, "unknown /every:output/bogus: there is no such member here")
-	got, err = rpc.EncodeOutput([]byte(`{"small":1,"entry":null,"kind":null}`), Canonical)
+	got, err = rpc.AppendOutput(nil, []byte(`{"small":1,"entry":null,"kind":null}`), Canonical)
 	checkOne(t, "nil slices of a Go plugin", got, err, `{"small":1}`, "")
-	got, err = rpc.EncodeOutput([]byte(`{"small":"x"}`), Canonical)
+	got, err = rpc.AppendOutput(nil, []byte(`{"small":"x"}`), Canonical)
 	checkOne(t, "wrong type", got, err, "", "invalid /every:output/small: want a whole number, got a string")
-	if got, err = rpc.EncodeOutput(nil, Canonical); got != nil || err != nil {
+	if got, err = rpc.AppendOutput(nil, nil, Canonical); got != nil || err != nil {
 		t.Errorf("no output gives %s, %v", got, err)
 	}
 }

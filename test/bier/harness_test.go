@@ -125,7 +125,7 @@ func (l *lab) post(rpc, body string) (string, error) {
 	if err := l.plugins[module].Call(l.ctx(), module+":"+name, json.RawMessage(in), &out); err != nil {
 		return "", err
 	}
-	text, err := r.EncodeOutput(out, yang.Canonical)
+	text, err := r.AppendOutput(nil, out, yang.Canonical)
 	if err != nil {
 		l.t.Errorf("%s: the answer does not fit the schema: %v\n%s", rpc, err, out)
 	}

@@ -29,6 +29,7 @@ func Build(root, dir string, plugins ...string) (output string, err error) {
 		}
 		cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-o", target}, packages...)...)
 		cmd.Dir = root
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as `make build` does
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return string(out), err
 		}

@@ -1,6 +1,7 @@
 package restconf
 
 import (
+	"bytes"
 	"net/http"
 	"strings"
 
@@ -113,24 +114,21 @@ func (x *exchange) output(r *yang.RPC, output []byte) error {
 		x.w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	var text []byte
+	if len(bytes.TrimSpace(output)) == 0 {
+		output = []byte("{}")
+	}
+	before, after := x.outputName(r)
+	text := append(make([]byte, 0, len(before)+len(output)+len(output)/4+len(after)), before...)
 	var err error
-	switch {
-	case x.xml && len(output) == 0:
-		text, err = r.EncodeOutputXML([]byte("{}"))
-	case x.xml:
-		text, err = r.EncodeOutputXML(output)
-	case len(output) == 0:
-		text = []byte("{}")
-	default:
-		text, err = r.EncodeOutput(output, x.env.style)
+	if x.xml {
+		text, err = r.AppendOutputXML(text, output)
+	} else {
+		text, err = r.AppendOutput(text, output, x.env.style)
 	}
 	if err != nil {
 		if err = x.misfit(r, err); text == nil {
 			return err
 		}
 	}
-	before, after := x.outputName(r)
-	buf := make([]byte, 0, len(before)+len(text)+len(after))
-	return x.reply(append(append(append(buf, before...), text...), after...))
+	return x.reply(append(text, after...))
 }

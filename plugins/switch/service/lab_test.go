@@ -123,7 +123,7 @@ func (b *bench) call(t *testing.T, module, rpc, input string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	encoded, err := r.EncodeOutput(text, yang.Canonical)
+	encoded, err := r.AppendOutput(nil, text, yang.Canonical)
 	if err != nil {
 		t.Fatalf("the output of %s:%s does not fit its module: %v\n%s", module, rpc, err, text)
 	}
