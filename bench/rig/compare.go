@@ -39,11 +39,14 @@ type Comparison struct {
 	Profile  func(*Side) string // the file of a profile; nil or "": none
 }
 
-// Run loads the sides in turn, round by round, so that all see the same machine. The first round of each, in
-// which connections are made and heaps grow, does not count.
+// Run loads the sides in turn, round by round, so that all see the same machine, and every other round from the last
+// to the first, for what a side leaves to be done slows the next. The first round of each, in which connections are
+// made and heaps grow, does not count.
 func (c Comparison) Run(ctx context.Context, sides ...*Side) error {
+	order := slices.Clone(sides)
 	for round := range c.Rounds + 1 {
-		for _, s := range sides {
+		slices.Reverse(order)
+		for _, s := range order {
 			d, wait := c.Duration, func() error { return nil }
 			if round == 0 {
 				d /= 4

@@ -148,6 +148,10 @@ func (o options) etcd(ctx context.Context) error {
 	if err := o.fanOut(ctx, "etcd, to 3 nodes", stores[0], stores); err != nil {
 		return err
 	}
+	for _, s := range stores[1:] { // else they would read all that is written to the aged one
+		s.Close()
+	}
+	stores = stores[:1]
 	other, stopOther, err := startEtcd(filepath.Join(o.dir, "fresh"))
 	if err != nil {
 		return err
