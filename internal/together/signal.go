@@ -1,10 +1,6 @@
 package together
 
-import (
-	"context"
-	"sync"
-	"time"
-)
+import "sync"
 
 // Signal wakes all who wait, each time something has changed. Its zero value is ready; it is safe for concurrent use.
 type Signal struct {
@@ -37,17 +33,5 @@ func Notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
-	}
-}
-
-// Sleep waits for d; the error is that of ctx if it ends first.
-func Sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
