@@ -188,7 +188,7 @@ func (a *assembler) localPorts() map[uint32]int {
 // fit scores how well a row of lldpLocPortTable describes a port: one for being
 // possible at all, more for an identifier that agrees.
 func (a *assembler) fit(row LLDPPort, port int) int {
-	p, score := a.ports[port], 1
+	p, score := &a.ports[port], 1
 	id := mib.Text(row.ID.ID)
 	if id != "" && (id == p.Name || id == p.Descr) {
 		score += 4
@@ -206,7 +206,8 @@ func (a *assembler) fit(row LLDPPort, port int) int {
 func (a *assembler) named(row LLDPPort) (int, bool) {
 	id, mac := mib.Text(row.ID.ID), mib.MACOf(row.ID.ID)
 	found := -1
-	for i, p := range a.ports {
+	for i := range a.ports {
+		p := &a.ports[i]
 		if (id != "" && (id == p.Name || id == p.Descr)) || (row.ID.Subtype == portMAC && mac != 0 && mac == p.MAC) {
 			if found >= 0 {
 				return 0, false

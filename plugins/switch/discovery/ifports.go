@@ -86,7 +86,12 @@ func cutLast(name string) (whole, part string, ok bool) {
 func (a *assembler) addInterfaces() {
 	names := map[string]bool{}
 	for _, f := range a.Interfaces {
-		names[f.Name], names[f.Descr] = true, true
+		if f.Type != 0 {
+			names[f.Name], names[f.Descr] = true, true
+		}
+	}
+	if len(names) == 0 {
+		return
 	}
 	for _, ix := range slices.Sorted(maps.Keys(a.Interfaces)) {
 		f := a.Interfaces[ix]
