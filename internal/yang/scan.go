@@ -26,7 +26,6 @@ type file struct {
 	revision string
 	stmt     *gy.Statement
 	imports  []importOf
-	shipped  bool // by a caller, not one of the embedded ones
 }
 
 type importOf struct {
