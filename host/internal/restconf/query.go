@@ -16,7 +16,7 @@ import (
 type query struct {
 	content  string // "all", "config" or "nonconfig"
 	depth    int    // 0 = unbounded
-	fields   *fieldTree
+	fields   fieldTree
 	defaults string // with-defaults
 	place    tree.Place
 	page     *page // nil: all entries

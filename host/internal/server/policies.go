@@ -62,7 +62,7 @@ func (s *Server) applyPolicies(ctx context.Context, node string) error {
 	// Of two commits at once, the one read first must not be applied last.
 	s.applying.Lock()
 	defer s.applying.Unlock()
-	content, _, err := s.restconf.Config().Get(ctx, s.catalog.Installed().Schema, "/"+node)
+	content, err := s.restconf.Config().Get(ctx, s.catalog.Installed().Schema, "/"+node)
 	if err != nil {
 		if ctx.Err() == nil {
 			s.log.Error("the policies cannot be read; what they decide is denied", "node", node, "error", err)

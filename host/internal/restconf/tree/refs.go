@@ -56,10 +56,8 @@ func refersTo(n *yang.Node, removed []Path) bool {
 			return false
 		}
 		for t := n.Type.Target; t != nil; t = t.DataParent() {
-			for _, p := range removed {
-				if p.Node() == t {
-					return true
-				}
+			if slices.ContainsFunc(removed, func(p Path) bool { return p.Node() == t }) {
+				return true
 			}
 		}
 		return false
@@ -161,14 +159,12 @@ func pathOf(at *yang.Data) Path {
 	return p
 }
 
-// Tops returns the top-level nodes that the draft changed.
-func (d *Draft) Tops() []*yang.Node {
-	seen := map[*yang.Node]bool{}
-	var out []*yang.Node
+// tops are the top-level nodes that the draft changed.
+func (d *Draft) tops() map[*yang.Node]bool {
+	out := map[*yang.Node]bool{}
 	for key := range d.changed {
-		if n := d.set.Root.Member(top(key)); n != nil && !seen[n] {
-			seen[n] = true
-			out = append(out, n)
+		if n := d.set.Root.Member(top(key)); n != nil {
+			out[n] = true
 		}
 	}
 	return out
