@@ -10,6 +10,7 @@ import (
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/internal/together"
 	"ctl.internal/internal/yang"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
@@ -127,10 +128,8 @@ func (x trees) installed(ctx context.Context, edits []hostsvc.TreeEdit) error {
 			name = name[:i]
 		}
 		for x.s.catalog.Installed().Schema.Root.Member(name) == nil {
-			select {
-			case <-ctx.Done():
+			if together.Sleep(ctx, 20*time.Millisecond) != nil {
 				return fault.At(fault.Unavailable, e.Path, "no installed module has the node %s", name)
-			case <-time.After(20 * time.Millisecond):
 			}
 		}
 	}
