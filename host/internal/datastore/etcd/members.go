@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/fault"
 )
 
@@ -102,10 +103,8 @@ func (s *Store) call(ctx context.Context, f func(context.Context, *clientv3.Clie
 		if known := s.refused(err); known != nil {
 			return known
 		}
-		select {
-		case <-time.After(pause):
+		if together.Sleep(ctx, pause) == nil {
 			continue
-		case <-ctx.Done():
 		}
 		if closed := s.Err(); closed != nil {
 			return closed
