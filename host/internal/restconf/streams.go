@@ -36,7 +36,7 @@ func (x *exchange) streams() error {
 			return x.follow(name, form, x.plugin(name))
 		}
 	}
-	return &statusError{fault.New(fault.NotFound, "there is no event stream %.100q", name), http.StatusNotFound, "invalid-value"}
+	return fault.New(fault.NotFound, "there is no event stream %.100q", name)
 }
 
 // plugin is the source of a stream that plugins publish to.
