@@ -104,9 +104,6 @@ func process(lib *library) (ms *gy.Modules, l fault.List) {
 //go:embed modules/*.yang
 var embedded embed.FS
 
-// embeddedSource is the name of the modules that this package carries.
-const embeddedSource = "internal/yang"
-
 // addEmbedded takes the carried module of a name in, if there is one.
 func (lib *library) addEmbedded(name string) error {
 	path := "modules/" + name + ".yang"
@@ -114,7 +111,7 @@ func (lib *library) addEmbedded(name string) error {
 	if err != nil {
 		return nil //nolint:nilerr // not carried: resolve reports the import
 	}
-	f, err := scan(embeddedSource, path, text)
+	f, err := scan("internal/yang", path, text)
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "the carried module %s is broken: %v", name, err)
 	}
