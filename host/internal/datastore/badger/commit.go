@@ -13,6 +13,7 @@ import (
 type request struct {
 	ctx    context.Context
 	txn    datastore.Txn
+	result answer // when the group is written
 	answer chan answer
 }
 
@@ -122,7 +123,6 @@ type group struct {
 	meta    meta
 	batches []datastore.Batch
 	members []*request
-	answers []answer // of the members, when the group is written
 	durable bool
 	bytes   int64 // of Badger's transaction, with the volatile ones that wait
 }
@@ -139,7 +139,8 @@ func (g *group) add(r *request) error {
 	}
 	b, err := g.state.Resolve(r.txn, g.state.Revision()+1, g.at)
 	if err != nil {
-		g.members, g.answers = append(g.members, r), append(g.answers, answer{err: err})
+		r.result.err = err
+		g.members = append(g.members, r)
 		return nil
 	}
 	if len(b.Events) > 0 {
@@ -153,7 +154,8 @@ func (g *group) add(r *request) error {
 		g.batches = append(g.batches, b)
 		g.durable = g.durable || !r.txn.Volatile
 	}
-	g.members, g.answers = append(g.members, r), append(g.answers, answer{rev: g.state.Revision()})
+	r.result.rev = g.state.Revision()
+	g.members = append(g.members, r)
 	return nil
 }
 
@@ -192,12 +194,11 @@ func (g *group) count(b datastore.Batch) {
 // finish writes the group, when one of it is not volatile, and answers.
 func (g *group) finish() {
 	err := g.commit()
-	for i, r := range g.members {
+	for _, r := range g.members {
 		if err != nil {
-			r.answer <- answer{err: err}
-		} else {
-			r.answer <- g.answers[i]
+			r.result = answer{err: err}
 		}
+		r.answer <- r.result
 	}
 }
 

@@ -24,10 +24,6 @@ type members struct {
 	closed  bool
 }
 
-func newMembers(o Options) *members {
-	return &members{o: o, clients: make([]*clientv3.Client, len(o.Endpoints))}
-}
-
 // maxMessage is what client and cluster may exchange at once, in bytes.
 const maxMessage = 64 << 20
 
