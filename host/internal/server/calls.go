@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -60,18 +61,12 @@ func (p pluginCalls) Call(ctx context.Context, plugin, module, rpc string, input
 		}
 		ctx = caller.With(ctx, caller.Caller{User: plugin, Domain: "plugin"})
 	}
-	in, err := r.DecodeInput(append(append([]byte(`{"input":`), orEmpty(input)...), '}'), yang.Options{Defaults: true, Aliases: aliases})
+	body := `{"input":` + cmp.Or(string(input), "{}") + "}"
+	in, err := r.DecodeInput([]byte(body), yang.Options{Defaults: true, Aliases: aliases})
 	if err != nil {
 		return nil, err
 	}
 	return p.s.invoker.Invoke(ctx, module, rpc, in)
-}
-
-func orEmpty(object []byte) []byte {
-	if len(object) == 0 {
-		return []byte("{}")
-	}
-	return object
 }
 
 // trees makes documents of what plugins write into YANG trees; it implements
