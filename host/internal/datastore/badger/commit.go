@@ -34,7 +34,7 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 	select {
 	case s.queue <- r: // another caller writes it
 	case s.writing <- struct{}{}:
-		s.commitAll(s.together(r))
+		s.commitAll(projection.Together(r, s.queue, maxGroup))
 		<-s.writing
 	case <-s.Done():
 		return 0, datastore.ErrClosed
@@ -78,20 +78,6 @@ func (s *Store) flush() {
 			s.opts.Log.Error("volatile transactions are not on the disk yet", "error", err)
 		}
 	}
-}
-
-// together adds all that wait at this moment; they share one sync.
-func (s *Store) together(first *request) []*request {
-	rs := []*request{first}
-	for len(rs) < maxGroup {
-		select {
-		case r := <-s.queue:
-			rs = append(rs, r)
-		default:
-			return rs
-		}
-	}
-	return rs
 }
 
 func (s *Store) commitAll(rs []*request) {
