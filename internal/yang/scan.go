@@ -167,9 +167,6 @@ func tooDeep(text []byte) int {
 }
 
 func skipTo(text []byte, from int, end string) int {
-	if from >= len(text) {
-		return len(text)
-	}
 	n := bytes.Index(text[from:], []byte(end))
 	if n < 0 {
 		return len(text)

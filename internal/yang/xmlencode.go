@@ -163,11 +163,7 @@ func appendXMLText(buf []byte, s string) []byte {
 // xmlName makes an element's name of a member's name inside anydata: what may not stand in one
 // is written _xHHHH_.
 func xmlName(s string) string {
-	plain := s != "" && !strings.Contains(s, "_x")
-	for i := 0; i < len(s) && plain; i++ {
-		plain = nameByte(s[i], i)
-	}
-	if plain {
+	if isIdentifier(s) && !strings.Contains(s, "_x") {
 		return s
 	}
 	var b strings.Builder

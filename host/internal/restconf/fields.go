@@ -78,7 +78,7 @@ func (t fieldTree) apply(d *yang.Data) {
 		return
 	}
 	if d.IsArray() {
-		for e := d.First(); e != nil; e = e.Next() {
+		for e := range d.All() {
 			t.apply(e)
 		}
 		return
@@ -87,13 +87,11 @@ func (t fieldTree) apply(d *yang.Data) {
 	for name, below := range t {
 		want[d.Node.Member(name)] = below
 	}
-	for c := d.First(); c != nil; {
-		next := c.Next()
+	for c := range d.All() {
 		if below := want[c.Node]; below != nil {
 			below.apply(c)
 		} else {
 			c.Remove()
 		}
-		c = next
 	}
 }

@@ -290,7 +290,7 @@ func (e *where) nodes(d, top *yang.Data) []*yang.Data {
 				next = append(next, c)
 				continue
 			}
-			for m := c.First(); m != nil; m = m.Next() {
+			for m := range c.All() {
 				if !s.matches(m) {
 					continue
 				}
@@ -298,7 +298,7 @@ func (e *where) nodes(d, top *yang.Data) []*yang.Data {
 					next = append(next, m)
 					continue
 				}
-				for x := m.First(); x != nil; x = x.Next() {
+				for x := range m.All() {
 					next = append(next, x)
 				}
 			}

@@ -87,11 +87,9 @@ func (x *exchange) children(p tree.Path, body []byte, q query) ([]tree.Edit, err
 		return []tree.Edit{{Op: tree.Create, Path: append(p, step), Value: c, Place: q.place}}, nil
 	}
 	var edits []tree.Edit
-	for e := c.First(); e != nil; {
-		next := e.Next()
+	for e := range c.All() {
 		step.Keys = e.KeyValues()
 		edits = append(edits, tree.Edit{Op: tree.Create, Path: append(p[:len(p):len(p)], step), Value: e, Place: q.place})
-		e = next
 	}
 	if len(edits) == 0 {
 		return nil, fault.At(fault.Missing, c.Path(), "there is no entry to create")

@@ -62,12 +62,7 @@ func refersTo(n *yang.Node, removed []Path) bool {
 		}
 		return false
 	}
-	for _, m := range n.Members() {
-		if m.Config && refersTo(m, removed) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Members(), func(m *yang.Node) bool { return m.Config && refersTo(m, removed) })
 }
 
 // refsBelow checks every leafref in an instance.
@@ -82,7 +77,7 @@ func (d *Draft) refsBelow(at *yang.Data) fault.List {
 		return nil
 	}
 	var l fault.List
-	for c := at.First(); c != nil; c = c.Next() {
+	for c := range at.All() {
 		l = append(l, d.refsBelow(c)...)
 	}
 	return l
@@ -127,7 +122,7 @@ func (d *Draft) leads(base Path, down []*yang.Node, text string) (bool, error) {
 // holds looks for a leaf with a text below an instance.
 func holds(at *yang.Data, down []*yang.Node, text string) bool {
 	if at.IsArray() {
-		for e := at.First(); e != nil; e = e.Next() {
+		for e := range at.All() {
 			if holds(e, down, text) {
 				return true
 			}
