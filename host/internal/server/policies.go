@@ -29,12 +29,12 @@ func (s *Server) validators() map[string]tree.Validator {
 }
 
 // decidingStore is a store by which policies are in force when their commit is answered.
-func (s *Server) decidingStore(store datastore.Store) datastore.Store {
+func (s *Server) decidingStore() datastore.Store {
 	var keys []string
 	for _, node := range policyNodes {
 		keys = append(keys, "/"+node)
 	}
-	return policy.Follow(store, tree.ConfigNamespace, keys, func(ctx context.Context, key string) { _ = s.applyPolicies(ctx, key[1:]) })
+	return policy.Follow(s.store, tree.ConfigNamespace, keys, func(ctx context.Context, key string) { _ = s.applyPolicies(ctx, key[1:]) })
 }
 
 // mirrorSettings shows the settings of files in the configuration tree. The files
