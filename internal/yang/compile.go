@@ -1,10 +1,11 @@
 package yang
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
-	"sort"
+	"strings"
 
 	gy "github.com/openconfig/goyang/pkg/yang"
 
@@ -122,7 +123,7 @@ func kindOf(e *gy.Entry) Kind {
 func (c *compiler) node(e *gy.Entry, parent *Node, config bool) *Node {
 	c.faults = append(c.faults, unsupportedEntry(e)...)
 	n := &Node{
-		Kind: kindOf(e), Name: e.Name, Description: e.Description, Units: e.Units, Config: config, Parent: parent,
+		Kind: kindOf(e), Name: e.Name, Description: e.Description, Config: config, Parent: parent,
 		Mandatory: e.Mandatory == gy.TSTrue, Presence: len(e.Extra["presence"]) > 0, Max: math.MaxUint64,
 		spaces: c.spaces,
 	}
@@ -215,7 +216,5 @@ func written(n gy.Node, s *gy.Statement, take func(string)) {
 
 // byPlace sorts names by the number that stands for them.
 func byPlace(m map[string]int64) []string {
-	names := slices.Sorted(maps.Keys(m))
-	sort.SliceStable(names, func(i, j int) bool { return m[names[i]] < m[names[j]] })
-	return names
+	return slices.SortedFunc(maps.Keys(m), func(a, b string) int { return cmp.Or(cmp.Compare(m[a], m[b]), strings.Compare(a, b)) })
 }

@@ -1,8 +1,6 @@
 package yang
 
 import (
-	"strings"
-
 	gy "github.com/openconfig/goyang/pkg/yang"
 
 	"ctl.internal/sdk/fault"
@@ -78,10 +76,7 @@ func refer(s *gy.Statement, prefixes map[string]string, d *definition) {
 			kind = "identity"
 		}
 		if kind != "" {
-			prefix, name, ok := strings.Cut(c.Argument, ":")
-			if !ok {
-				prefix, name = "", c.Argument
-			}
+			prefix, name := prefixed(c.Argument)
 			d.refs = append(d.refs, kind+" "+prefixes[prefix]+":"+name)
 		}
 		refer(c, prefixes, d)

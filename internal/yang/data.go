@@ -1,6 +1,9 @@
 package yang
 
-import "sync"
+import (
+	"iter"
+	"sync"
+)
 
 // jsonKind is the kind of a JSON value.
 type jsonKind uint8
@@ -45,6 +48,19 @@ func (d *Data) First() *Data { return d.first }
 
 // Next returns the next member or entry of the same parent, nil after the last.
 func (d *Data) Next() *Data { return d.next }
+
+// All yields the members or entries in order. The one that is yielded may be removed, or put elsewhere.
+func (d *Data) All() iter.Seq[*Data] {
+	return func(yield func(*Data) bool) {
+		for c := d.first; c != nil; {
+			next := c.next
+			if !yield(c) {
+				return
+			}
+			c = next
+		}
+	}
+}
 
 // IsArray reports whether d is the array of a list or leaf-list.
 func (d *Data) IsArray() bool { return d.kind == jArray }

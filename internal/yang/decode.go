@@ -188,8 +188,7 @@ func (n *Node) DecodeMembers(text []byte, o Options) ([]*Data, error) {
 			return
 		}
 		seen := map[*Node]bool{}
-		for c := d.first; c != nil; {
-			next := c.next
+		for c := range d.All() {
 			c.parent, c.next = o.At, nil
 			if c.Node = n.index[c.name]; c.Node == nil {
 				v.fault(fault.Unknown, c.Path(), "there is no such member here%s", suggest(c.name, n))
@@ -200,7 +199,6 @@ func (n *Node) DecodeMembers(text []byte, o Options) ([]*Data, error) {
 				v.value(c, c.Node)
 				list = append(list, c)
 			}
-			c = next
 		}
 	})
 	if err != nil {

@@ -131,30 +131,26 @@ func (d *Data) Merge(from *Data) {
 		d.mergeArray(from)
 		return
 	}
-	for c := from.first; c != nil; {
-		next := c.next
+	for c := range from.All() {
 		if have := d.Get(c.Node); have != nil {
 			have.Merge(c)
 		} else {
 			d.dropOtherCases(c.Node)
 			d.add(c)
 		}
-		c = next
 	}
 }
 
 // dropOtherCases removes the members that n, a new one, excludes by a choice.
 func (d *Data) dropOtherCases(n *Node) {
 	for cs := n.Parent; cs != nil && cs.Kind == Case; cs = cs.Parent.Parent {
-		for c := d.first; c != nil; {
-			next := c.next
+		for c := range d.All() {
 			for o := c.Node.Parent; o != nil && o.Kind == Case; o = o.Parent.Parent {
 				if o.Parent == cs.Parent && o != cs {
 					c.Remove()
 					break
 				}
 			}
-			c = next
 		}
 	}
 }
@@ -163,8 +159,7 @@ func (d *Data) mergeArray(from *Data) {
 	if d.Node.Kind == List && len(d.Node.Keys) == 0 {
 		d.first, d.last = nil, nil
 	}
-	for e := from.first; e != nil; {
-		next := e.next
+	for e := range from.All() {
 		have := d.Entry(e.KeyValues())
 		switch {
 		case have == nil:
@@ -172,7 +167,6 @@ func (d *Data) mergeArray(from *Data) {
 		case d.Node.Kind == List:
 			have.Merge(e)
 		}
-		e = next
 	}
 }
 

@@ -1,6 +1,7 @@
 package yang
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -157,18 +158,11 @@ func (p *parser) hex4() rune {
 		p.fail("the text ends inside an escape")
 		return 0
 	}
-	var r rune
-	for _, c := range []byte(p.s[p.pos : p.pos+4]) {
-		switch {
-		case c >= '0' && c <= '9':
-			r = r<<4 | rune(c-'0')
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			r = r<<4 | rune(c|0x20-'a'+10)
-		default:
-			p.fail("four hexadecimal digits are expected after \\u")
-			return 0
-		}
+	r, err := strconv.ParseUint(p.s[p.pos:p.pos+4], 16, 16)
+	if err != nil {
+		p.fail("four hexadecimal digits are expected after \\u")
+		return 0
 	}
 	p.pos += 4
-	return r
+	return rune(r)
 }

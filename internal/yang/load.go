@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	gy "github.com/openconfig/goyang/pkg/yang"
@@ -25,19 +24,14 @@ type Source struct {
 // directory that is not there gives a Source without files.
 func FromFS(name string, fsys fs.FS, dir string) (Source, error) {
 	s := Source{Name: name, Files: map[string][]byte{}}
-	entries, err := fs.ReadDir(fsys, dir)
-	if err != nil {
-		return s, nil //nolint:nilerr // no directory means no modules
+	files, err := fs.Glob(fsys, path.Join(dir, "*.yang"))
+	for _, f := range files {
+		if err == nil {
+			s.Files[path.Base(f)], err = fs.ReadFile(fsys, f)
+		}
 	}
-	for _, e := range entries {
-		if e.IsDir() || !strings.HasSuffix(e.Name(), ".yang") {
-			continue
-		}
-		b, err := fs.ReadFile(fsys, path.Join(dir, e.Name()))
-		if err != nil {
-			return s, fmt.Errorf("reading the modules of %s: %w", name, err)
-		}
-		s.Files[e.Name()] = b
+	if err != nil {
+		return s, fmt.Errorf("reading the modules of %s: %w", name, err)
 	}
 	return s, nil
 }
@@ -55,7 +49,6 @@ func Load(sources ...Source) (*Set, error) {
 		for _, p := range slices.Sorted(maps.Keys(src.Files)) {
 			f, err := scan(src.Name, p, src.Files[p])
 			if err == nil {
-				f.shipped = true
 				err = lib.add(f)
 			}
 			l = append(l, fault.All(err)...)
@@ -89,7 +82,7 @@ func process(lib *library) (ms *gy.Modules, l fault.List) {
 	}()
 	ms = gy.NewModules()
 	ms.ParseOptions.StoreUses = true
-	sort.Slice(lib.order, func(i, j int) bool { return lib.order[i].full() < lib.order[j].full() })
+	slices.SortFunc(lib.order, func(a, b *file) int { return strings.Compare(a.full(), b.full()) })
 	for _, f := range lib.order {
 		if err := ms.Parse(f.text, f.path); err != nil {
 			l = append(l, faults(err)...)
@@ -111,9 +104,6 @@ func process(lib *library) (ms *gy.Modules, l fault.List) {
 //go:embed modules/*.yang
 var embedded embed.FS
 
-// embeddedSource is the name of the modules that this package carries.
-const embeddedSource = "internal/yang"
-
 // addEmbedded takes the carried module of a name in, if there is one.
 func (lib *library) addEmbedded(name string) error {
 	path := "modules/" + name + ".yang"
@@ -121,7 +111,7 @@ func (lib *library) addEmbedded(name string) error {
 	if err != nil {
 		return nil //nolint:nilerr // not carried: resolve reports the import
 	}
-	f, err := scan(embeddedSource, path, text)
+	f, err := scan("internal/yang", path, text)
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "the carried module %s is broken: %v", name, err)
 	}

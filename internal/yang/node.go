@@ -10,6 +10,8 @@
 // restconf for what is stored and addressed by URL.
 package yang
 
+import "slices"
+
 // Kind is the sort of a schema node (RFC 7950 section 4.2.2).
 type Kind uint8
 
@@ -35,12 +37,7 @@ var kindNames = [...]string{
 }
 
 // String returns the YANG keyword.
-func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return ""
-}
+func (k Kind) String() string { return kindNames[k] }
 
 // Node is one node of a compiled schema tree. It is immutable and safe for
 // concurrent use.
@@ -49,7 +46,6 @@ type Node struct {
 	Name        string
 	Module      string // the module whose namespace the node has (RFC 7951 section 4)
 	Description string
-	Units       string
 	Config      bool // writable configuration, as opposed to state (RFC 7950 section 7.21.1)
 	Mandatory   bool
 	Presence    bool     // a container whose existence means something
@@ -132,12 +128,7 @@ type RPC struct {
 
 // NeedsInput reports whether a call without input is refused.
 func (r *RPC) NeedsInput() bool {
-	for _, n := range r.Input.need {
-		if required(n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Input.need, required)
 }
 
 // Module is one module of a Set.

@@ -7,18 +7,12 @@ type Origin uint8
 const (
 	Intended Origin = iota + 1
 	Learned
-	System
 )
 
-var originNames = [...]string{Intended: "intended", Learned: "learned", System: "system"}
+var originNames = [...]string{Intended: "intended", Learned: "learned"}
 
 // String is the name of the identity of ietf-origin.
-func (o Origin) String() string {
-	if int(o) < len(originNames) {
-		return originNames[o]
-	}
-	return ""
-}
+func (o Origin) String() string { return originNames[o] }
 
 // SetOrigin says where an instance with all below it is from; nil means no origin.
 func (d *Data) SetOrigin(o Origin) {

@@ -42,19 +42,7 @@ var prose = map[string]bool{"description": true, "reference": true, "organizatio
 
 // sameMeaning compares two statements, prose and white space left out.
 func sameMeaning(a, b *gy.Statement) bool {
-	if a.Keyword != b.Keyword || a.Argument != b.Argument {
-		return false
-	}
-	x, y := meaning(a), meaning(b)
-	if len(x) != len(y) {
-		return false
-	}
-	for i := range x {
-		if !sameMeaning(x[i], y[i]) {
-			return false
-		}
-	}
-	return true
+	return a.Keyword == b.Keyword && a.Argument == b.Argument && slices.EqualFunc(meaning(a), meaning(b), sameMeaning)
 }
 
 func meaning(s *gy.Statement) []*gy.Statement {

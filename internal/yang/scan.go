@@ -26,7 +26,6 @@ type file struct {
 	revision string
 	stmt     *gy.Statement
 	imports  []importOf
-	shipped  bool // by a caller, not one of the embedded ones
 }
 
 type importOf struct {
@@ -168,9 +167,6 @@ func tooDeep(text []byte) int {
 }
 
 func skipTo(text []byte, from int, end string) int {
-	if from >= len(text) {
-		return len(text)
-	}
 	n := bytes.Index(text[from:], []byte(end))
 	if n < 0 {
 		return len(text)

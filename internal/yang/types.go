@@ -41,12 +41,7 @@ var baseNames = [...]string{
 }
 
 // String returns the YANG name of the type.
-func (b Base) String() string {
-	if int(b) < len(baseNames) {
-		return baseNames[b]
-	}
-	return ""
-}
+func (b Base) String() string { return baseNames[b] }
 
 // Type is a resolved type with the restrictions of all its typedefs.
 type Type struct {

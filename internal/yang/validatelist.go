@@ -23,14 +23,10 @@ func (v *validator) entries(d *Data, n *Node) {
 	entries := d.Len()
 	v.bounds(d, n, entries)
 	if len(n.Keys) > 0 && entries > 1 {
-		v.distinct(d, entries, func(e *Data) string { return e.keyText(n) }, func(e *Data) {
-			v.fault(fault.Invalid, e.Path(), "an earlier entry has the same key")
-		})
+		v.distinct(d, entries, "an earlier entry has the same key", func(e *Data) string { return e.keyText(n) })
 	}
 	for _, group := range n.unique {
-		v.distinct(d, entries, func(e *Data) string { return uniqueText(e, group) }, func(e *Data) {
-			v.fault(fault.Invalid, e.Path(), "an earlier entry has the same %s", groupText(group))
-		})
+		v.distinct(d, entries, "an earlier entry has the same "+groupText(group), func(e *Data) string { return uniqueText(e, group) })
 	}
 }
 
@@ -47,9 +43,7 @@ func (v *validator) leafList(d *Data, n *Node) {
 	}
 	v.bounds(d, n, entries)
 	if n.Config && entries > 1 {
-		v.distinct(d, entries, func(e *Data) string { return string(rune(e.kind)) + e.text }, func(e *Data) {
-			v.fault(fault.Invalid, e.Path(), "the value occurs twice")
-		})
+		v.distinct(d, entries, "the value occurs twice", func(e *Data) string { return string(rune(e.kind)) + e.text })
 	}
 }
 
@@ -75,9 +69,8 @@ func (v *validator) bounds(d *Data, n *Node, entries int) {
 	}
 }
 
-// distinct calls same for every entry whose text an earlier one has; an empty
-// text never counts.
-func (v *validator) distinct(d *Data, entries int, text func(*Data) string, same func(*Data)) {
+// distinct reports every entry whose text an earlier one has; an empty text never counts.
+func (v *validator) distinct(d *Data, entries int, why string, text func(*Data) string) {
 	seen := make(map[string]struct{}, entries)
 	for e := d.first; e != nil; e = e.next {
 		t := text(e)
@@ -85,7 +78,7 @@ func (v *validator) distinct(d *Data, entries int, text func(*Data) string, same
 			continue
 		}
 		if _, twice := seen[t]; twice {
-			same(e)
+			v.fault(fault.Invalid, e.Path(), "%s", why)
 			continue
 		}
 		seen[t] = struct{}{}

@@ -40,8 +40,8 @@ func parseXML(text []byte, n *Node, o Options, a *arena, wrapped bool) (*Data, *
 	}
 	top := a.new()
 	top.kind = jObject
-	start := r.next()
-	if start == nil {
+	start, ok := r.token().(xml.StartElement)
+	if !ok {
 		r.fail("an element is expected here")
 		return nil, r.err
 	}
@@ -52,7 +52,7 @@ func parseXML(text []byte, n *Node, o Options, a *arena, wrapped bool) (*Data, *
 		r.members(top, n)
 	} else {
 		var arrays []*Data
-		r.child(top, n, start, &arrays)
+		r.child(top, n, &start, &arrays)
 	}
 	if r.err == nil {
 		if t := r.token(); t != nil {
@@ -152,14 +152,6 @@ func xmlError(err error) string {
 		return s.Msg
 	}
 	return strings.TrimPrefix(err.Error(), "xml: ")
-}
-
-// next returns the next element that begins, nil at the end.
-func (r *xmlReader) next() *xml.StartElement {
-	if t, ok := r.token().(xml.StartElement); ok {
-		return &t
-	}
-	return nil
 }
 
 // members reads the children of an element as members of d, an instance of n, up to its end.
@@ -266,8 +258,7 @@ func (r *xmlReader) generic(d *Data, module string) {
 			name := r.foreign(t.Name, module)
 			c := r.a.new()
 			c.name = name
-			inner := r.spaces.module[t.Name.Space]
-			r.generic(c, inner)
+			r.generic(c, r.spaces.module[t.Name.Space])
 			switch have := seen[name]; {
 			case have == nil:
 				d.add(c)

@@ -137,7 +137,11 @@ func (w *xmlWriter) scalar(d *Data, name string) string {
 	return d.Text()
 }
 
-var xmlSpecial = [256]bool{'<': true, '>': true, '&': true, '"': true, '\r': true}
+// xmlSpecial are the bytes of xmlEscapes, which are looked for in each text.
+var (
+	xmlSpecial = [256]bool{'<': true, '>': true, '&': true, '"': true, '\r': true}
+	xmlEscapes = map[byte]string{'<': "&lt;", '>': "&gt;", '&': "&amp;", '"': "&quot;", '\r': "&#13;"}
+)
 
 // jsonOrXML are the bytes that one of the two escapes, and the end of a JSON string.
 var jsonOrXML = [256]bool{'<': true, '>': true, '&': true, '"': true, '\r': true, '\\': true}
@@ -150,20 +154,7 @@ func appendXMLText(buf []byte, s string) []byte {
 		if !xmlSpecial[s[i]] {
 			continue
 		}
-		var esc string
-		switch s[i] {
-		case '<':
-			esc = "&lt;"
-		case '>':
-			esc = "&gt;"
-		case '&':
-			esc = "&amp;"
-		case '"':
-			esc = "&quot;"
-		case '\r':
-			esc = "&#13;"
-		}
-		buf = append(append(buf, s[start:i]...), esc...)
+		buf = append(append(buf, s[start:i]...), xmlEscapes[s[i]]...)
 		start = i + 1
 	}
 	return append(buf, s[start:]...)
@@ -172,11 +163,7 @@ func appendXMLText(buf []byte, s string) []byte {
 // xmlName makes an element's name of a member's name inside anydata: what may not stand in one
 // is written _xHHHH_.
 func xmlName(s string) string {
-	plain := s != "" && !strings.Contains(s, "_x")
-	for i := 0; i < len(s) && plain; i++ {
-		plain = nameByte(s[i], i)
-	}
-	if plain {
+	if isIdentifier(s) && !strings.Contains(s, "_x") {
 		return s
 	}
 	var b strings.Builder

@@ -35,17 +35,14 @@ func (n *Node) carryEvents(ctx context.Context) {
 			}
 		}
 		for id, cancel := range alive {
-			if !now[id] || ctx.Err() != nil {
+			if !now[id] {
 				cancel()
 				delete(alive, id)
 			}
 		}
 		select {
 		case <-changed:
-		case <-ctx.Done():
-			for _, cancel := range alive {
-				cancel()
-			}
+		case <-ctx.Done(): // which ends those of all nodes
 			return
 		}
 	}

@@ -52,20 +52,9 @@ type target struct {
 	here bool
 }
 
-// Invoke implements grpc.ClientConnInterface.
-func (f forwarder) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
-	return f.try(ctx, func(ctx context.Context, t target, trailer *metadata.MD) error {
-		if t.here {
-			return t.conn.Invoke(ctx, method, args, reply, opts...)
-		}
-		return t.conn.Invoke(f.outgoing(ctx, t, "1"), method, args, reply, append(opts, grpc.Trailer(trailer))...)
-	})
-}
-
 // NewStream implements grpc.ClientConnInterface. A stream that has begun is not repeated;
 // it ends when the role goes to another node.
 func (f forwarder) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	var stream grpc.ClientStream
 	t, err := f.find(ctx, 0)
 	if err != nil && t.role.Epoch != 0 {
 		t, err = f.find(ctx, t.role.Epoch)
@@ -77,7 +66,8 @@ func (f forwarder) NewStream(ctx context.Context, desc *grpc.StreamDesc, method 
 		return t.conn.NewStream(ctx, desc, method, opts...)
 	}
 	during, cancel := context.WithCancelCause(ctx)
-	if stream, err = t.conn.NewStream(f.outgoing(during, t, ""), desc, method, opts...); err != nil {
+	stream, err := t.conn.NewStream(f.outgoing(during, t, ""), desc, method, opts...)
+	if err != nil {
 		cancel(nil)
 		return nil, f.failed(err, nil)
 	}
@@ -100,8 +90,8 @@ func (s *forwardedStream) RecvMsg(m any) error {
 	return err
 }
 
-// try makes a call, and a second time where that is right.
-func (f forwarder) try(ctx context.Context, do func(context.Context, target, *metadata.MD) error) error {
+// Invoke implements grpc.ClientConnInterface. It makes the call, and a second time where that is right.
+func (f forwarder) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
 	not := datastore.Revision(0) // an epoch that was tried in vain
 	var err error
 	for range 2 {
@@ -115,10 +105,12 @@ func (f forwarder) try(ctx context.Context, do func(context.Context, target, *me
 		var trailer metadata.MD
 		during, cancel := context.WithCancelCause(ctx)
 		var watching sync.WaitGroup
-		if !t.here {
+		if t.here {
+			err = t.conn.Invoke(during, method, args, reply, opts...)
+		} else {
 			watching.Go(func() { f.watch(during, t, cancel) })
+			err = t.conn.Invoke(f.outgoing(during, t, "1"), method, args, reply, append(opts, grpc.Trailer(&trailer))...)
 		}
-		err = do(during, t, &trailer)
 		moved := context.Cause(during) == errMoved
 		cancel(nil)
 		watching.Wait()

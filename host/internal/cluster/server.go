@@ -15,6 +15,7 @@ import (
 
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/plugin/events"
+	"ctl.internal/internal/together"
 	"ctl.internal/internal/wire"
 	"ctl.internal/internal/wire/frames"
 	"ctl.internal/sdk/caller"
@@ -77,9 +78,7 @@ func (n *Node) here(ctx context.Context, name string, epoch uint64, safe bool) (
 		if r, ok := n.o.Roles.Holder(plugin.RolePrefix + name); ok && uint64(r.Epoch) > epoch {
 			return nil, err
 		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
+		if together.Sleep(ctx, 100*time.Millisecond) != nil {
 			return nil, err
 		}
 	}

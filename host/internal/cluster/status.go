@@ -78,8 +78,7 @@ func (n *Node) Status(ctx context.Context) Status {
 
 func (m *Member) ask(ctx context.Context, n *Node) {
 	if m.Self {
-		live := n.live()
-		m.Live = &live
+		m.Live = n.live()
 		return
 	}
 	var live Live
@@ -91,9 +90,9 @@ func (m *Member) ask(ctx context.Context, n *Node) {
 }
 
 // live is what this node says of itself.
-func (n *Node) live() Live {
+func (n *Node) live() *Live {
 	age, _ := n.o.Store.Local(func(datastore.Snapshot) error { return nil })
-	return Live{Revision: uint64(n.o.Store.Revision()), AgeMS: age.Milliseconds(), LeaseMS: n.o.Roles.Valid().Milliseconds()}
+	return &Live{Revision: uint64(n.o.Store.Revision()), AgeMS: age.Milliseconds(), LeaseMS: n.o.Roles.Valid().Milliseconds()}
 }
 
 // ask calls another node itself.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
+
+	"ctl.internal/internal/together"
 )
 
 // Follower keeps something equal to a part of a store.
@@ -29,10 +31,8 @@ func Follow(ctx context.Context, s Store, prefixes []Prefix, f Follower) error {
 		if ctx.Err() != nil || errors.Is(err, ErrClosed) {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		if together.Sleep(ctx, pause) != nil {
 			return nil
-		case <-time.After(pause):
 		}
 		pause = min(2*pause+time.Duration(rand.Int64N(int64(100*time.Millisecond))), 2*time.Second)
 	}

@@ -172,7 +172,7 @@ func (m *Manager) keep(s *session) (reason string) {
 		}
 		for _, seat := range m.seats {
 			if seat.term != nil && seat.term.s == s {
-				seat.term.notify()
+				together.Notify(seat.term.renewed)
 			}
 		}
 		m.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/internal/together"
 )
 
 // drainTime is how long a holder that is asked to stop may take.
@@ -57,14 +58,7 @@ func (t *Term) Draining() bool { return t.draining.Load() }
 // Drain asks the holder to stop and to release the role.
 func (t *Term) Drain() {
 	t.draining.Store(true)
-	t.notify()
-}
-
-func (t *Term) notify() {
-	select {
-	case t.renewed <- struct{}{}:
-	default:
-	}
+	together.Notify(t.renewed)
 }
 
 func (t *Term) lose() { t.losing.Do(func() { close(t.lost) }) }

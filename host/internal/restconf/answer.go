@@ -159,11 +159,9 @@ func (x *exchange) sendErrors(status int, v any) {
 // encoded too (RFC 8040 section 3.5.3).
 func location(p tree.Path) string {
 	var b strings.Builder
-	for i := range p {
-		key := p[:i+1].Key()
-		part := key[strings.LastIndexByte(key, '/'):]
+	for part := range strings.SplitSeq(p.Key()[1:], "/") {
 		name, keys, ok := strings.Cut(part, "=")
-		b.WriteString(name)
+		b.WriteString("/" + name)
 		if ok {
 			b.WriteString("=" + strings.NewReplacer(":", "%3A", "@", "%40", "$", "%24", "*", "%2A").Replace(keys))
 		}

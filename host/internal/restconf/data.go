@@ -67,15 +67,7 @@ func (x *exchange) target() (tree.Path, error) {
 	if err == nil && len(p) > 0 && !x.own && !now.served(p[0].Node.Module) {
 		err = fault.New(fault.Unknown, "there is no node %q", p[0].Node.QName())
 	}
-	return p, absent(err)
-}
-
-// absent gives an error about a node that the schema does not have its status.
-func absent(err error) error {
-	if f := fault.All(err); err != nil && f[0].Kind == fault.Unknown {
-		return &statusError{f[0], http.StatusBadRequest, "unknown-element"}
-	}
-	return err
+	return p, err
 }
 
 // missing answers that there is nothing at a path.
@@ -119,6 +111,5 @@ func (x *exchange) datastore() error {
 			return x.replyValue(map[string]any{"ietf-restconf:ds": list})
 		})
 	}
-	return &statusError{fault.New(fault.NotFound, "there is no datastore %.60q: ietf-datastores:running, :intended and :operational are served", name),
-		http.StatusNotFound, "invalid-value"}
+	return fault.New(fault.NotFound, "there is no datastore %.60q: ietf-datastores:running, :intended and :operational are served", name)
 }

@@ -291,9 +291,7 @@ func (c *changes) change(e datastore.Event) (change, bool) {
 		one.Data = x.member(p, at)
 		one.xml = at.AppendXML(nil)
 	}
-	if s := set.XMLPath(one.Path); s != nil {
-		one.xmlPath = s
-	}
+	one.xmlPath = set.XMLPath(one.Path)
 	return one, true
 }
 

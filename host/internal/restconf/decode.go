@@ -47,10 +47,7 @@ func (x *exchange) decode(p tree.Path, body []byte, o yang.Options) (*yang.Data,
 // decodeAll reads the whole datastore: {"data": {…}}, the name qualified or not.
 func (x *exchange) decodeAll(root *yang.Node, body []byte, o yang.Options) (*yang.Data, error) {
 	if !o.XML {
-		var err error
-		if body, err = unwrap(body, "data", "ietf-restconf:data"); err != nil {
-			return nil, err
-		}
+		body = unwrap(body, "data", "ietf-restconf:data")
 	}
 	d, err := root.Decode(body, o)
 	if err != nil {

@@ -9,15 +9,13 @@ import (
 
 // fieldTree is a parsed fields parameter (RFC 8040 section 4.8.3): the names that
 // are wanted below a node. A name without names below it is wanted as a whole.
-type fieldTree struct {
-	names map[string]*fieldTree
-}
+type fieldTree map[string]fieldTree
 
 const maxFieldDepth = 32
 
 // parseFields reads an expression such as a;b(c;d)/e.
-func parseFields(s string) (*fieldTree, error) {
-	t := &fieldTree{}
+func parseFields(s string) (fieldTree, error) {
+	t := fieldTree{}
 	if rest, ok := t.read(s, 0); !ok || rest != "" {
 		return nil, fault.New(fault.Invalid, "fields: %.100q is wrong at character %d", s, len(s)-len(rest)+1)
 	}
@@ -25,7 +23,7 @@ func parseFields(s string) (*fieldTree, error) {
 }
 
 // read takes paths that semicolons part off the beginning of s: name/name(list).
-func (t *fieldTree) read(s string, depth int) (rest string, ok bool) {
+func (t fieldTree) read(s string, depth int) (rest string, ok bool) {
 	at, level := t, depth
 	for {
 		end := strings.IndexAny(s+";", "/();")
@@ -53,19 +51,16 @@ func (t *fieldTree) read(s string, depth int) (rest string, ok bool) {
 }
 
 // below is what is wanted below a name.
-func (t *fieldTree) below(name string) *fieldTree {
-	if t.names == nil {
-		t.names = map[string]*fieldTree{}
+func (t fieldTree) below(name string) fieldTree {
+	if t[name] == nil {
+		t[name] = fieldTree{}
 	}
-	if t.names[name] == nil {
-		t.names[name] = &fieldTree{}
-	}
-	return t.names[name]
+	return t[name]
 }
 
 // check refuses names that the schema does not have.
-func (t *fieldTree) check(n *yang.Node) error {
-	for name, below := range t.names {
+func (t fieldTree) check(n *yang.Node) error {
+	for name, below := range t {
 		m := n.Member(name)
 		if m == nil {
 			return fault.New(fault.Invalid, "fields: there is no node %.60q below %q", name, n.Name)
@@ -78,27 +73,25 @@ func (t *fieldTree) check(n *yang.Node) error {
 }
 
 // apply removes what is not wanted.
-func (t *fieldTree) apply(d *yang.Data) {
-	if len(t.names) == 0 {
+func (t fieldTree) apply(d *yang.Data) {
+	if len(t) == 0 {
 		return
 	}
 	if d.IsArray() {
-		for e := d.First(); e != nil; e = e.Next() {
+		for e := range d.All() {
 			t.apply(e)
 		}
 		return
 	}
-	want := map[*yang.Node]*fieldTree{}
-	for name, below := range t.names {
+	want := map[*yang.Node]fieldTree{}
+	for name, below := range t {
 		want[d.Node.Member(name)] = below
 	}
-	for c := d.First(); c != nil; {
-		next := c.Next()
+	for c := range d.All() {
 		if below := want[c.Node]; below != nil {
 			below.apply(c)
 		} else {
 			c.Remove()
 		}
-		c = next
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -153,15 +154,7 @@ func (x *exchange) read(kind, content string, p tree.Path) (found instance, err 
 
 // holdsState reports whether there is state below a node, or it is state.
 func holdsState(n *yang.Node) bool {
-	if !n.Config {
-		return true
-	}
-	for _, m := range n.Members() {
-		if holdsState(m) {
-			return true
-		}
-	}
-	return false
+	return !n.Config || slices.ContainsFunc(n.Members(), holdsState)
 }
 
 // shape applies with-defaults, fields and depth.
@@ -187,14 +180,12 @@ func (x *exchange) shape(at *yang.Data, q query) (*yang.Data, error) {
 }
 
 func trimDefaults(d *yang.Data) {
-	for c := d.First(); c != nil; {
-		next := c.Next()
+	for c := range d.All() {
 		if c.Node != nil && !c.Node.IsKey() && c.Node.IsDefault(c.Text()) {
 			c.Remove()
 		} else {
 			trimDefaults(c)
 		}
-		c = next
 	}
 }
 
@@ -204,7 +195,7 @@ func prune(d *yang.Data, depth int) {
 		if d.Node.Kind == yang.LeafList {
 			return
 		}
-		for e := d.First(); e != nil; e = e.Next() {
+		for e := range d.All() {
 			prune(e, depth)
 		}
 		return
@@ -213,7 +204,7 @@ func prune(d *yang.Data, depth int) {
 		d.Clear()
 		return
 	}
-	for c := d.First(); c != nil; c = c.Next() {
+	for c := range d.All() {
 		prune(c, depth-1)
 	}
 }

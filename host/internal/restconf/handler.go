@@ -191,7 +191,7 @@ func (x *exchange) installed() *Installed {
 }
 
 func (x *exchange) notFound() error {
-	return &statusError{fault.New(fault.NotFound, "there is no such resource"), http.StatusNotFound, "invalid-value"}
+	return fault.New(fault.NotFound, "there is no such resource")
 }
 
 // methods answers OPTIONS, and fails for a method that is not among those of allow.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/internal/yang"
 )
 
@@ -32,7 +33,7 @@ type history struct {
 	size    int
 	next    uint64
 	ended   string // why no more events come
-	wake    chan struct{}
+	changed together.Signal
 	began   time.Time
 	prefix  string // of the ids of this history: those of an earlier run are not of it
 	holders int
@@ -75,7 +76,7 @@ func (h *histories) hold(name string, now time.Time, from source) (*history, fun
 			cancel()
 			return nil, nil, err
 		}
-		s = &history{wake: make(chan struct{}), began: now, cancel: cancel, done: make(chan struct{}),
+		s = &history{began: now, cancel: cancel, done: make(chan struct{}),
 			prefix: strconv.FormatInt(now.UnixMicro(), 36) + "-"}
 		if h.all == nil {
 			h.all = map[string]*history{}
@@ -135,16 +136,14 @@ func (s *history) add(e Event) {
 		s.kept[0] = nil
 		s.kept = s.kept[1:]
 	}
-	close(s.wake)
-	s.wake = make(chan struct{})
+	s.changed.Fire()
 }
 
 func (s *history) end(why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = why
-	close(s.wake)
-	s.wake = make(chan struct{})
+	s.changed.Fire()
 }
 
 // newest is the id of the last event.
@@ -179,7 +178,7 @@ func (s *history) after(id uint64) (events []*record, more <-chan struct{}, lost
 	if len(events) > 64 {
 		events = events[:64]
 	}
-	return append([]*record(nil), events...), s.wake, false, s.ended
+	return append([]*record(nil), events...), s.changed.Wait(), false, s.ended
 }
 
 // resume is the id that a client saw last, as it was sent with the event; false when it is not of

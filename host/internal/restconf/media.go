@@ -135,7 +135,7 @@ func (x *exchange) negotiate(ranges []accepted) (media string, ok bool) {
 // request reads the parameters and the body of a request.
 func (x *exchange) request() (q query, body []byte, err error) {
 	if q, err = x.query(); err == nil {
-		body, _, err = x.body()
+		body, err = x.body()
 	}
 	return q, body, err
 }
@@ -173,7 +173,7 @@ var byteOrderMark = []byte("\ufeff")
 
 // body reads the request's body within the limit. A body without bytes may have
 // any type.
-func (x *exchange) body() ([]byte, string, error) {
+func (x *exchange) body() ([]byte, error) {
 	var b []byte
 	var err error
 	if n := x.r.ContentLength; n >= 0 && n <= min(x.o.MaxBody, bodyAtOnce) {
@@ -184,16 +184,16 @@ func (x *exchange) body() ([]byte, string, error) {
 	}
 	if err != nil {
 		if e := (*http.MaxBytesError)(nil); errors.As(err, &e) {
-			return nil, "", fault.New(fault.TooBig, "the body is larger than the limit of %d bytes", e.Limit)
+			return nil, fault.New(fault.TooBig, "the body is larger than the limit of %d bytes", e.Limit)
 		}
-		return nil, "", fault.Wrap(fault.Malformed, err, "the body could not be read")
+		return nil, fault.Wrap(fault.Malformed, err, "the body could not be read")
 	}
 	if len(b) == 0 {
-		return nil, mediaJSON, nil
+		return nil, nil
 	}
 	if e := x.r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		x.w.Header().Set("Accept-Encoding", "identity") // RFC 9110 section 12.5.3
-		return nil, "", &statusError{fault.New(fault.Invalid, "the body is encoded as %.40q: send it as it is, without Content-Encoding", e),
+		return nil, &statusError{fault.New(fault.Invalid, "the body is encoded as %.40q: send it as it is, without Content-Encoding", e),
 			http.StatusUnsupportedMediaType, "invalid-value"}
 	}
 	b = bytes.TrimPrefix(b, byteOrderMark)
@@ -202,5 +202,5 @@ func (x *exchange) body() ([]byte, string, error) {
 	if x.inXML && x.anyType { // the answer is in the form of the request (RFC 8040 section 5.2)
 		x.answerAs(mediaYANGDataXML)
 	}
-	return b, t, err
+	return b, err
 }

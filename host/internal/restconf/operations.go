@@ -57,7 +57,7 @@ func (x *exchange) operation(name string) error {
 		r, invoke = own.RPC(module, rpc), x.subscribe
 	}
 	if r == nil || !now.served(module) {
-		return &statusError{fault.New(fault.NotFound, "there is no operation %.100q%s", name, x.meant(name)), http.StatusNotFound, "invalid-value"}
+		return fault.New(fault.NotFound, "there is no operation %.100q%s", name, x.meant(name))
 	}
 	if err := x.methods("POST, OPTIONS"); err != nil {
 		return err

@@ -56,19 +56,13 @@ type Event struct {
 	Number uint64                 // of the event in its stream; 0: as they come
 }
 
-// Events is the source of event streams.
-type Events interface {
-	// Subscribe delivers what is published to a stream until ctx ends; the channel
-	// is closed when the stream ends.
-	Subscribe(ctx context.Context, stream string) (<-chan Event, error)
-}
-
-// Options of a Handler. Catalog, Invoker, Store, Waiting, Readable and Still are required.
+// Options of a Handler. Catalog, Invoker, Store, Events, Waiting, Readable and Still are required.
 type Options struct {
-	Catalog    Catalog
-	Invoker    Invoker
-	Store      datastore.Store
-	Events     Events                    // nil: no streams
+	Catalog Catalog
+	Invoker Invoker
+	Store   datastore.Store
+	// Events subscribes to a stream. run emits what is published to it until the stream or ctx ends.
+	Events     func(ctx context.Context, stream string) (run func(emit func(Event)) error)
 	Validators map[string]tree.Validator // by top-level node, "aaa:http-authorization"
 	// Owners check changes of the trees of plugins, by top-level node; nil: none are asked.
 	Owners  func(qname string) tree.Owner

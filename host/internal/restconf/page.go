@@ -61,7 +61,7 @@ func (x *exchange) cut(p tree.Path, at *yang.Data, q query, m *mark) (*mark, err
 // choose filters and sorts.
 func (g *page) choose(at *yang.Data) ([]*yang.Data, error) {
 	var entries []*yang.Data
-	for e := at.First(); e != nil; e = e.Next() {
+	for e := range at.All() {
 		if g.where == nil || g.where.holds(e, e) {
 			entries = append(entries, e)
 		}

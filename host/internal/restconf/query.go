@@ -2,7 +2,6 @@ package restconf
 
 import (
 	"math"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -16,7 +15,7 @@ import (
 type query struct {
 	content  string // "all", "config" or "nonconfig"
 	depth    int    // 0 = unbounded
-	fields   *fieldTree
+	fields   fieldTree
 	defaults string // with-defaults
 	place    tree.Place
 	page     *page // nil: all entries
@@ -52,7 +51,7 @@ func (x *exchange) query() (query, error) {
 		case !known && x.env == legacy:
 			continue
 		case !known || !strings.Contains(methods, x.r.Method):
-			return q, &statusError{fault.New(fault.Invalid, "the query parameter %.40q is not allowed here", name), http.StatusBadRequest, "invalid-value"}
+			return q, fault.New(fault.Invalid, "the query parameter %.40q is not allowed here", name)
 		case err != nil || seen[name]:
 			return q, fault.New(fault.Invalid, "the query parameter %q must occur once and be encoded properly", name)
 		}

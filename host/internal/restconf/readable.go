@@ -12,8 +12,7 @@ func unread(p tree.Path, at *yang.Data, readable func(string) (may, all bool)) {
 		return
 	}
 	whole := at.IsArray()
-	for c := at.First(); c != nil; {
-		next := c.Next()
+	for c := range at.All() {
 		step := tree.Step{Node: c.Node}
 		var below tree.Path
 		if whole {
@@ -32,7 +31,6 @@ func unread(p tree.Path, at *yang.Data, readable func(string) (may, all bool)) {
 		if !may || !all && c.IsArray() && c.First() == nil {
 			c.Remove()
 		}
-		c = next
 	}
 }
 

@@ -191,7 +191,7 @@ func (h *Handler) Merged(may func(ctx context.Context, stream string) bool) http
 		all := h.reader(w, r)
 		all.form, all.may = asJSON, may
 		for _, s := range h.o.Catalog.Installed().Streams {
-			if h.o.Events == nil || !may(r.Context(), s.Name) {
+			if !may(r.Context(), s.Name) {
 				continue
 			}
 			kept, release, err := h.streamsKept.hold(s.Name, h.o.Now(), h.plugin(s.Name))

@@ -64,29 +64,24 @@ func (s *sse) next() (data, id string) {
 	}
 }
 
-// fed is an Events that a test feeds, to any number of subscribers.
-type fed struct{ ch chan chan<- Event }
-
-func (e fed) Subscribe(ctx context.Context, _ string) (<-chan Event, error) {
-	c := make(chan Event, 16)
-	select {
-	case e.ch <- c:
-	case <-ctx.Done():
-	}
-	return c, nil
-}
-
 func (f *fixture) feed() (chan<- Event, func()) {
-	e := fed{make(chan chan<- Event, 1)}
+	subscribed := make(chan chan<- Event, 1)
 	f.now.Streams = []Stream{{Name: "lab"}}
-	f.o.Events = e
+	f.o.Events = func(ctx context.Context, _ string) func(func(Event)) error {
+		c := make(chan Event, 16)
+		select {
+		case subscribed <- c:
+		case <-ctx.Done():
+		}
+		return fed(ctx, c)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_ = f.Record(ctx, func() <-chan struct{} { return nil })
 	}()
-	return <-e.ch, func() { cancel(); <-done }
+	return <-subscribed, func() { cancel(); <-done }
 }
 
 func TestStreamsAreReplayed(t *testing.T) {
@@ -161,7 +156,7 @@ func TestAllStreamsAsOne(t *testing.T) {
 }
 
 func TestHistoryIsBounded(t *testing.T) {
-	s := &history{wake: make(chan struct{})}
+	s := &history{}
 	for range keptEvents + 10 {
 		s.add(Event{Name: "a:b", Data: []byte("{}")})
 	}
@@ -171,7 +166,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	if events, _, lost, _ := s.after(10); lost || len(events) == 0 || events[0].id != 11 {
 		t.Errorf("the oldest kept event is %v, lost %v", events, lost)
 	}
-	big := &history{wake: make(chan struct{})}
+	big := &history{}
 	for range 40 {
 		big.add(Event{Data: make([]byte, 1<<20)})
 	}

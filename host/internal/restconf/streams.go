@@ -32,31 +32,16 @@ func (x *exchange) streams() error {
 		return x.replyValue(map[string]any{"streams": x.streamList(nil)})
 	}
 	for _, s := range x.installed().Streams {
-		if s.Name == name && x.o.Events != nil {
+		if s.Name == name {
 			return x.follow(name, form, x.plugin(name))
 		}
 	}
-	return &statusError{fault.New(fault.NotFound, "there is no event stream %.100q", name), http.StatusNotFound, "invalid-value"}
+	return fault.New(fault.NotFound, "there is no event stream %.100q", name)
 }
 
 // plugin is the source of a stream that plugins publish to.
 func (h *Handler) plugin(name string) source {
-	return func(ctx context.Context) (func(func(Event)) error, error) {
-		events, err := h.o.Events.Subscribe(ctx, name)
-		return func(emit func(Event)) error {
-			for {
-				select {
-				case <-ctx.Done():
-					return ctx.Err()
-				case e, open := <-events:
-					if !open {
-						return nil
-					}
-					emit(e)
-				}
-			}
-		}, err
-	}
+	return func(ctx context.Context) (func(func(Event)) error, error) { return h.o.Events(ctx, name), nil }
 }
 
 // Record keeps the events of the installed streams for replay until ctx ends. changed is closed
@@ -73,7 +58,7 @@ func (h *Handler) Record(ctx context.Context, changed func() <-chan struct{}) er
 		want := map[string]bool{}
 		for _, s := range h.o.Catalog.Installed().Streams {
 			want[s.Name] = true
-			if held[s.Name] == nil && h.o.Events != nil {
+			if held[s.Name] == nil {
 				var err error
 				if _, held[s.Name], err = h.streamsKept.hold(s.Name, h.o.Now(), h.plugin(s.Name)); err != nil {
 					h.o.Log.WarnContext(ctx, "restconf: the events of a stream are not kept", "stream", s.Name, "error", err)

@@ -12,16 +12,28 @@ import (
 	"time"
 )
 
-// fakeEvents is a stream that a test feeds.
-type fakeEvents chan Event
-
-func (c fakeEvents) Subscribe(context.Context, string) (<-chan Event, error) { return c, nil }
+// fed emits what a test puts into a channel, until that is closed.
+func fed(ctx context.Context, events <-chan Event) func(func(Event)) error {
+	return func(emit func(Event)) error {
+		for {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case e, open := <-events:
+				if !open {
+					return nil
+				}
+				emit(e)
+			}
+		}
+	}
+}
 
 func TestEventStream(t *testing.T) {
 	f := newFixture(t)
-	events := make(fakeEvents)
+	events := make(chan Event)
 	f.now.Streams = []Stream{{Name: "lab"}}
-	f.o.Events = events
+	f.o.Events = func(ctx context.Context, _ string) func(func(Event)) error { return fed(ctx, events) }
 	var waiting atomic.Int64 // for an event
 	told := make(chan int64, 100)
 	f.o.Waiting = func(context.Context) func() {

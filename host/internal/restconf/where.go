@@ -13,7 +13,12 @@ import (
 // contains() and starts-with(), paths of children and predicates. It reads no variables and no
 // other axes. Prefixes are names of modules and may be left out.
 type where struct {
-	root *expr
+	op    string // and or not = != < <= > >= contains starts-with path literal number
+	args  []*where
+	text  string  // of a literal
+	num   float64 // of a number
+	steps []whereStep
+	abs   bool
 }
 
 const (
@@ -21,19 +26,9 @@ const (
 	maxWhereDepth = 32
 )
 
-// expr is a node of a filter.
-type expr struct {
-	op    string // and or not = != < <= > >= contains starts-with path literal number
-	args  []*expr
-	text  string  // of a literal
-	num   float64 // of a number
-	steps []whereStep
-	abs   bool
-}
-
 type whereStep struct {
 	name       string // "*" for any, "." for the node itself
-	predicates []*expr
+	predicates []*where
 }
 
 func parseWhere(s string) (*where, error) {
@@ -43,7 +38,7 @@ func parseWhere(s string) (*where, error) {
 	if e == nil || p.pos < len(s) || len(s) > maxWhere {
 		return nil, fault.New(fault.Invalid, "the filter %.100q cannot be read at character %d: supported are paths of children, = != < <= > >=, and, or, not(), contains() and starts-with()", s, p.pos+1)
 	}
-	return &where{e}, nil
+	return e, nil
 }
 
 type whereParser struct {
@@ -80,11 +75,11 @@ func nameChar(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' || c == ':'
 }
 
-func (p *whereParser) or(depth int) *expr {
-	return p.joined("or", depth, func() *expr { return p.joined("and", depth, func() *expr { return p.comparison(depth + 1) }) })
+func (p *whereParser) or(depth int) *where {
+	return p.joined("or", depth, func() *where { return p.joined("and", depth, func() *where { return p.comparison(depth + 1) }) })
 }
 
-func (p *whereParser) joined(op string, depth int, part func() *expr) *expr {
+func (p *whereParser) joined(op string, depth int, part func() *where) *where {
 	if depth > maxWhereDepth {
 		return nil
 	}
@@ -94,12 +89,12 @@ func (p *whereParser) joined(op string, depth int, part func() *expr) *expr {
 		if other == nil {
 			return nil
 		}
-		e = &expr{op: op, args: []*expr{e, other}}
+		e = &where{op: op, args: []*where{e, other}}
 	}
 	return e
 }
 
-func (p *whereParser) comparison(depth int) *expr {
+func (p *whereParser) comparison(depth int) *where {
 	e := p.operand(depth)
 	if e == nil {
 		return nil
@@ -110,13 +105,13 @@ func (p *whereParser) comparison(depth int) *expr {
 			if other == nil {
 				return nil
 			}
-			return &expr{op: op, args: []*expr{e, other}}
+			return &where{op: op, args: []*where{e, other}}
 		}
 	}
 	return e
 }
 
-func (p *whereParser) operand(depth int) *expr {
+func (p *whereParser) operand(depth int) *where {
 	p.blanks()
 	if p.pos >= len(p.s) {
 		return nil
@@ -124,7 +119,7 @@ func (p *whereParser) operand(depth int) *expr {
 	for name, args := range map[string]int{"not": 1, "contains": 2, "starts-with": 2} {
 		at := p.pos
 		if p.word(name) && p.take("(") {
-			e := &expr{op: name}
+			e := &where{op: name}
 			for i := range args {
 				a := p.or(depth + 1)
 				if a == nil || i < args-1 && !p.take(",") {
@@ -153,7 +148,7 @@ func (p *whereParser) operand(depth int) *expr {
 		if end < 0 {
 			return nil
 		}
-		e := &expr{op: "literal", text: p.s[p.pos+1 : p.pos+1+end]}
+		e := &where{op: "literal", text: p.s[p.pos+1 : p.pos+1+end]}
 		p.pos += end + 2
 		return e
 	case c >= '0' && c <= '9' || c == '-':
@@ -165,15 +160,15 @@ func (p *whereParser) operand(depth int) *expr {
 		if err != nil {
 			return nil
 		}
-		e := &expr{op: "number", num: n, text: p.s[p.pos:end]}
+		e := &where{op: "number", num: n, text: p.s[p.pos:end]}
 		p.pos = end
 		return e
 	}
 	return p.path(depth)
 }
 
-func (p *whereParser) path(depth int) *expr {
-	e := &expr{op: "path", abs: p.take("/")}
+func (p *whereParser) path(depth int) *where {
+	e := &where{op: "path", abs: p.take("/")}
 	for {
 		s := whereStep{}
 		if p.take("*") {
@@ -202,32 +197,30 @@ func (p *whereParser) path(depth int) *expr {
 	}
 }
 
-// holds reports whether an instance passes. top is what absolute paths begin at.
-func (w *where) holds(d, top *yang.Data) bool { return w.root.truth(d, top) }
-
 // event reports whether a notification passes.
-func (w *where) event(e *Event, sets []*yang.Set) bool {
-	if d, s := e.decode(sets); d != nil {
+func (e *where) event(n *Event, sets []*yang.Set) bool {
+	if d, s := n.decode(sets); d != nil {
 		top := yang.NewData(s.Root, false)
 		top.Add(d)
-		return w.holds(top, top)
+		return e.holds(top, top)
 	}
-	text, err := json.Marshal(map[string]json.RawMessage{e.Name: e.Data})
+	text, err := json.Marshal(map[string]json.RawMessage{n.Name: n.Data})
 	if err != nil {
 		return false
 	}
 	d, err := yang.DecodeAny(text)
-	return err == nil && w.holds(d, d)
+	return err == nil && e.holds(d, d)
 }
 
-func (e *expr) truth(d, top *yang.Data) bool {
+// holds reports whether an instance passes. top is what absolute paths begin at.
+func (e *where) holds(d, top *yang.Data) bool {
 	switch e.op {
 	case "and":
-		return e.args[0].truth(d, top) && e.args[1].truth(d, top)
+		return e.args[0].holds(d, top) && e.args[1].holds(d, top)
 	case "or":
-		return e.args[0].truth(d, top) || e.args[1].truth(d, top)
+		return e.args[0].holds(d, top) || e.args[1].holds(d, top)
 	case "not":
-		return !e.args[0].truth(d, top)
+		return !e.args[0].holds(d, top)
 	case "literal":
 		return e.text != ""
 	case "number":
@@ -245,7 +238,7 @@ func (e *expr) truth(d, top *yang.Data) bool {
 	return false
 }
 
-func (e *expr) values(d, top *yang.Data) []string {
+func (e *where) values(d, top *yang.Data) []string {
 	switch e.op {
 	case "literal", "number":
 		return []string{e.text}
@@ -256,7 +249,7 @@ func (e *expr) values(d, top *yang.Data) []string {
 		}
 		return out
 	}
-	return []string{strconv.FormatBool(e.truth(d, top))}
+	return []string{strconv.FormatBool(e.holds(d, top))}
 }
 
 func compare(op, a, b string) bool {
@@ -285,7 +278,7 @@ func compare(op, a, b string) bool {
 }
 
 // nodes are the instances that a path leads to.
-func (e *expr) nodes(d, top *yang.Data) []*yang.Data {
+func (e *where) nodes(d, top *yang.Data) []*yang.Data {
 	at := []*yang.Data{d}
 	if e.abs {
 		at[0] = top
@@ -297,7 +290,7 @@ func (e *expr) nodes(d, top *yang.Data) []*yang.Data {
 				next = append(next, c)
 				continue
 			}
-			for m := c.First(); m != nil; m = m.Next() {
+			for m := range c.All() {
 				if !s.matches(m) {
 					continue
 				}
@@ -305,7 +298,7 @@ func (e *expr) nodes(d, top *yang.Data) []*yang.Data {
 					next = append(next, m)
 					continue
 				}
-				for x := m.First(); x != nil; x = x.Next() {
+				for x := range m.All() {
 					next = append(next, x)
 				}
 			}
@@ -314,7 +307,7 @@ func (e *expr) nodes(d, top *yang.Data) []*yang.Data {
 		for _, c := range next {
 			ok := true
 			for _, pr := range s.predicates {
-				ok = ok && pr.truth(c, top)
+				ok = ok && pr.holds(c, top)
 			}
 			if ok {
 				at = append(at, c)

@@ -87,11 +87,9 @@ func (x *exchange) children(p tree.Path, body []byte, q query) ([]tree.Edit, err
 		return []tree.Edit{{Op: tree.Create, Path: append(p, step), Value: c, Place: q.place}}, nil
 	}
 	var edits []tree.Edit
-	for e := c.First(); e != nil; {
-		next := e.Next()
+	for e := range c.All() {
 		step.Keys = e.KeyValues()
 		edits = append(edits, tree.Edit{Op: tree.Create, Path: append(p[:len(p):len(p)], step), Value: e, Place: q.place})
-		e = next
 	}
 	if len(edits) == 0 {
 		return nil, fault.At(fault.Missing, c.Path(), "there is no entry to create")
@@ -180,15 +178,15 @@ func (x *exchange) patch(p tree.Path) error {
 
 // unwrap takes the value out of {"name": value}, when that is the only member and
 // has one of the names; any other text is returned as it is.
-func unwrap(body []byte, names ...string) ([]byte, error) {
+func unwrap(body []byte, names ...string) []byte {
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(body, &m); err != nil || len(m) != 1 {
-		return body, nil //nolint:nilerr // the schema's decoder says what is wrong
+		return body // the schema's decoder says what is wrong
 	}
 	for _, n := range names {
 		if v, ok := m[n]; ok {
-			return v, nil
+			return v
 		}
 	}
-	return body, nil
+	return body
 }

@@ -31,12 +31,8 @@ const maxEdits = 10_000
 
 // readPatch decodes and bounds a patch.
 func readPatch(body []byte) (*yangPatch, error) {
-	body, err := unwrap(body, "ietf-yang-patch:yang-patch", "yang-patch")
-	if err != nil {
-		return nil, err
-	}
 	var patch yangPatch
-	dec := json.NewDecoder(bytes.NewReader(body))
+	dec := json.NewDecoder(bytes.NewReader(unwrap(body, "ietf-yang-patch:yang-patch", "yang-patch")))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&patch); err != nil {
 		return nil, fault.Wrap(fault.Malformed, err, "the YANG patch cannot be read: %v", err)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/internal/together"
 	"ctl.internal/internal/yang"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
@@ -59,18 +61,12 @@ func (p pluginCalls) Call(ctx context.Context, plugin, module, rpc string, input
 		}
 		ctx = caller.With(ctx, caller.Caller{User: plugin, Domain: "plugin"})
 	}
-	in, err := r.DecodeInput(append(append([]byte(`{"input":`), orEmpty(input)...), '}'), yang.Options{Defaults: true, Aliases: aliases})
+	body := `{"input":` + cmp.Or(string(input), "{}") + "}"
+	in, err := r.DecodeInput([]byte(body), yang.Options{Defaults: true, Aliases: aliases})
 	if err != nil {
 		return nil, err
 	}
 	return p.s.invoker.Invoke(ctx, module, rpc, in)
-}
-
-func orEmpty(object []byte) []byte {
-	if len(object) == 0 {
-		return []byte("{}")
-	}
-	return object
 }
 
 // trees makes documents of what plugins write into YANG trees; it implements
@@ -127,10 +123,8 @@ func (x trees) installed(ctx context.Context, edits []hostsvc.TreeEdit) error {
 			name = name[:i]
 		}
 		for x.s.catalog.Installed().Schema.Root.Member(name) == nil {
-			select {
-			case <-ctx.Done():
+			if together.Sleep(ctx, 20*time.Millisecond) != nil {
 				return fault.At(fault.Unavailable, e.Path, "no installed module has the node %s", name)
-			case <-time.After(20 * time.Millisecond):
 			}
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/keys/encrypt"
 	"ctl.internal/host/internal/keys/keystore"
 	certshell "ctl.internal/host/internal/keys/keystore/shell"
@@ -128,19 +127,16 @@ func (c *certificates) Identity(ctx context.Context) (certificate, key []byte, e
 	return k.Identity(ctx)
 }
 
-// openSecrets opens the encryption service on the store, and returns the store as
-// everybody else sees it.
-func (s *Server) openSecrets(ctx context.Context, store datastore.Store) (datastore.Store, error) {
-	s.store = store // for stop, should the rest fail
-	var err error
-	s.secrets, err = encrypt.Open(ctx, encrypt.Options{Dir: s.home, Store: store, Shared: s.loaded.Datastore.Shared,
+// openSecrets opens the encryption service on the store, which everybody else sees through it.
+func (s *Server) openSecrets(ctx context.Context) (err error) {
+	s.secrets, err = encrypt.Open(ctx, encrypt.Options{Dir: s.home, Store: s.store, Shared: s.loaded.Datastore.Shared,
 		Documents: tree.ConfigNamespace, Log: s.registry.Logger("org.ctl.encrypt")})
 	if err != nil {
-		return nil, fmt.Errorf("encryption service: %w", err)
+		return fmt.Errorf("encryption service: %w", err)
 	}
 	s.background(ctx, "encryption service", s.secrets.Run)
 	s.store = s.secrets.Documents()
-	return s.store, nil
+	return nil
 }
 
 // openRealm is a configuration of a realm with its sealed settings opened.

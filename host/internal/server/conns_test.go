@@ -12,13 +12,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ctl.internal/host/internal/home"
 )
 
 // limitedServer serves with room for so many connections.
 func limitedServer(t *testing.T, connections int, stall time.Duration, h http.HandlerFunc) string {
 	t.Helper()
-	l := limits{HeaderBytes: 64 << 10, HeaderTimeout: time.Minute, ReadTimeout: time.Minute, IdleTimeout: time.Minute,
-		StallTimeout: stall, Connections: connections}
+	l := home.Limits{Header: 64 << 10, HeaderTimeout: time.Minute, BodyTimeout: time.Minute, IdleTimeout: time.Minute,
+		RequestTimeout: stall, Connections: connections}
 	out, err := listen("http", "127.0.0.1:0", h, nil, l, t.TempDir(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

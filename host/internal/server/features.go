@@ -10,6 +10,7 @@ import (
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/internal/console"
+	"ctl.internal/internal/together"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
 
@@ -22,7 +23,7 @@ func (s *Server) openFeatures(ctx context.Context) error {
 		Dir: s.home, Store: s.store, Plugins: runner{s.plugins}, Locate: offline.Locator(s.home, "").Locate,
 		Granted: func(plugin, by string, grants []grant.Grant) { s.decided(plugin, by, true, grants) },
 		Trusted: s.trusted,
-		Publish: func(feature.Target) { s.published(); s.refresh() },
+		Publish: func(feature.Target) { together.Notify(s.featuresChanged); s.refresh() },
 		Boot:    s.loaded.Features.Boot, Log: s.registry.Logger("org.ctl.feature"),
 	})
 	if err != nil {
@@ -77,14 +78,6 @@ func (s *Server) follow(ctx context.Context) error {
 		case <-changed:
 		case <-s.featuresChanged:
 		}
-	}
-}
-
-// published has what runs reported to the cluster.
-func (s *Server) published() {
-	select {
-	case s.featuresChanged <- struct{}{}:
-	default: // it will be
 	}
 }
 

@@ -3,7 +3,6 @@ package server
 import (
 	"embed"
 	"io/fs"
-	"path"
 	"strings"
 
 	aaayang "ctl.internal/host/internal/aaa/yang"
@@ -25,20 +24,13 @@ func hostModules() (*pluginv1.Manifest, error) {
 	add := func(name, text string) {
 		p.YangModules = append(p.YangModules, &pluginv1.YangModule{Name: name, Text: text, Implemented: true})
 	}
-	for _, dir := range []struct {
-		files embed.FS
-		match string
-	}{{aaayang.Modules, "*.yang"}, {ownModules, "yang/*.yang"}} {
-		files, err := fs.Glob(dir.files, dir.match)
+	for dir, files := range map[string]embed.FS{".": aaayang.Modules, "yang": ownModules} {
+		src, err := yang.FromFS(p.Name, files, dir)
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range files {
-			text, err := dir.files.ReadFile(f)
-			if err != nil {
-				return nil, err
-			}
-			name, _, _ := strings.Cut(strings.TrimSuffix(path.Base(f), ".yang"), "@")
+		for file, text := range src.Files {
+			name, _, _ := strings.Cut(strings.TrimSuffix(file, ".yang"), "@")
 			add(name, string(text))
 		}
 	}

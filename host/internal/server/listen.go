@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
 	"os"
@@ -21,16 +20,6 @@ import (
 	"ctl.internal/host/internal/keys/keystore"
 )
 
-// limits of a listener.
-type limits struct {
-	HeaderBytes   int
-	HeaderTimeout time.Duration // from accept to the end of the headers
-	ReadTimeout   time.Duration // of the whole request
-	StallTimeout  time.Duration // of a client that takes nothing of an answer; answers may stream for ever
-	IdleTimeout   time.Duration
-	Connections   int
-}
-
 // listener is one open address with its HTTP server.
 type listener struct {
 	name string
@@ -42,7 +31,7 @@ type listener struct {
 
 // listen opens addr and serves h on it. Port 0 takes any port; which one is
 // written to runDir/NAME.addr, as it is for a fixed port.
-func listen(name, addr string, h http.Handler, tc *tls.Config, l limits, runDir string, log *slog.Logger) (*listener, error) {
+func listen(name, addr string, h http.Handler, tc *tls.Config, l home.Limits, runDir string, log *slog.Logger) (*listener, error) {
 	ln, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("the %s listener cannot open %s: %w (set listeners.%s in etc/ctl.yaml, or --%s)", name, addr, err, name, name)
@@ -58,8 +47,8 @@ func listen(name, addr string, h http.Handler, tc *tls.Config, l limits, runDir 
 		log.Warn("the process may not open enough files for the connections of limits.connections; raise its limit (ulimit -n)",
 			"listener", name, "limits.connections", l.Connections, "connections", most)
 	}
-	serveOn := newConnLimiter(ln, most, l.StallTimeout)
-	out.srv = &http.Server{Handler: h, MaxHeaderBytes: l.HeaderBytes, ReadHeaderTimeout: l.HeaderTimeout, ReadTimeout: l.ReadTimeout,
+	serveOn := newConnLimiter(ln, most, l.RequestTimeout) // answers may stream for ever
+	out.srv = &http.Server{Handler: h, MaxHeaderBytes: int(l.Header), ReadHeaderTimeout: l.HeaderTimeout, ReadTimeout: l.BodyTimeout,
 		IdleTimeout: l.IdleTimeout, TLSConfig: tc, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), ConnState: serveOn.state,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if tc != nil {
@@ -103,8 +92,6 @@ func (l *listener) shutdown(ctx context.Context) {
 // rooms are there.
 func (s *Server) openListeners(ctx context.Context) error {
 	c := s.loaded.Config
-	l := limits{HeaderBytes: int(c.Limits.Header), HeaderTimeout: c.Limits.HeaderTimeout, ReadTimeout: c.Limits.BodyTimeout,
-		StallTimeout: c.Limits.RequestTimeout, IdleTimeout: c.Limits.IdleTimeout, Connections: c.Limits.Connections}
 	log := s.registry.Logger("org.ctl.server")
 	checked, err := crossOrigin(s.aaa.Filter(s.reading(s.router)), c.AAA.TrustedOrigins)
 	if err != nil {
@@ -118,7 +105,7 @@ func (s *Server) openListeners(ctx context.Context) error {
 		if address.IsOff() {
 			return nil
 		}
-		ln, err := listen(name, string(address), h, tc, l, s.home.Run(), log)
+		ln, err := listen(name, string(address), h, tc, c.Limits, s.home.Run(), log)
 		if err == nil {
 			s.listeners = append(s.listeners, ln)
 		}
@@ -141,14 +128,6 @@ func (s *Server) openListeners(ctx context.Context) error {
 		return err
 	}
 	return open("admin", c.Listeners.Admin, s.adminHandler(), nil)
-}
-
-// setRetryAfter says when to come again, if the error knows.
-func setRetryAfter(w http.ResponseWriter, err error) {
-	var later interface{ RetryAfter() time.Duration }
-	if errors.As(err, &later) {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(later.RetryAfter().Seconds()))))
-	}
 }
 
 var (

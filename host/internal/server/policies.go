@@ -29,12 +29,12 @@ func (s *Server) validators() map[string]tree.Validator {
 }
 
 // decidingStore is a store by which policies are in force when their commit is answered.
-func (s *Server) decidingStore(store datastore.Store) datastore.Store {
+func (s *Server) decidingStore() datastore.Store {
 	var keys []string
 	for _, node := range policyNodes {
 		keys = append(keys, "/"+node)
 	}
-	return policy.Follow(store, tree.ConfigNamespace, keys, func(ctx context.Context, key string) { _ = s.applyPolicies(ctx, key[1:]) })
+	return policy.Follow(s.store, tree.ConfigNamespace, keys, func(ctx context.Context, key string) { _ = s.applyPolicies(ctx, key[1:]) })
 }
 
 // mirrorSettings shows the settings of files in the configuration tree. The files
@@ -62,7 +62,7 @@ func (s *Server) applyPolicies(ctx context.Context, node string) error {
 	// Of two commits at once, the one read first must not be applied last.
 	s.applying.Lock()
 	defer s.applying.Unlock()
-	content, _, err := s.restconf.Config().Get(ctx, s.catalog.Installed().Schema, "/"+node)
+	content, err := s.restconf.Config().Get(ctx, s.catalog.Installed().Schema, "/"+node)
 	if err != nil {
 		if ctx.Err() == nil {
 			s.log.Error("the policies cannot be read; what they decide is denied", "node", node, "error", err)

@@ -27,12 +27,6 @@ const (
 // revisionWait bounds the wait for the revision that a client names.
 const revisionWait = 2 * time.Second
 
-// The key that distinguishes one store from another, also from its own copy in a restored home.
-const (
-	clusterNamespace = snapshot.Namespace
-	clusterIDKey     = snapshot.IDKey
-)
-
 // reading serves the three headers. It runs after access control.
 func (s *Server) reading(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -110,7 +104,7 @@ func (s *Server) waitFor(ctx context.Context, text string) (status int, err erro
 func (s *Server) has(ctx context.Context, n datastore.Revision) bool {
 	arrived := errors.New("it is here")
 	// Whatever is written, the watch reports how far the projection is.
-	err := s.store.Watch(ctx, max(s.store.Revision(), 1), []datastore.Prefix{{Namespace: clusterNamespace}}, func(b datastore.Batch) error {
+	err := s.store.Watch(ctx, max(s.store.Revision(), 1), []datastore.Prefix{{Namespace: snapshot.Namespace}}, func(b datastore.Batch) error {
 		if b.Revision >= n {
 			return arrived
 		}
@@ -121,7 +115,7 @@ func (s *Server) has(ctx context.Context, n datastore.Revision) bool {
 
 // openStoreID reads the id of the store, or creates one.
 func (s *Server) openStoreID(ctx context.Context) error {
-	e, err := datastore.Get(ctx, s.store, clusterNamespace, clusterIDKey)
+	e, err := datastore.Get(ctx, s.store, snapshot.Namespace, snapshot.IDKey)
 	if err == nil {
 		s.clusterID = string(e.Value)
 		return nil
@@ -132,12 +126,12 @@ func (s *Server) openStoreID(ctx context.Context) error {
 	b := make([]byte, 6)
 	_, _ = rand.Read(b)
 	_, err = s.store.Commit(ctx, datastore.Txn{By: "controller",
-		Compares: []datastore.Compare{{Namespace: clusterNamespace, Key: clusterIDKey}},
-		Ops:      []datastore.Op{datastore.Put(clusterNamespace, clusterIDKey, []byte(hex.EncodeToString(b)))}})
+		Compares: []datastore.Compare{{Namespace: snapshot.Namespace, Key: snapshot.IDKey}},
+		Ops:      []datastore.Op{datastore.Put(snapshot.Namespace, snapshot.IDKey, []byte(hex.EncodeToString(b)))}})
 	if err != nil && !errors.Is(err, datastore.ErrConflict) { // another node was faster
 		return err
 	}
-	e, err = datastore.Get(ctx, s.store, clusterNamespace, clusterIDKey)
+	e, err = datastore.Get(ctx, s.store, snapshot.Namespace, snapshot.IDKey)
 	s.clusterID = string(e.Value)
 	return err
 }

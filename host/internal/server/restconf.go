@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
+	"strconv"
+	"time"
 
 	"ctl.internal/host/internal/aaa"
 	certrpc "ctl.internal/host/internal/keys/keystore/rpc"
-	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/sdk/fault"
 	httproutes "ctl.internal/sdk/routes"
@@ -29,7 +31,7 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 	s.invoker = invoker{s: s, host: certrpc.Handlers(s.certs.get)}
 	maps.Copy(s.invoker.host, s.systemOperations())
 	s.restconf = restconf.New(restconf.Options{
-		Catalog: s.catalog, Invoker: s.invoker, Store: s.configStore, Owners: s.owner, Events: streams{s.bus}, Validators: s.validators(),
+		Catalog: s.catalog, Invoker: s.invoker, Store: s.configStore, Owners: s.owner, Events: s.events, Validators: s.validators(),
 		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body), Waiting: s.inFlight.waiting, Still: aaa.Still, Readable: aaa.Readable,
 	})
 	for _, node := range policyNodes {
@@ -41,22 +43,18 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 	return nil
 }
 
-// streams are the event streams of RESTCONF, fed by the bus.
-type streams struct{ bus *events.Bus }
-
 // streamQueue is how many events may wait for a client before it loses some.
 const streamQueue = 256
 
-func (b streams) Subscribe(ctx context.Context, stream string) (<-chan restconf.Event, error) {
-	sub := b.bus.Subscribe(streamQueue, stream)
-	out := make(chan restconf.Event)
-	go func() {
-		defer close(out)
+// events are the event streams of RESTCONF: what the bus delivers.
+func (s *Server) events(ctx context.Context, stream string) func(emit func(restconf.Event)) error {
+	sub := s.bus.Subscribe(streamQueue, stream)
+	return func(emit func(restconf.Event)) error {
 		defer sub.Close()
 		for {
 			e, err := sub.Next(ctx)
 			if err != nil {
-				return
+				return nil //nolint:nilerr // the end of the stream
 			}
 			ev := restconf.Event{Time: e.Time}
 			var members map[string]json.RawMessage
@@ -66,14 +64,9 @@ func (b streams) Subscribe(ctx context.Context, stream string) (<-chan restconf.
 			for name, data := range members {
 				ev.Name, ev.Data = name, data
 			}
-			select {
-			case out <- ev:
-			case <-ctx.Done():
-				return
-			}
+			emit(ev)
 		}
-	}()
-	return out, nil
+	}
 }
 
 // pluginRoutes forwards a subtree to the plugin that serves it.
@@ -114,7 +107,10 @@ func refuseRoute(w http.ResponseWriter, err error) {
 	case fault.NotFound: // the plugin was uninstalled a moment ago
 		status = http.StatusNotFound
 	}
-	setRetryAfter(w, err)
+	var later interface{ RetryAfter() time.Duration }
+	if errors.As(err, &later) {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(later.RetryAfter().Seconds()))))
+	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]any{"type": "about:blank", "title": http.StatusText(status), "status": status,

@@ -172,14 +172,10 @@ func (s *Server) announce(began time.Time) {
 		fmt.Fprintf(s.options.Stdout, "  %-6s %s\n", "ssh", s.sshAddress)
 	}
 	fmt.Fprintf(s.options.Stdout, "  console: ctl --home %s\n", s.home)
-	if file := s.home.Etc("initial-passwords"); exists(file) {
+	file := s.home.Etc("initial-passwords")
+	if _, err := os.Stat(file); err == nil {
 		fmt.Fprintf(s.options.Stdout, "  first passwords: %s (remove it when you have noted them)\n", file)
 	}
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // notifySystemd reports a state to the service manager (sd_notify(3)): READY=1,

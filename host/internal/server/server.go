@@ -185,20 +185,18 @@ func (s *Server) openStore(ctx context.Context) error {
 	if settings.Etcd.Password, err = encrypt.OpenBefore(s.home, settings.Etcd.Password); err != nil {
 		return fmt.Errorf("datastore.etcd.password: %w; put the file of the key back, or start once with the password in CTL_DATASTORE_ETCD_PASSWORD", err)
 	}
-	store, err := open.Store(ctx, s.home, settings, s.registry.Logger("org.ctl.datastore"))
-	if err != nil {
+	if s.raw, err = open.Store(ctx, s.home, settings, s.registry.Logger("org.ctl.datastore")); err != nil {
 		return err
 	}
-	s.raw = store
 	s.storeMetrics = newStoreMetrics()
-	store = datastore.Bound(store, storeLimit, s.storeMetrics.measured)
-	if store, err = s.openSecrets(ctx, store); err != nil {
+	s.store = datastore.Bound(s.raw, storeLimit, s.storeMetrics.measured)
+	if err := s.openSecrets(ctx); err != nil {
 		return err
 	}
 	if err := s.openStoreID(ctx); err != nil {
 		return err
 	}
-	s.configStore = s.decidingStore(store)
+	s.configStore = s.decidingStore()
 	return nil
 }
 

@@ -58,10 +58,10 @@ func (s *slot) resume() {
 
 // end gives the place up for good.
 func (s *slot) end() {
-	s.pause()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.done = true
+	s.done = true // before the place is free: a reader must not take it again in between
+	s.mu.Unlock()
+	s.pause()
 }
 
 // body is a request's body whose reader holds nothing while it waits.

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -205,7 +204,7 @@ func swap(h *home.Home, stage home.Dir) (aside string, err error) {
 	if err := syncDir(string(h.Dir)); err != nil {
 		return aside, err
 	}
-	return strings.TrimSuffix(aside, "/"), h.EndRestore()
+	return aside, h.EndRestore()
 }
 
 func syncDir(path string) error {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"log/slog"
 	"strconv"
+	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
@@ -102,23 +103,9 @@ func TraceID(parent string) string {
 	return parent[3:35]
 }
 
-func hex(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
+func hex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
-func zero(s string) bool {
-	for i := range len(s) {
-		if s[i] != '0' {
-			return false
-		}
-	}
-	return true
-}
+func zero(s string) bool { return strings.Trim(s, "0") == "" }
 
 // TraceOf returns the trace that ctx belongs to, whether it serves a call of it or
 // creates one; empty without a trace.

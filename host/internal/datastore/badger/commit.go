@@ -13,6 +13,7 @@ import (
 type request struct {
 	ctx    context.Context
 	txn    datastore.Txn
+	result answer // when the group is written
 	answer chan answer
 }
 
@@ -33,7 +34,7 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 	select {
 	case s.queue <- r: // another caller writes it
 	case s.writing <- struct{}{}:
-		s.commitAll(s.together(r))
+		s.commitAll(projection.Together(r, s.queue, maxGroup))
 		<-s.writing
 	case <-s.Done():
 		return 0, datastore.ErrClosed
@@ -79,20 +80,6 @@ func (s *Store) flush() {
 	}
 }
 
-// together adds all that wait at this moment; they share one sync.
-func (s *Store) together(first *request) []*request {
-	rs := []*request{first}
-	for len(rs) < maxGroup {
-		select {
-		case r := <-s.queue:
-			rs = append(rs, r)
-		default:
-			return rs
-		}
-	}
-	return rs
-}
-
 func (s *Store) commitAll(rs []*request) {
 	g := s.newGroup()
 	for _, r := range rs {
@@ -122,7 +109,6 @@ type group struct {
 	meta    meta
 	batches []datastore.Batch
 	members []*request
-	answers []answer // of the members, when the group is written
 	durable bool
 	bytes   int64 // of Badger's transaction, with the volatile ones that wait
 }
@@ -139,7 +125,8 @@ func (g *group) add(r *request) error {
 	}
 	b, err := g.state.Resolve(r.txn, g.state.Revision()+1, g.at)
 	if err != nil {
-		g.members, g.answers = append(g.members, r), append(g.answers, answer{err: err})
+		r.result.err = err
+		g.members = append(g.members, r)
 		return nil
 	}
 	if len(b.Events) > 0 {
@@ -153,7 +140,8 @@ func (g *group) add(r *request) error {
 		g.batches = append(g.batches, b)
 		g.durable = g.durable || !r.txn.Volatile
 	}
-	g.members, g.answers = append(g.members, r), append(g.answers, answer{rev: g.state.Revision()})
+	r.result.rev = g.state.Revision()
+	g.members = append(g.members, r)
 	return nil
 }
 
@@ -192,12 +180,11 @@ func (g *group) count(b datastore.Batch) {
 // finish writes the group, when one of it is not volatile, and answers.
 func (g *group) finish() {
 	err := g.commit()
-	for i, r := range g.members {
+	for _, r := range g.members {
 		if err != nil {
-			r.answer <- answer{err: err}
-		} else {
-			r.answer <- g.answers[i]
+			r.result = answer{err: err}
 		}
+		r.answer <- r.result
 	}
 }
 

@@ -29,11 +29,9 @@ type loaded struct {
 
 // load reads the whole store and compares it with its digest.
 func load(db *badger.DB, history int) (loaded, error) {
-	l := loader{out: projection.NewLoader(history), long: map[string]*long{}}
-	l.parts = map[string]int{}
+	l := loader{out: projection.NewLoader(history), long: map[string]*long{}, loaded: loaded{parts: map[string]int{}}}
 	err := db.View(func(txn *badger.Txn) error {
-		o := badger.DefaultIteratorOptions
-		it := txn.NewIterator(o)
+		it := txn.NewIterator(badger.DefaultIteratorOptions)
 		defer it.Close()
 		for it.Rewind(); it.Valid(); it.Next() {
 			item := it.Item()

@@ -113,7 +113,7 @@ func open(o Options, lock *os.File) (_ *Store, err error) {
 	if err != nil {
 		return nil, diskError(o.Dir, err)
 	}
-	db, l, err := openEngine(engineOptions(o.Dir, o.Log), o.Dir, o.History, t.value)
+	db, l, err := openEngine(engineOptions(o.Dir, o.Log), o.Dir, o.History, acknowledged)
 	if err != nil {
 		return nil, err
 	}

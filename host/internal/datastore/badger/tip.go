@@ -16,10 +16,7 @@ import (
 // tip is the newest acknowledged durable revision, kept beside the engine's own
 // files, so that a file cut short by damage is noticed at the next start. It is
 // written after the sync and not synced itself: it may lag, it never leads.
-type tip struct {
-	f     *os.File
-	value datastore.Revision
-}
+type tip struct{ f *os.File }
 
 const (
 	tipName  = "ctl.tip"
@@ -49,11 +46,11 @@ func readTip(dir string, hasStore bool) (value datastore.Revision, err error) {
 }
 
 func openTip(dir string, value datastore.Revision) (t *tip, err error) {
-	t = &tip{value: value}
+	t = &tip{}
 	if t.f, err = os.OpenFile(filepath.Join(dir, tipName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, diskError(dir, err)
 	}
-	if err := errors.Join(t.set(t.value), t.f.Sync()); err != nil {
+	if err := errors.Join(t.set(value), t.f.Sync()); err != nil {
 		t.f.Close()
 		return nil, diskError(dir, err)
 	}
@@ -63,11 +60,8 @@ func openTip(dir string, value datastore.Revision) (t *tip, err error) {
 func (t *tip) set(rev datastore.Revision) error {
 	b := binary.BigEndian.AppendUint64([]byte(tipMagic), uint64(rev))
 	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
-	if _, err := t.f.WriteAt(b, 0); err != nil {
-		return err
-	}
-	t.value = rev
-	return nil
+	_, err := t.f.WriteAt(b, 0)
+	return err
 }
 
 func decodeTip(b []byte) (datastore.Revision, error) {

@@ -3,12 +3,14 @@ package etcd
 import (
 	"context"
 	"errors"
+	"math"
 	"sync/atomic"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/datastore/projection"
 	"ctl.internal/sdk/fault"
 )
 
@@ -52,17 +54,9 @@ func (s *Store) answerBarriers() {
 		var waiting []chan error
 		select {
 		case w := <-s.asks:
-			waiting = append(waiting, w)
+			waiting = projection.Together(w, s.asks, math.MaxInt)
 		case <-s.ctx.Done():
 			return
-		}
-		for all := false; !all; {
-			select {
-			case w := <-s.asks:
-				waiting = append(waiting, w)
-			default:
-				all = true
-			}
 		}
 		err := s.ask()
 		s.lost.Store(err != nil)

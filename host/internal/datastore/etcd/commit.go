@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -145,21 +147,13 @@ func (s *Store) plan(st *projection.State, t datastore.Txn) (conditions []client
 }
 
 func putBelow(events []datastore.Event, o datastore.Op) bool {
-	for _, e := range events {
-		if !e.Deleted && e.Namespace == o.Namespace && strings.HasPrefix(e.Key, o.Key) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(events, func(e datastore.Event) bool {
+		return !e.Deleted && e.Namespace == o.Namespace && strings.HasPrefix(e.Key, o.Key)
+	})
 }
 
 func below(key string, prefixes []string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(key, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(key, p) })
 }
 
 func (s *Store) key(ns, key string) string { return s.o.Prefix + projection.Join(ns, key) }
@@ -227,7 +221,7 @@ func (s *Store) outcome(ctx context.Context, sent *commit, loads int, cause erro
 	rev, again := sent.rev, s.loads
 	s.sentMu.Unlock()
 	if rev == 0 && again != loads {
-		return 0, false, unknown(fmt.Errorf("the state was read again meanwhile"))
+		return 0, false, unknown(errors.New("the state was read again meanwhile"))
 	}
 	return rev, rev > 0, nil
 }

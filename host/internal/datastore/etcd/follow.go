@@ -13,6 +13,7 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/projection"
+	"ctl.internal/internal/together"
 )
 
 // Keys of the store itself, in the namespace that no user can name.
@@ -127,20 +128,12 @@ func (s *Store) follow() {
 		if pause = min(2*pause+10*time.Millisecond, 500*time.Millisecond); s.Revision() > from {
 			pause = 0
 		}
-		select {
-		case <-s.ctx.Done():
-		case <-time.After(pause):
-		}
+		_ = together.Sleep(s.ctx, pause)
 	}
 }
 
 // reopen makes the watch begin again at the member that is now asked.
-func (s *Store) reopen() {
-	select {
-	case s.stuck <- struct{}{}:
-	default:
-	}
-}
+func (s *Store) reopen() { together.Notify(s.stuck) }
 
 func (s *Store) watch() error {
 	c, at, err := s.members.current()

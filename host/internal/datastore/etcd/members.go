@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/fault"
 )
 
@@ -21,10 +22,6 @@ type members struct {
 	clients []*clientv3.Client // nil until it is needed
 	at      int
 	closed  bool
-}
-
-func newMembers(o Options) *members {
-	return &members{o: o, clients: make([]*clientv3.Client, len(o.Endpoints))}
 }
 
 // maxMessage is what client and cluster may exchange at once, in bytes.
@@ -102,10 +99,8 @@ func (s *Store) call(ctx context.Context, f func(context.Context, *clientv3.Clie
 		if known := s.refused(err); known != nil {
 			return known
 		}
-		select {
-		case <-time.After(pause):
+		if together.Sleep(ctx, pause) == nil {
 			continue
-		case <-ctx.Done():
 		}
 		if closed := s.Err(); closed != nil {
 			return closed

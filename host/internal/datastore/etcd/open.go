@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -87,7 +88,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datastore: %w", err)
 	}
-	s := &Store{o: o, node: fmt.Sprintf("%s/%d", node, os.Getpid()), members: newMembers(o), Projection: projection.New(projection.Empty(o.History)),
+	s := &Store{o: o, node: fmt.Sprintf("%s/%d", node, os.Getpid()), members: &members{o: o, clients: make([]*clientv3.Client, len(o.Endpoints))}, Projection: projection.New(projection.Empty(o.History)),
 		stuck: make(chan struct{}, 1), barriers: barriers{asks: make(chan chan error)}, sent: sent{ids: map[string]*commit{}}}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	begun := time.Now()

@@ -111,6 +111,20 @@ func (p *Projection) pause(ctx context.Context, changed <-chan struct{}) error {
 	}
 }
 
+// Together returns first and what else waits at this moment, most at the most: one write, or one question, serves all.
+func Together[T any](first T, more <-chan T, most int) []T {
+	all := []T{first}
+	for len(all) < most {
+		select {
+		case one := <-more:
+			all = append(all, one)
+		default:
+			return all
+		}
+	}
+	return all
+}
+
 // Watch is Store.Watch.
 func (p *Projection) Watch(ctx context.Context, after datastore.Revision, prefixes []datastore.Prefix, f func(datastore.Batch) error) error {
 	for _, x := range prefixes {

@@ -108,9 +108,6 @@ func copied(e *datastore.Entry) datastore.Entry {
 // Revision of the state.
 func (st *State) Revision() datastore.Revision { return st.rev }
 
-// Len is the number of keys.
-func (st *State) Len() int { return st.tree.Len() }
-
 // Get reads one key.
 func (st *State) Get(ns, key string) (datastore.Entry, error) {
 	if err := CheckKey(ns, key, false); err != nil {

@@ -1,3 +1,6 @@
+// Command storebench compares the datastore engines with the bare libraries they stand on,
+// and a store with one that has seen many writes of the same keys. It is a part of
+// `go run ./bench`; Go's rule for internal packages is why it is here.
 package main
 
 import (
@@ -20,6 +23,8 @@ import (
 	"ctl.internal/host/internal/datastore/badger"
 	"ctl.internal/host/internal/datastore/etcd"
 )
+
+func main() { rig.Main(flags().run) }
 
 type options struct {
 	duration        time.Duration

@@ -98,7 +98,7 @@ func TestWritersOfTwoNodesLoseNothing(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	text, _, err := b.Get(t.Context(), set, "/rack:rack/slot=s")
+	text, err := b.Get(t.Context(), set, "/rack:rack/slot=s")
 	if n := strings.Count(string(text), `"`) - 6; err != nil || n != 2*writers { // quotes: two names, one value, the tags
 		t.Errorf("%d of %d tags: %s %v", n/2, writers, text, err)
 	}
@@ -177,7 +177,7 @@ func TestTheOwnersConditionsBelongToTheChange(t *testing.T) {
 	if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "forbidden") {
 		t.Errorf("got %v", err)
 	}
-	if text, _, _ := a.Get(t.Context(), set, "/rack:rack/slot=s/card=1"); text != nil {
+	if text, _ := a.Get(t.Context(), set, "/rack:rack/slot=s/card=1"); text != nil {
 		t.Errorf("it was written: %s", text)
 	}
 }

@@ -1,6 +1,8 @@
 package tree
 
 import (
+	"slices"
+
 	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
 )
@@ -147,13 +149,11 @@ func (d *Draft) applyTopList(e Edit) error {
 			return err
 		}
 	}
-	for c := e.Value.First(); c != nil; {
-		next := c.Next()
+	for c := range e.Value.All() {
 		one := Edit{Op: e.Op, Path: Path{{e.Path.Node(), c.KeyValues()}}, Value: c}
 		if _, err := d.Apply(one); err != nil {
 			return err
 		}
-		c = next
 	}
 	return nil
 }
@@ -266,12 +266,7 @@ func holdsLists(n *yang.Node) bool {
 }
 
 func listsBelow(n *yang.Node) bool {
-	for _, m := range n.Members() {
-		if m.Kind == yang.Container && listsBelow(m) || m.Keyed() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Members(), func(m *yang.Node) bool { return m.Keyed() || m.Kind == yang.Container && listsBelow(m) })
 }
 
 // ancestors makes the list entries on the way that are not there yet, with their

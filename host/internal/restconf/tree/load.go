@@ -27,12 +27,7 @@ func (d *Draft) Load(p Path) (*yang.Data, error) {
 // Decode reads what Stored returned for a path.
 func Decode(p Path, s *yang.Stored) (*yang.Data, error) {
 	o := stored
-	if len(p) > 0 {
-		o.At = p[:len(p)-1].skeleton()
-		if p.Last().Keys != nil {
-			o.At = p.parent()
-		}
-	}
+	o.At = p.parent()
 	at, err := s.Decode(o)
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "the data at %s does not match the schema: %v", p, err)

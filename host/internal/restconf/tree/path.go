@@ -238,9 +238,4 @@ func ParseText(set *yang.Set, path string) (Path, error) {
 
 // Skeleton builds the instances that lead to p, with their keys only, and
 // returns the one that holds p's last step; nil at the top.
-func (p Path) Skeleton() *yang.Data {
-	if len(p) == 0 {
-		return nil
-	}
-	return p[:len(p)-1].skeleton()
-}
+func (p Path) Skeleton() *yang.Data { return p[:len(p)-1].skeleton() }

@@ -56,20 +56,13 @@ func refersTo(n *yang.Node, removed []Path) bool {
 			return false
 		}
 		for t := n.Type.Target; t != nil; t = t.DataParent() {
-			for _, p := range removed {
-				if p.Node() == t {
-					return true
-				}
+			if slices.ContainsFunc(removed, func(p Path) bool { return p.Node() == t }) {
+				return true
 			}
 		}
 		return false
 	}
-	for _, m := range n.Members() {
-		if m.Config && refersTo(m, removed) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Members(), func(m *yang.Node) bool { return m.Config && refersTo(m, removed) })
 }
 
 // refsBelow checks every leafref in an instance.
@@ -84,7 +77,7 @@ func (d *Draft) refsBelow(at *yang.Data) fault.List {
 		return nil
 	}
 	var l fault.List
-	for c := at.First(); c != nil; c = c.Next() {
+	for c := range at.All() {
 		l = append(l, d.refsBelow(c)...)
 	}
 	return l
@@ -129,7 +122,7 @@ func (d *Draft) leads(base Path, down []*yang.Node, text string) (bool, error) {
 // holds looks for a leaf with a text below an instance.
 func holds(at *yang.Data, down []*yang.Node, text string) bool {
 	if at.IsArray() {
-		for e := at.First(); e != nil; e = e.Next() {
+		for e := range at.All() {
 			if holds(e, down, text) {
 				return true
 			}
@@ -161,14 +154,12 @@ func pathOf(at *yang.Data) Path {
 	return p
 }
 
-// Tops returns the top-level nodes that the draft changed.
-func (d *Draft) Tops() []*yang.Node {
-	seen := map[*yang.Node]bool{}
-	var out []*yang.Node
+// tops are the top-level nodes that the draft changed.
+func (d *Draft) tops() map[*yang.Node]bool {
+	out := map[*yang.Node]bool{}
 	for key := range d.changed {
-		if n := d.set.Root.Member(top(key)); n != nil && !seen[n] {
-			seen[n] = true
-			out = append(out, n)
+		if n := d.set.Root.Member(top(key)); n != nil {
+			out[n] = true
 		}
 	}
 	return out

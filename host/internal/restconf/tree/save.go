@@ -64,7 +64,7 @@ func (d *Draft) split(key []byte, module string, at *yang.Data, old *replaced) {
 	if at.Node.IsLeaf() || at.Node.Kind == yang.AnyData {
 		return
 	}
-	for c := at.First(); c != nil; c = c.Next() {
+	for c := range at.All() {
 		switch {
 		case c.Node.Keyed():
 			d.splitList(appendName(key, module, c.Node), c, old)
@@ -81,7 +81,7 @@ func (d *Draft) splitList(key []byte, array *yang.Data, old *replaced) {
 		ranks = d.ranks(key, array, old)
 	}
 	i := 0
-	for e := array.First(); e != nil; e = e.Next() {
+	for e := range array.All() {
 		rank := ""
 		if ranks != nil {
 			rank = ranks[i]
@@ -101,7 +101,7 @@ func (d *Draft) splitList(key []byte, array *yang.Data, old *replaced) {
 func (d *Draft) ranks(list []byte, array *yang.Data, old *replaced) []string {
 	var out, keys []string
 	last, fresh, again := "", false, false
-	for e := array.First(); e != nil; e = e.Next() {
+	for e := range array.All() {
 		key := string(appendEntry(list, e))
 		keys = append(keys, key)
 		switch doc := old.take([]byte(key)); {

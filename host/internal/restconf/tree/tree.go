@@ -144,7 +144,7 @@ func (t *Tree) owners(ctx context.Context, d *Draft, txn *datastore.Txn) error {
 	if t.Owners == nil {
 		return nil
 	}
-	for _, n := range d.Tops() {
+	for n := range d.tops() {
 		owner := t.Owners(n.QName())
 		if owner == nil {
 			continue
@@ -163,7 +163,7 @@ func (t *Tree) validate(ctx context.Context, d *Draft) error {
 	if len(t.Validators) == 0 {
 		return nil
 	}
-	for _, n := range d.Tops() {
+	for n := range d.tops() {
 		validator := t.Validators[n.QName()]
 		if validator == nil {
 			continue
@@ -184,23 +184,20 @@ func (t *Tree) validate(ctx context.Context, d *Draft) error {
 }
 
 // Get returns the instance at an RFC 8040 path such as /m:c/list=key in
-// canonical form, nil if it does not exist, and the revision at which it was read.
-func (t *Tree) Get(ctx context.Context, set *yang.Set, path string) (json.RawMessage, datastore.Revision, error) {
+// canonical form, nil if it does not exist.
+func (t *Tree) Get(ctx context.Context, set *yang.Set, path string) (out json.RawMessage, err error) {
 	p, err := ParseText(set, path)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	var out json.RawMessage
-	var rev datastore.Revision
 	err = t.View(ctx, set, func(d *Draft) error {
-		rev = d.sn.Revision()
 		at, err := d.Load(p)
 		if at != nil {
 			out = at.Append(nil, yang.Canonical)
 		}
 		return err
 	})
-	return out, rev, err
+	return out, err
 }
 
 // Set replaces the instance at an RFC 8040 path by a value in canonical form; a

@@ -26,8 +26,8 @@ func (d *document) services() {
 	}
 	d.add(fixed.Paths, fixed.Schemas)
 	for _, s := range d.Streams {
-		for _, form := range []string{"json", "xml"} {
-			path := "/rests/streams/" + form + "/" + s.Name
+		for _, at := range []string{"/rests/streams/json/", "/rests/streams/xml/", "/restconf/streams/stream/"} {
+			path := at + s.Name
 			op := object{"tags": []string{"event streams"}, "operationId": d.id("follow", path), "parameters": []object{
 				{"name": "start-time", "in": "query", "schema": object{"type": "string", "format": "date-time"}},
 				{"name": "stop-time", "in": "query", "schema": object{"type": "string", "format": "date-time"}},
@@ -39,9 +39,6 @@ func (d *document) services() {
 			}
 			d.paths[path] = object{"get": op}
 		}
-		legacy := "/restconf/streams/stream/" + s.Name
-		d.paths[legacy] = object{"get": object{"tags": []string{"event streams"}, "operationId": d.id("follow", legacy), "description": s.Description,
-			"responses": answers("200", "Server-sent events", object{"text/event-stream": object{"schema": object{"type": "string"}}})}}
 	}
 }
 
