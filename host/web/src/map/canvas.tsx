@@ -49,7 +49,7 @@ function within(g: Graph, from: Set<string>, hops: number): Set<string> | null {
 export function MapCanvas(props: Props) {
   const ref = useRef<HTMLCanvasElement>(null), view = useRef<View | null>(null), now = useRef(props), frame = useRef(0), small = useRef<Small | null>(null), drawn = useRef<Box[]>([]), close = useRef(false);
   const pen = useRef<{ pen: CanvasPen; colours: Palette } | null>(null), scene = useRef<Scene | null>(null);
-  const fitted = useRef<{ view: View; window: number } | null>(null);
+  const fitted = useRef<{ view: View; window: number; panel: boolean } | null>(null);
   now.current = props;
 
   const draw = () => {
@@ -78,7 +78,7 @@ export function MapCanvas(props: Props) {
     if (close.current !== v.zoom >= near) { close.current = !close.current; p.onNear(close.current); }
   };
   const redraw = () => { frame.current ||= requestAnimationFrame(draw); };
-  const fill = (width: number, height: number) => { fitted.current = { view: view.current = fit(now.current.g, now.current.at, width, height), window: innerWidth }; };
+  const fill = (width: number, height: number) => { fitted.current = { view: view.current = fit(now.current.g, now.current.at, width, height), window: innerWidth, panel: now.current.selected.size > 0 }; };
   /** changed draws again what is not drawn as before. */
   const changed = () => { scene.current = null; redraw(); };
 
@@ -86,10 +86,10 @@ export function MapCanvas(props: Props) {
     const c = ref.current!, size = new ResizeObserver(() => {
       const b = c.getBoundingClientRect(), old = view.current;
       if (!b.width || !b.height) return;
-      // A window of another width, on a map that was not moved since, is filled again; the panel of a node moves nothing.
-      const still = old && old === fitted.current?.view;
-      if (!old || still && innerWidth !== fitted.current!.window) fill(b.width, b.height);
-      else { view.current = { ...old, width: b.width, height: b.height }; if (still) fitted.current!.view = view.current; }
+      // A map that was not moved since is filled again, unless the panel of a node takes or gives back the room: that moves nothing.
+      const f = fitted.current, still = old && old === f?.view, panel = now.current.selected.size > 0;
+      if (!old || still && (innerWidth !== f!.window || !panel && !f!.panel)) fill(b.width, b.height);
+      else { view.current = { ...old, width: b.width, height: b.height }; if (still) Object.assign(f!, { view: view.current, panel }); }
       redraw();
     });
     // What tests read: places on the screen, the names that are written, and what is folded where.
