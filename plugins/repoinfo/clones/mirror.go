@@ -149,7 +149,7 @@ func (f *Folder) fetch(ctx context.Context, dir string, s Source) error {
 	if err != nil {
 		return s.explain(err)
 	}
-	out, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Trust: gitcmd.Network, Env: env, Timeout: askTimeout,
+	out, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Network: true, Env: env, Timeout: askTimeout,
 		Args: []string{"ls-remote", "--symref", "--end-of-options", s.URL, "HEAD"}})
 	if err != nil {
 		return s.explain(err)
@@ -164,7 +164,7 @@ func (f *Folder) fetch(ctx context.Context, dir string, s Source) error {
 }
 
 func (f *Folder) transfer(ctx context.Context, dir string, s Source, env []string, mode string) error {
-	_, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Trust: gitcmd.Network, Env: env, Timeout: 24 * time.Hour,
+	_, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Network: true, Env: env, Timeout: 24 * time.Hour,
 		Background: true,
 		Args: []string{"fetch", "--quiet", "--prune", mode, "--force", "--no-tags", "--no-write-fetch-head",
 			"--no-auto-maintenance",
