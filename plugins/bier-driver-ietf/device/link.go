@@ -137,7 +137,7 @@ func (l *link) connect(ctx context.Context) error {
 func (l *link) target() netconf.Target {
 	r := l.router
 	return netconf.Target{Host: r.Host, Port: int(r.Port), User: r.User, Password: r.Password, PrivateKey: []byte(r.PrivateKey),
-		HostKey: r.HostKey, Options: netconf.Options{MaxMessage: l.set.MaxBytes}}
+		HostKey: r.HostKey, MaxMessage: l.set.MaxBytes}
 }
 
 // trouble is the state of a router that could not be reached.

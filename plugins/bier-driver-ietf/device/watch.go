@@ -176,7 +176,7 @@ func (w *watcher) subscribe(ctx context.Context, s *netconf.Session) (*netconf.S
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.set.RPC.Duration)
 	defer cancel()
-	if err := on.OK(ctx, netconf.SubscribeOp("")); err != nil {
+	if err := on.OK(ctx, netconf.SubscribeOp()); err != nil {
 		w.log.Warn("the router refuses a subscription", "error", err)
 		if on != s {
 			closeSoon(on)
