@@ -4,6 +4,7 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,11 +77,7 @@ func (d *Driver) with(ctx context.Context, r *bierdriver.Router, do func(context
 	}
 	dial, cancel := context.WithTimeout(ctx, d.set.Connect.Duration)
 	defer cancel()
-	port := int(r.Port)
-	if port == 0 {
-		port = 22
-	}
-	t, err := open(dial, netconf.Target{Host: r.Host, Port: port, User: r.User, Password: r.Password, PrivateKey: []byte(r.PrivateKey), HostKey: r.HostKey},
+	t, err := open(dial, netconf.Target{Host: r.Host, Port: cmp.Or(int(r.Port), 22), User: r.User, Password: r.Password, PrivateKey: []byte(r.PrivateKey), HostKey: r.HostKey},
 		d.prompt, d.refuse)
 	if err != nil {
 		var key *netconf.HostKeyError

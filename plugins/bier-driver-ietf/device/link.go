@@ -61,15 +61,12 @@ func (l *link) give() {
 	l.turn <- struct{}{}
 }
 
-// close is called by the last user.
-func (l *link) close() {
-	if l.session == nil {
-		return
-	}
+// closeSoon closes a session within a second.
+func closeSoon(s *netconf.Session, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if err := l.session.Close(ctx); err != nil {
-		l.log.Debug("closing the session", "error", err)
+	if err := s.Close(ctx); err != nil { // it is over either way
+		log.Debug("closing the session", "error", err)
 	}
 }
 

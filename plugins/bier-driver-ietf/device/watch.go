@@ -102,7 +102,7 @@ func (w *watcher) follow(ctx context.Context, s *netconf.Session) error {
 		defer w.link.follow(nil)
 	}
 	if events != s {
-		defer closeSoon(events)
+		defer closeSoon(events, w.log)
 	}
 	if err := w.report(w.state()); err != nil {
 		return err
@@ -179,16 +179,9 @@ func (w *watcher) subscribe(ctx context.Context, s *netconf.Session) (*netconf.S
 	if err := on.OK(ctx, netconf.SubscribeOp()); err != nil {
 		w.log.Warn("the router refuses a subscription", "error", err)
 		if on != s {
-			closeSoon(on)
+			closeSoon(on, w.log)
 		}
 		return s, nil
 	}
 	return on, on.Notifications()
-}
-
-// closeSoon closes a session in the background.
-func closeSoon(s *netconf.Session) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	_ = s.Close(ctx) // it is over either way
 }
