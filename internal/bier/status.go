@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,13 +124,11 @@ type Routers struct {
 
 // NewRouters returns what the plugin bier-service exports.
 func NewRouters() Routers {
-	return routersAt(func(prefix string) host.Prefix { return state.Shared("bier-service", prefix) })
+	return RoutersAt(func(prefix string) host.Prefix { return state.Shared("bier-service", prefix) })
 }
 
-// OwnRouters returns the same for the plugin bier-service itself.
-func OwnRouters() Routers { return routersAt(state.Private) }
-
-func routersAt(at func(string) host.Prefix) Routers {
+// RoutersAt is NewRouters with the place of a prefix; the plugin bier-service itself has state.Private.
+func RoutersAt(at func(string) host.Prefix) Routers {
 	return Routers{state.NewTable[Status](at(StatusPrefix)), state.NewTable[Session](at(SessionPrefix)), state.NewTable[Notice](at(NoticePrefix))}
 }
 
@@ -171,11 +170,8 @@ type row struct {
 }
 
 func (s Routers) look(r state.Reader) *look {
-	l := &look{Routers: s, r: r, rows: map[string]*row{}}
+	l := &look{Routers: s, r: r, rows: map[string]*row{}, notices: slices.Collect(values(s.Notices.All(r, "")))}
 	l.service, _ = s.Get(r, ServiceKey)
-	for _, n := range s.Notices.All(r, "") {
-		l.notices = append(l.notices, n)
-	}
 	return l
 }
 

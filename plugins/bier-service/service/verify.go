@@ -59,7 +59,7 @@ func (s *Service) verifyOne(ctx context.Context, now *state.Snapshot, node strin
 	out := verified{Node: node, Result: unknown}
 	ctx, cancel := context.WithTimeout(ctx, reading)
 	defer cancel()
-	r, client, err := s.reach(ctx, now, node)
+	r, client, err := s.reach(now, node)
 	var read []*bierdriver.Forwarding
 	if err == nil {
 		read, err = client.Forwarding(ctx, r)
@@ -166,7 +166,7 @@ func best(node string, computed []tables, x *bierdriver.Forwarding) (out []strin
 }
 
 // reach returns the driver of a mounted router.
-func (s *Service) reach(ctx context.Context, now *state.Snapshot, node string) (*bierdriver.Router, *bierdriver.Client, error) {
+func (s *Service) reach(now *state.Snapshot, node string) (*bierdriver.Router, *bierdriver.Client, error) {
 	r := s.data.Mounts.Get(now, node)
 	if r == nil {
 		return nil, nil, fault.New(fault.NotFound, "no router is mounted as %s", node)
@@ -214,7 +214,7 @@ func (s *Service) ping(ctx context.Context, q pingIn) (*pingOut, error) {
 	if len(targets) == 0 {
 		return nil, fault.New(fault.Invalid, "channel %s has none of the egress nodes %v", c.Name, q.Egress)
 	}
-	r, client, err := s.reach(ctx, now, c.IngressNode)
+	r, client, err := s.reach(now, c.IngressNode)
 	if err != nil {
 		return nil, err
 	}
