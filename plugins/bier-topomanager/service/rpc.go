@@ -119,7 +119,7 @@ func change[In interface{ topology() string }](s *Service, rpc string,
 		})
 		if err == nil {
 			for _, w := range c.Warnings {
-				slog.Warn("BIER configuration", "rpc", rpc, "topology", in.topology(), "warning", w.String())
+				slog.Warn("BIER configuration", "rpc", rpc, "topology", in.topology(), "warning", w.Error())
 			}
 		}
 		return bier.Configured(err, nil)
