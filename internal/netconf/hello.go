@@ -85,9 +85,7 @@ func (s *Session) greet(ctx context.Context) error {
 				return err
 			}
 			asked = append(asked, ids...)
-			t := time.NewTimer(pause)
-			defer t.Stop() // maxGreets of them
-			again = t.C
+			again = time.After(pause)
 		}
 		select {
 		case a := <-reply:

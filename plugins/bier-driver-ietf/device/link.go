@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -23,7 +24,7 @@ type link struct {
 	set    Settings
 	log    *slog.Logger
 	router *bierdriver.Router
-	turn   chan struct{} // holds one token while the link is free
+	turn   *semaphore.Weighted
 
 	users int    // Driver.mu
 	key   string // Driver.mu
@@ -41,24 +42,15 @@ type link struct {
 }
 
 func newLink(s Settings, log *slog.Logger, r *bierdriver.Router) *link {
-	l := &link{set: s, log: log, router: r, turn: make(chan struct{}, 1),
+	return &link{set: s, log: log, router: r, turn: semaphore.NewWeighted(1),
 		now: &bierdriver.Session{State: bierdriver.Connecting, Since: timestamppb.Now()}}
-	l.turn <- struct{}{}
-	return l
 }
 
-func (l *link) take(ctx context.Context) error {
-	select {
-	case <-l.turn:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (l *link) take(ctx context.Context) error { return l.turn.Acquire(ctx, 1) }
 
 func (l *link) give() {
 	l.notice()
-	l.turn <- struct{}{}
+	l.turn.Release(1)
 }
 
 // closeSoon closes a session within a second.

@@ -66,10 +66,8 @@ func (l *link) wait(tries int) time.Duration {
 
 // pause ends early when somebody else has opened a session.
 func pause(ctx context.Context, d time.Duration, opened <-chan struct{}) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 	case <-opened:
 	case <-ctx.Done():
 		return ctx.Err()

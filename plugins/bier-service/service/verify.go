@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/bierdriver"
@@ -32,17 +33,15 @@ func (s *Service) verify(ctx context.Context, in nodesIn) (*verifyOut, error) {
 		nodes = s.data.Mounts.Nodes(now)
 	}
 	out := make([]verified, len(nodes))
-	var all sync.WaitGroup
-	slots := make(chan struct{}, s.set.Parallel)
+	var group errgroup.Group
+	group.SetLimit(s.set.Parallel)
 	for i, node := range nodes {
-		all.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
+		group.Go(func() error {
 			out[i] = s.verifyOne(ctx, now, node)
+			return nil
 		})
 	}
-	all.Wait()
-	return &verifyOut{out}, nil
+	return &verifyOut{out}, group.Wait()
 }
 
 // short are ids as the topology has them.

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/sdk/fault"
 )
@@ -102,10 +103,8 @@ func (g *gates) read(ctx context.Context, project string) (release func(), err e
 func (g *gates) write(ctx context.Context, project string) (release func(), err error) {
 	gate := g.of(project)
 	for !gate.TryAcquire(everybody) {
-		select {
-		case <-time.After(gatePause):
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := together.Sleep(ctx, gatePause); err != nil {
+			return nil, err
 		}
 	}
 	return func() { gate.Release(everybody) }, nil
