@@ -77,7 +77,8 @@ type Session struct {
 
 // Same reports whether nothing but the time is different.
 func (s Session) Same(o Session) bool {
-	return s.State == o.State && s.Reason == o.Reason && s.Dialect == o.Dialect && s.Lacks == o.Lacks
+	o.Since = s.Since
+	return s == o
 }
 
 // Lost reports whether the router is known not to be reached.
