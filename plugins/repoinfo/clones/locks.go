@@ -44,10 +44,7 @@ func unlocked(dir string, write func() error) error {
 }
 
 // locked says that git met the lock of another git.
-func locked(err error) bool {
-	exit := (*gitcmd.ExitError)(nil)
-	return errors.As(err, &exit) && strings.Contains(exit.Stderr, ".lock': File exists")
-}
+func locked(err error) bool { return gitcmd.Said(err, ".lock': File exists") }
 
 // removeLocks removes the lock files made before a time. No reference of git's ends in
 // .lock.

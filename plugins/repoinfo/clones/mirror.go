@@ -126,12 +126,9 @@ func (f *Folder) begin(ctx context.Context, dir, format string) error {
 // otherFormat returns the object format of a source, when a fetch failed because
 // the mirror has another. Nothing reports it earlier for every transport.
 func otherFormat(err error) string {
-	if exit := (*gitcmd.ExitError)(nil); errors.As(err, &exit) && strings.Contains(exit.Stderr,
-		"mismatched algorithms") {
-		for _, format := range []string{"sha1", "sha256"} {
-			if strings.Contains(exit.Stderr, "server "+format+"\n") {
-				return format
-			}
+	for _, format := range []string{"sha1", "sha256"} {
+		if gitcmd.Said(err, "mismatched algorithms") && gitcmd.Said(err, "server "+format+"\n") {
+			return format
 		}
 	}
 	return ""
@@ -143,7 +140,7 @@ func otherFormat(err error) string {
 func (f *Folder) fetch(ctx context.Context, dir string, s Source) error {
 	env := s.environ()
 	err := f.transfer(ctx, dir, s, env, "--atomic")
-	if exit := (*gitcmd.ExitError)(nil); errors.As(err, &exit) && strings.Contains(exit.Stderr, "cannot lock ref") {
+	if gitcmd.Said(err, "cannot lock ref") {
 		err = f.transfer(ctx, dir, s, env, "--no-atomic")
 	}
 	if err != nil {

@@ -156,6 +156,12 @@ func ExitCode(err error) (int, bool) {
 	return 0, false
 }
 
+// Said reports whether err is that of a git that ran, and its last words contain a text.
+func Said(err error, text string) bool {
+	e := (*ExitError)(nil)
+	return errors.As(err, &e) && strings.Contains(e.Stderr, text)
+}
+
 // tail keeps the last bytes written to it: what a failing git says last is
 // what matters.
 type tail struct{ buf []byte }
