@@ -27,6 +27,15 @@ type EgressNode struct {
 // Deployed reports whether the channel has an ingress.
 func (c *Channel) Deployed() bool { return c.IngressNode != "" }
 
+// Routers are the node-ids of the ingress, then of the egress nodes.
+func (c *Channel) Routers() []string {
+	out := append(make([]string, 0, 1+len(c.EgressNodes)), c.IngressNode)
+	for _, e := range c.EgressNodes {
+		out = append(out, e.ID)
+	}
+	return out
+}
+
 // Flow is what makes a flow different from others at an ingress.
 type Flow struct {
 	Source, Group  netip.Addr
@@ -60,10 +69,7 @@ func (c *Channel) CheckFlow() (Flow, error) {
 	if reserved(dst) {
 		return Flow{}, fmt.Errorf("dst-group %s is reserved: routers forward neither 224.0.0.0/24 nor IPv6 groups of scope 0, 1, 2 and 15", dst)
 	}
-	longest := uint8(32)
-	if src.Is6() {
-		longest = 128
-	}
+	longest := uint8(src.BitLen())
 	if c.SourceWildcard < 1 || c.SourceWildcard > longest {
 		return Flow{}, fmt.Errorf("source-wildcard %d is not within 1..%d", c.SourceWildcard, longest)
 	}
@@ -80,11 +86,8 @@ func reserved(group netip.Addr) bool {
 		b := group.As4()
 		return b[0] == 224 && b[1] == 0 && b[2] == 0
 	}
-	switch group.As16()[1] & 0xf {
-	case 0, 1, 2, 15:
-		return true
-	}
-	return false
+	scope := group.As16()[1] & 0xf
+	return scope <= 2 || scope == 15
 }
 
 // Overlaps reports whether packets may be of both flows.

@@ -28,7 +28,7 @@ func (n Need) Lacking() string {
 
 var abilities = map[string]string{Tunnel: "RFC 8279 section 6.9", Transit: "a BFR without BFR-id", ECMP: "RFC 8279 section 6.7"}
 
-// Abilities that not every model of router has.
+// Abilities that not every model of router has and that ways ask for; drivers name "forwarding" and "ping" too.
 const (
 	// Tunnel: packets reach the next BFR over nodes that are not BFRs (RFC 8279 section 6.9).
 	Tunnel = "tunnel"
@@ -37,10 +37,6 @@ const (
 	// ECMP: all neighbours of equal ways are used (RFC 8279 section 6.7). Without it a router
 	// uses one of them.
 	ECMP = "ecmp"
-	// ShowsForwarding: its driver can read its forwarding tables.
-	ShowsForwarding = "forwarding"
-	// Pings: it can ping others over BIER.
-	Pings = "ping"
 )
 
 // Way is how packets come to an egress node.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,7 +77,8 @@ type Session struct {
 
 // Same reports whether nothing but the time is different.
 func (s Session) Same(o Session) bool {
-	return s.State == o.State && s.Reason == o.Reason && s.Dialect == o.Dialect && s.Lacks == o.Lacks
+	o.Since = s.Since
+	return s == o
 }
 
 // Lost reports whether the router is known not to be reached.
@@ -123,13 +125,11 @@ type Routers struct {
 
 // NewRouters returns what the plugin bier-service exports.
 func NewRouters() Routers {
-	return routersAt(func(prefix string) host.Prefix { return state.Shared("bier-service", prefix) })
+	return RoutersAt(func(prefix string) host.Prefix { return state.Shared("bier-service", prefix) })
 }
 
-// OwnRouters returns the same for the plugin bier-service itself.
-func OwnRouters() Routers { return routersAt(state.Private) }
-
-func routersAt(at func(string) host.Prefix) Routers {
+// RoutersAt is NewRouters with the place of a prefix; the plugin bier-service itself has state.Private.
+func RoutersAt(at func(string) host.Prefix) Routers {
 	return Routers{state.NewTable[Status](at(StatusPrefix)), state.NewTable[Session](at(SessionPrefix)), state.NewTable[Notice](at(NoticePrefix))}
 }
 
@@ -171,11 +171,8 @@ type row struct {
 }
 
 func (s Routers) look(r state.Reader) *look {
-	l := &look{Routers: s, r: r, rows: map[string]*row{}}
+	l := &look{Routers: s, r: r, rows: map[string]*row{}, notices: slices.Collect(values(s.Notices.All(r, "")))}
 	l.service, _ = s.Get(r, ServiceKey)
-	for _, n := range s.Notices.All(r, "") {
-		l.notices = append(l.notices, n)
-	}
 	return l
 }
 

@@ -207,12 +207,7 @@ func BFRID(d *NodeDomain, s *SubDomain) uint16 {
 
 // Imposition is the length of the bit strings that a node makes as ingress of a
 // sub-domain, 0 = not given.
-func Imposition(d *NodeDomain, s *SubDomain) BSL {
-	if s.BSL != 0 {
-		return s.BSL
-	}
-	return d.Global.BSL
-}
+func Imposition(d *NodeDomain, s *SubDomain) BSL { return cmp.Or(s.BSL, d.Global.BSL) }
 
 // Disposition are the lengths that a node takes in a sub-domain: those it has
 // labels for, or, with no labels at all, the one it makes.

@@ -48,12 +48,9 @@ func NewTrees(changed func()) *Trees {
 		Channels:   state.NewTree[Channel](ChannelTree + "/bier-channel=*/channel=*"),
 	}
 	if changed != nil {
-		f := func([]string) { changed() }
-		t.Topologies.Notify(f)
-		t.Nodes.Notify(f)
-		t.Links.Notify(f)
-		t.Domains.Notify(f)
-		t.Channels.Notify(f)
+		for _, notify := range []func(func([]string)){t.Topologies.Notify, t.Nodes.Notify, t.Links.Notify, t.Domains.Notify, t.Channels.Notify} {
+			notify(func([]string) { changed() })
+		}
 	}
 	return t
 }
@@ -84,10 +81,7 @@ func (t *Trees) Topology(r state.Reader, id string) *Topology {
 	return t.once(&t.whole, id, [4]any{m, t.Links.Version(r)}, func() *Topology {
 		x := *m
 		x.graphs = &graphs{all: map[[2]uint16]*Graph{}}
-		for _, l := range links {
-			x.Links = append(x.Links, l)
-		}
-		slices.SortFunc(x.Links, func(a, b Link) int { return cmp.Compare(a.ID, b.ID) })
+		x.Links = slices.SortedFunc(values(links), func(a, b Link) int { return cmp.Compare(a.ID, b.ID) })
 		return &x
 	})
 }
@@ -103,13 +97,7 @@ func (t *Trees) Members(r state.Reader, id string) *Topology {
 	}
 	nodes, domains := t.Nodes.All(r, id), t.Domains.All(r, id)
 	return t.once(&t.members, id, [4]any{t.Topologies.Version(r), t.Nodes.Version(r), t.Domains.Version(r)}, func() *Topology {
-		x := &Topology{ID: id}
-		for _, n := range nodes {
-			x.Nodes = append(x.Nodes, n)
-		}
-		for _, d := range domains {
-			x.Domains = append(x.Domains, d)
-		}
+		x := &Topology{ID: id, Nodes: slices.Collect(values(nodes)), Domains: slices.Collect(values(domains))}
 		x.Sort()
 		return x
 	})
@@ -137,10 +125,14 @@ func (t *Trees) ChannelsOf(r state.Reader, topology string) []Channel {
 
 // ChannelsIn yields the channels of a topology.
 func (t *Trees) ChannelsIn(r state.Reader, topology string) iter.Seq[Channel] {
-	all := t.Channels.All(r, topology)
-	return func(yield func(Channel) bool) {
-		for _, c := range all {
-			if !yield(c) {
+	return values(t.Channels.All(r, topology))
+}
+
+// values yields the values of all, without their keys.
+func values[T any](all iter.Seq2[string, T]) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for _, x := range all {
+			if !yield(x) {
 				return
 			}
 		}

@@ -1,6 +1,7 @@
 package netconf
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ type Target struct {
 	Password   string // either or both; the key is tried first
 	PrivateKey []byte // PEM or OpenSSH form, not encrypted
 	HostKey    string // the one key allowed, a line of authorized_keys; empty: any, see Session.HostKey
-	Options    Options
+	MaxMessage int    // bytes of one message; 0: framing.DefaultMax
 }
 
 // ErrLogin is a server that does not let the user in.
@@ -42,7 +43,7 @@ func Dial(ctx context.Context, t Target) (*Session, error) {
 		client.Close()
 		return nil, errors.Join(fmt.Errorf("the router has no NETCONF over its SSH: %w", err), ctx.Err())
 	}
-	s, err := Open(ctx, sshStream{ch, client}, t.Options)
+	s, err := Open(ctx, sshStream{ch, client}, t.MaxMessage)
 	if err != nil {
 		client.Close()
 		return nil, err
@@ -102,11 +103,7 @@ func DialSSH(ctx context.Context, t Target) (*ssh.Client, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	port := t.Port
-	if port == 0 {
-		port = Port
-	}
-	address := net.JoinHostPort(t.Host, strconv.Itoa(port))
+	address := net.JoinHostPort(t.Host, strconv.Itoa(cmp.Or(t.Port, Port)))
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, "", fmt.Errorf("the device is not reached: %w", err)

@@ -74,28 +74,25 @@ const (
 // that changes nothing may be lost and asked again, an edit may not.
 func (s *Session) greet(ctx context.Context) error {
 	op := GetConfigOp(Running, NoFilter()...)
-	reply := make(chan answer, maxGreets) // room for an answer to each
+	reply := make(chan Answer, maxGreets) // room for an answer to each
 	var asked []string
 	defer func() { s.abandon(asked) }()
 	for pause := greetAgain; ; pause *= 2 {
 		var again <-chan time.Time
 		if len(asked) < maxGreets {
-			ids, err := s.ask(ctx, []Operation{op}, []chan answer{reply}, func() { s.fail(ctx.Err()) })
+			ids, err := s.ask(ctx, []Operation{op}, []chan Answer{reply}, func() { s.fail(ctx.Err()) })
 			if err != nil {
 				return err
 			}
 			asked = append(asked, ids...)
-			t := time.NewTimer(pause)
-			defer t.Stop() // maxGreets of them
-			again = t.C
+			again = time.After(pause)
 		}
 		select {
 		case a := <-reply:
-			var no Refusal
-			if errors.As(a.err, &no) || errors.Is(a.err, ErrUnclear) {
+			if Refused(a.Err) != nil || errors.Is(a.Err, ErrUnclear) {
 				return nil
 			}
-			return a.err
+			return a.Err
 		case <-ctx.Done():
 			return errors.Join(errors.New("the router sent hello and then nothing"), ctx.Err())
 		case <-again:
@@ -162,9 +159,6 @@ func (t *transport) SendHello(*lib.HelloMessage) error { return t.helloErr }
 func (t *transport) SetVersion(string) {}
 
 func (t *transport) Send(msg []byte) error { return t.f.Write(msg) }
-
-// sendAll sends messages in one piece, as far as the stream allows.
-func (t *transport) sendAll(msgs [][]byte) error { return t.f.Write(msgs...) }
 
 func (t *transport) Receive() ([]byte, error) {
 	msg, err := t.f.Read()

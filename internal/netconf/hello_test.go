@@ -57,7 +57,7 @@ func TestOpenAgainstABadHello(t *testing.T) {
 			_, _ = io.Copy(io.Discard, server)
 		}()
 		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
-		if s, err := Open(ctx, client, Options{}); err == nil {
+		if s, err := Open(ctx, client, 0); err == nil {
 			t.Errorf("%s: opened %v", name, s.Capabilities())
 		}
 		cancel()

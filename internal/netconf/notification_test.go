@@ -12,7 +12,7 @@ func TestNotificationsComeApart(t *testing.T) {
 	r := start(t, simrouter.Options{})
 	s := dial(t, r)
 	ctx := within(t, time.Minute)
-	if err := s.OK(ctx, netconf.SubscribeOp("")); err != nil {
+	if err := s.OK(ctx, netconf.SubscribeOp()); err != nil {
 		t.Fatal(err)
 	}
 	r.Notify(simrouter.BFRIDCollision(9))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,15 +90,8 @@ func ConfirmedCommitOp(timeout time.Duration) Operation {
 // CancelCommitOp takes a confirmed commit back (RFC 6241 section 8.4.4).
 func CancelCommitOp() Operation { return Operation{el("cancel-commit")} }
 
-// SubscribeOp is create-subscription (RFC 5277 section 2.1.1) to a stream; empty:
-// the server's default one.
-func SubscribeOp(stream string) Operation {
-	n := xmltree.New(NSNotification, "create-subscription")
-	if stream != "" {
-		n.Add(xmltree.Leaf(NSNotification, "stream", stream))
-	}
-	return Operation{n}
-}
+// SubscribeOp is create-subscription (RFC 5277 section 2.1.1) to the server's default stream.
+func SubscribeOp() Operation { return Operation{xmltree.New(NSNotification, "create-subscription")} }
 
 // Edit is the input of edit-config (RFC 6241 section 7.2).
 type Edit struct {
@@ -144,11 +138,8 @@ func (a Answer) OK(op Operation) error {
 
 // Refused returns the rpc-errors of err, nil if it is not a refusal of the router.
 func Refused(err error) Refusal {
-	var r Refusal
-	if errors.As(err, &r) {
-		return r
-	}
-	return nil
+	r, _ := errors.AsType[Refusal](err)
+	return r
 }
 
 // Namespaces and capabilities of NETCONF.
@@ -185,12 +176,10 @@ type Capabilities []string
 
 // Has reports whether the capability uri was announced, with or without parameters.
 func (c Capabilities) Has(uri string) bool {
-	for _, have := range c {
-		if base, _, _ := strings.Cut(have, "?"); base == uri {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c, func(have string) bool {
+		base, _, _ := strings.Cut(have, "?")
+		return base == uri
+	})
 }
 
 // Module is a YANG module that was announced (RFC 6020 section 5.6.4).

@@ -3,6 +3,7 @@ package netconf
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,12 +67,7 @@ func (r Refusal) Error() string {
 
 // Has reports whether one of the errors has this tag (RFC 6241 appendix A).
 func (r Refusal) Has(tag string) bool {
-	for _, e := range r {
-		if e.Tag == tag {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r, func(e *RPCError) bool { return e.Tag == tag })
 }
 
 // ErrUnclear is a reply that is no success by RFC 6241, and no rpc-error either.

@@ -30,7 +30,7 @@ type Session struct {
 	send sync.Mutex // one message is written at a time
 
 	mu        sync.Mutex
-	waiting   map[string]chan answer
+	waiting   map[string]chan Answer
 	abandoned map[string]bool // asked by greet, no longer awaited
 	err       error           // why the session ended
 	lost      int
@@ -39,22 +39,13 @@ type Session struct {
 	done   chan struct{} // the reader has ended
 }
 
-type answer struct {
-	reply *Reply
-	err   error
-}
-
-// Options of a session. The zero value has the defaults.
-type Options struct {
-	MaxMessage int // bytes of one message; 0: framing.DefaultMax
-}
-
 // Open says hello on an open stream and makes sure that the server answers. The
-// session owns conn from here on, also on error. ctx bounds the opening only.
-func Open(ctx context.Context, conn io.ReadWriteCloser, o Options) (*Session, error) {
+// session owns conn from here on, also on error. ctx bounds the opening only. A message
+// has at most maxMessage bytes, 0: framing.DefaultMax.
+func Open(ctx context.Context, conn io.ReadWriteCloser, maxMessage int) (*Session, error) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	t := newTransport(conn, o.MaxMessage)
-	s := &Session{t: t, lib: lib.NewSession(t), waiting: map[string]chan answer{}, abandoned: map[string]bool{},
+	t := newTransport(conn, maxMessage)
+	s := &Session{t: t, lib: lib.NewSession(t), waiting: map[string]chan Answer{}, abandoned: map[string]bool{},
 		events: make(chan Notification, maxQueued), done: make(chan struct{})}
 	stop()
 	if t.helloErr == nil {
@@ -124,9 +115,9 @@ type Answer struct {
 // in the order of the operations.
 func (s *Session) DoAll(ctx context.Context, ops ...Operation) []Answer {
 	out := make([]Answer, len(ops))
-	replies := make([]chan answer, len(ops))
+	replies := make([]chan Answer, len(ops))
 	for i := range replies {
-		replies[i] = make(chan answer, 1)
+		replies[i] = make(chan Answer, 1)
 	}
 	var got atomic.Int32 // answers that came
 	late := func() {
@@ -143,8 +134,7 @@ func (s *Session) DoAll(ctx context.Context, ops ...Operation) []Answer {
 	stop := context.AfterFunc(ctx, late)
 	defer stop()
 	for i, reply := range replies {
-		a := <-reply // the end of the session answers too
-		out[i] = Answer{a.reply, a.err}
+		out[i] = <-reply // the end of the session answers too
 		got.Add(1)
 	}
 	return out
@@ -152,7 +142,7 @@ func (s *Session) DoAll(ctx context.Context, ops ...Operation) []Answer {
 
 // ask writes operations whose answers, or the end of the session, go to replies; late
 // is called when ctx ends during that.
-func (s *Session) ask(ctx context.Context, ops []Operation, replies []chan answer, late func()) ([]string, error) {
+func (s *Session) ask(ctx context.Context, ops []Operation, replies []chan Answer, late func()) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -179,7 +169,7 @@ func (s *Session) ask(ctx context.Context, ops []Operation, replies []chan answe
 	defer stop()
 	s.send.Lock()
 	defer s.send.Unlock()
-	if err := s.t.sendAll(msgs); err != nil {
+	if err := s.t.f.Write(msgs...); err != nil {
 		s.forget(ids)
 		s.fail(err)
 		return nil, s.Err()
@@ -204,7 +194,7 @@ func (s *Session) fail(err error) {
 	err = s.err
 	for id, c := range s.waiting {
 		delete(s.waiting, id)
-		c <- answer{err: err}
+		c <- Answer{Err: err}
 	}
 	s.mu.Unlock()
 	s.lib.Close()
@@ -264,7 +254,7 @@ func (s *Session) deliver(root *xmltree.Node) error {
 	switch {
 	case c != nil:
 		delete(s.waiting, id)
-		c <- answer{reply, err}
+		c <- Answer{reply, err}
 		return nil
 	case s.abandoned[id]:
 		delete(s.abandoned, id)

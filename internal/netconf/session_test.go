@@ -88,7 +88,7 @@ func TestFaultsAreNoSuccess(t *testing.T) {
 			t.Parallel()
 			r := start(t, simrouter.Options{Base10: c.old})
 			to := target(r)
-			to.Options.MaxMessage = 2 << 20
+			to.MaxMessage = 2 << 20
 			s, err := netconf.Dial(within(t, time.Minute), to)
 			if err != nil {
 				t.Fatal(err)

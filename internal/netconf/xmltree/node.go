@@ -42,14 +42,8 @@ func (n *Node) Add(kids ...*Node) *Node {
 	return n
 }
 
-// With sets an attribute and returns n.
+// With adds an attribute, which n must not have yet, and returns n.
 func (n *Node) With(space, name, value string) *Node {
-	for i := range n.Attrs {
-		if n.Attrs[i].Space == space && n.Attrs[i].Name == name {
-			n.Attrs[i].Value = value
-			return n
-		}
-	}
 	n.Attrs = append(n.Attrs, Attr{space, name, value})
 	return n
 }

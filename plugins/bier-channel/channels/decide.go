@@ -182,5 +182,3 @@ func sameFlow(a, b *bier.Channel) bool {
 	x.IngressNode, x.EgressNodes, y.IngressNode, y.EgressNodes = "", nil, "", nil
 	return reflect.DeepEqual(x, y)
 }
-
-func same(a, b *bier.Channel) bool { return reflect.DeepEqual(a, b) }

@@ -3,6 +3,7 @@ package channels
 
 import (
 	"context"
+	"reflect"
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/fault"
@@ -26,6 +27,14 @@ func Open(ctx context.Context, h *host.Client) (*Store, error) {
 	return s, err
 }
 
+// Get returns a channel, nil if it does not exist.
+func (s *Store) Get(r state.Reader, topology, name string) *bier.Channel {
+	if c, ok := s.Channels.Get(r, topology, name); ok {
+		return &c
+	}
+	return nil
+}
+
 // Changed is what a change of a channel came to.
 type Changed struct {
 	Before, Now *bier.Channel // nil: it did not or does not exist
@@ -37,10 +46,7 @@ type Changed struct {
 // from tx. A nil result removes the channel.
 func (s *Store) Change(ctx context.Context, topology, name string, decide func(tx *state.Tx, have *bier.Channel) (*bier.Channel, error)) (c Changed, err error) {
 	c.Revision, err = s.Update(ctx, func(tx *state.Tx) error {
-		c.Before = nil
-		if have, ok := s.Channels.Get(tx, topology, name); ok {
-			c.Before = &have
-		}
+		c.Before = s.Get(tx, topology, name)
 		var err error
 		if c.Now, err = decide(tx, c.Before); err != nil {
 			return err
@@ -65,11 +71,8 @@ func (s *Store) Check(_ context.Context, tx *state.Tx) error {
 	var l fault.List
 	for path, c := range s.Channels.All(tx.Snapshot()) {
 		keys := s.Channels.Keys(path)
-		var before *bier.Channel
-		if have, ok := s.Channels.Get(now, keys...); ok {
-			before = &have
-		}
-		if before != nil && same(before, &c) {
+		before := s.Get(now, keys[0], keys[1])
+		if reflect.DeepEqual(before, &c) {
 			continue
 		}
 		if err := Check(before, &c, keys[0], s.Topology(tx, keys[0]), s.ChannelsIn(tx, keys[0])); err != nil {

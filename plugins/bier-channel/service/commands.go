@@ -70,7 +70,7 @@ func (s *Service) topologyOf(in *commands.Invocation) (string, error) {
 	var have []string
 	now := s.Now()
 	for _, t := range s.ChannelTopologies(now) {
-		if _, ok := s.Channels.Get(now, t, in.Arg("channel")); ok {
+		if s.Get(now, t, in.Arg("channel")) != nil {
 			have = append(have, t)
 		}
 	}

@@ -103,12 +103,8 @@ func (s *Service) answer(ctx context.Context, topology string, c channels.Change
 // is to be warned of.
 func (s *Service) try(d channels.Deployment) (*bier.Plan, [][]string, error) {
 	now := s.Now()
-	var have *bier.Channel
-	if c, ok := s.Channels.Get(now, d.Topology, d.Name); ok {
-		have = &c
-	}
 	t := s.Topology(now, d.Topology)
-	c, err := channels.Deploy(have, &d, t, s.ChannelsIn(now, d.Topology))
+	c, err := channels.Deploy(s.Get(now, d.Topology, d.Name), &d, t, s.ChannelsIn(now, d.Topology))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,15 +164,15 @@ func (s *Service) query(_ context.Context, in queryIn) (*queryOut, error) {
 	out := &queryOut{}
 	topology, now := s.topology(in.Topology), s.Now()
 	for _, name := range in.Names {
-		c, ok := s.Channels.Get(now, topology, name)
-		if !ok {
+		c := s.Get(now, topology, name)
+		if c == nil {
 			continue
 		}
-		x := described{Channel: c}
+		x := described{Channel: *c}
 		if c.Deployed() {
 			x.Forwarding = "bier" // traffic engineering is not offered
 			var plan *bier.Plan
-			if x.deployment, plan = s.deployed(now, topology, &c, nil, s.Channels.Revision(now, topology, name)); plan != nil {
+			if x.deployment, plan = s.deployed(now, topology, c, nil, s.Channels.Revision(now, topology, name)); plan != nil {
 				x.Copies = len(plan.BitStrings) // of the egress nodes that can be reached
 				for _, b := range plan.BitStrings {
 					x.BitStrings = append(x.BitStrings, bitString{b.SI, uint16(plan.BSL), b.Hex()})

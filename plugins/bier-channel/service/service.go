@@ -63,10 +63,10 @@ func routers(now, before *bier.Channel) (out []string) {
 		if c == nil {
 			continue
 		}
-		for _, e := range append([]bier.EgressNode{{ID: c.IngressNode}}, c.EgressNodes...) {
-			if !seen[e.ID] {
-				seen[e.ID] = true
-				out = append(out, e.ID)
+		for _, node := range c.Routers() {
+			if !seen[node] {
+				seen[node] = true
+				out = append(out, node)
 			}
 		}
 	}

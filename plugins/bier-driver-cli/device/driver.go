@@ -4,6 +4,7 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"ctl.internal/internal/netconf"
@@ -33,9 +35,9 @@ type Driver struct {
 	nodes map[string]*node
 }
 
-// node is the known state of a router; turn holds a token while no call uses the router.
+// node is the known state of a router; a call that uses the router has the turn.
 type node struct {
-	turn chan struct{}
+	turn *semaphore.Weighted
 	last []template.Section // applied last, nil: not known
 	had  bool
 	// A change was typed, and not saved for the router's next start.
@@ -62,25 +64,18 @@ func (d *Driver) with(ctx context.Context, r *bierdriver.Router, do func(context
 	d.mu.Lock()
 	n := d.nodes[r.NodeId]
 	if n == nil {
-		n = &node{turn: make(chan struct{}, 1)}
-		n.turn <- struct{}{}
+		n = &node{turn: semaphore.NewWeighted(1)}
 		d.nodes[r.NodeId] = n
 	}
 	d.mu.Unlock()
 	s := &bierdriver.Session{State: bierdriver.Down, Since: timestamppb.Now(), Dialect: d.set.Dialect}
-	select {
-	case <-n.turn:
-		defer func() { n.turn <- struct{}{} }()
-	case <-ctx.Done():
-		return s, 0, ctx.Err()
+	if err := n.turn.Acquire(ctx, 1); err != nil {
+		return s, 0, err
 	}
+	defer n.turn.Release(1)
 	dial, cancel := context.WithTimeout(ctx, d.set.Connect.Duration)
 	defer cancel()
-	port := int(r.Port)
-	if port == 0 {
-		port = 22
-	}
-	t, err := open(dial, netconf.Target{Host: r.Host, Port: port, User: r.User, Password: r.Password, PrivateKey: []byte(r.PrivateKey), HostKey: r.HostKey},
+	t, err := open(dial, netconf.Target{Host: r.Host, Port: cmp.Or(int(r.Port), 22), User: r.User, Password: r.Password, PrivateKey: []byte(r.PrivateKey), HostKey: r.HostKey},
 		d.prompt, d.refuse)
 	if err != nil {
 		var key *netconf.HostKeyError

@@ -38,8 +38,7 @@ func open(ctx context.Context, to netconf.Target, prompt, refused *regexp.Regexp
 	t := &terminal{client: client, prompt: prompt, refused: refused, key: key}
 	stop := context.AfterFunc(ctx, t.close)
 	defer stop()
-	err = t.shell()
-	if err == nil {
+	if t.ch, err = netconf.OpenShell(client); err == nil {
 		_, err = t.answer(false)
 	}
 	if err != nil {
@@ -47,11 +46,6 @@ func open(ctx context.Context, to netconf.Target, prompt, refused *regexp.Regexp
 		return nil, errors.Join(fmt.Errorf("no command line from the router: %w", err), ctx.Err())
 	}
 	return t, nil
-}
-
-func (t *terminal) shell() (err error) {
-	t.ch, err = netconf.OpenShell(t.client)
-	return err
 }
 
 func (t *terminal) close() { t.client.Close() }

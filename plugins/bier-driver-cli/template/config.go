@@ -167,7 +167,7 @@ func (m *Model) readChannel(v values, s Section, known addressBook) *bierdriver.
 	c := &bierdriver.Channel{VpnId: v.number("vpn-id"), SourceAddress: v["source-address"], SourceWildcard: v.number("source-wildcard"),
 		GroupAddress: v["group-address"], GroupWildcard: v.number("group-wildcard")}
 	for _, l := range s.Lines {
-		_, v, _ := find(l, m.flow, m.egress)
+		_, v := find(l, m.flow, m.egress)
 		c.SubDomain, c.IngressBfrId = cmp.Or(v.number("sub-domain"), c.SubDomain), cmp.Or(v.number("ingress-bfr-id"), c.IngressBfrId)
 		if id := v.number("egress-bfr-id"); id > 0 {
 			c.EgressBfrIds = append(c.EgressBfrIds, id)
@@ -182,7 +182,7 @@ func (m *Model) readGlobal(s Section) *bierdriver.Global {
 	g := &bierdriver.Global{}
 	by := map[uint32]*bierdriver.SubDomain{}
 	for _, l := range s.Lines {
-		_, v, _ := find(l, m.global, m.sub, m.encap)
+		_, v := find(l, m.global, m.sub, m.encap)
 		if v["sub-domain-id"] == "" {
 			if e := v["encapsulation"]; e != "" {
 				g.EncapsulationType = identity + e

@@ -16,8 +16,8 @@ func (m *Model) Parse(show string) []Section {
 		switch {
 		case l == "" || l == "!":
 		case !strings.HasPrefix(raw, " "):
-			header, ours := m.header(l)
-			if open = -1; ours {
+			header := m.header(l)
+			if open = -1; header != "" {
 				before, there := at[header]
 				if open = before; !there {
 					open, at[header] = len(out), len(out)
@@ -30,7 +30,7 @@ func (m *Model) Parse(show string) []Section {
 			if s.Header != m.bier.text {
 				templates = [][]*line{m.flow, m.egress}
 			}
-			if canonical, _, _ := find(l, templates...); canonical != "" {
+			if canonical, _ := find(l, templates...); canonical != "" {
 				s.Lines = append(s.Lines, canonical)
 			}
 		}
@@ -52,28 +52,29 @@ func (m *Model) strange(s Section) bool {
 	return true
 }
 
-func (m *Model) header(l string) (string, bool) {
+// header is a header of ours in its canonical form, "" for any other.
+func (m *Model) header(l string) string {
 	if l == m.bier.text {
-		return l, true
+		return l
 	}
-	canonical, _, _ := find(l, []*line{m.channel})
-	return canonical, canonical != ""
+	canonical, _ := find(l, []*line{m.channel})
+	return canonical
 }
 
 // find reads a line by the first template it is of, and writes it again in its
 // canonical form.
-func find(text string, templates ...[]*line) (canonical string, v values, of *line) {
+func find(text string, templates ...[]*line) (canonical string, v values) {
 	for _, group := range templates {
 		for _, t := range group {
 			if v := t.read(text); v != nil {
 				s, ok, err := t.write(v)
 				if ok && err == nil {
-					return s, v, t
+					return s, v
 				}
 			}
 		}
 	}
-	return "", nil, nil
+	return "", nil
 }
 
 // Diff is what must be typed, in configuration mode, to come from one state to the

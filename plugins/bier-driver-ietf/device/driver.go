@@ -76,8 +76,8 @@ func (d *Driver) leave(l *link) {
 		delete(d.links, l.key)
 	}
 	d.mu.Unlock()
-	if last {
-		l.close()
+	if last && l.session != nil {
+		closeSoon(l.session, l.log)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -23,7 +24,7 @@ type link struct {
 	set    Settings
 	log    *slog.Logger
 	router *bierdriver.Router
-	turn   chan struct{} // holds one token while the link is free
+	turn   *semaphore.Weighted
 
 	users int    // Driver.mu
 	key   string // Driver.mu
@@ -41,35 +42,23 @@ type link struct {
 }
 
 func newLink(s Settings, log *slog.Logger, r *bierdriver.Router) *link {
-	l := &link{set: s, log: log, router: r, turn: make(chan struct{}, 1),
+	return &link{set: s, log: log, router: r, turn: semaphore.NewWeighted(1),
 		now: &bierdriver.Session{State: bierdriver.Connecting, Since: timestamppb.Now()}}
-	l.turn <- struct{}{}
-	return l
 }
 
-func (l *link) take(ctx context.Context) error {
-	select {
-	case <-l.turn:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (l *link) take(ctx context.Context) error { return l.turn.Acquire(ctx, 1) }
 
 func (l *link) give() {
 	l.notice()
-	l.turn <- struct{}{}
+	l.turn.Release(1)
 }
 
-// close is called by the last user.
-func (l *link) close() {
-	if l.session == nil {
-		return
-	}
+// closeSoon closes a session within a second.
+func closeSoon(s *netconf.Session, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if err := l.session.Close(ctx); err != nil {
-		l.log.Debug("closing the session", "error", err)
+	if err := s.Close(ctx); err != nil { // it is over either way
+		log.Debug("closing the session", "error", err)
 	}
 }
 
@@ -137,7 +126,7 @@ func (l *link) connect(ctx context.Context) error {
 func (l *link) target() netconf.Target {
 	r := l.router
 	return netconf.Target{Host: r.Host, Port: int(r.Port), User: r.User, Password: r.Password, PrivateKey: []byte(r.PrivateKey),
-		HostKey: r.HostKey, Options: netconf.Options{MaxMessage: l.set.MaxBytes}}
+		HostKey: r.HostKey, MaxMessage: l.set.MaxBytes}
 }
 
 // trouble is the state of a router that could not be reached.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,7 +76,7 @@ func TestTheLockOfAFormerSessionIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closeSoon(other) })
+	t.Cleanup(func() { closeSoon(other, slog.Default()) })
 	if err := other.OK(within(t, time.Minute), netconf.LockOp(netconf.CandidateDS)); err != nil {
 		t.Fatal(err)
 	}

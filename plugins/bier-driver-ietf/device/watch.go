@@ -66,10 +66,8 @@ func (l *link) wait(tries int) time.Duration {
 
 // pause ends early when somebody else has opened a session.
 func pause(ctx context.Context, d time.Duration, opened <-chan struct{}) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 	case <-opened:
 	case <-ctx.Done():
 		return ctx.Err()
@@ -102,7 +100,7 @@ func (w *watcher) follow(ctx context.Context, s *netconf.Session) error {
 		defer w.link.follow(nil)
 	}
 	if events != s {
-		defer closeSoon(events)
+		defer closeSoon(events, w.log)
 	}
 	if err := w.report(w.state()); err != nil {
 		return err
@@ -176,19 +174,12 @@ func (w *watcher) subscribe(ctx context.Context, s *netconf.Session) (*netconf.S
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.set.RPC.Duration)
 	defer cancel()
-	if err := on.OK(ctx, netconf.SubscribeOp("")); err != nil {
+	if err := on.OK(ctx, netconf.SubscribeOp()); err != nil {
 		w.log.Warn("the router refuses a subscription", "error", err)
 		if on != s {
-			closeSoon(on)
+			closeSoon(on, w.log)
 		}
 		return s, nil
 	}
 	return on, on.Notifications()
-}
-
-// closeSoon closes a session in the background.
-func closeSoon(s *netconf.Session) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	_ = s.Close(ctx) // it is over either way
 }

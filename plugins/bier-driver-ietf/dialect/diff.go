@@ -22,7 +22,7 @@ type Change struct {
 	Part   *xmltree.Node
 }
 
-// differ makes a Change.
+// differ collects the lines of a Change.
 type differ struct{ lines []string }
 
 // step is one difference: what to send, how to select it, and what is then there,
@@ -134,7 +134,7 @@ func (x *differ) list(s *schema, have, want []*xmltree.Node, path string) []step
 func (x *differ) inside(s *schema, h, w *xmltree.Node, path string) step {
 	var out step
 	for _, k := range s.kids {
-		if s.isKey(k.name) {
+		if slices.Contains(s.keys, k.name) {
 			continue
 		}
 		for _, one := range x.kid(k, h, w, path) {

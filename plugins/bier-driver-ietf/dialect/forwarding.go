@@ -3,6 +3,7 @@ package dialect
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"ctl.internal/internal/netconf"
@@ -87,14 +88,9 @@ func (d *Dialect) Forwarding(data *xmltree.Node) ([]*bierdriver.Forwarding, erro
 			}
 		}
 	}
-	out := make([]*bierdriver.Forwarding, 0, len(tables))
-	for _, t := range tables {
-		out = append(out, t)
-	}
-	slices.SortFunc(out, func(a, b *bierdriver.Forwarding) int {
+	return slices.SortedFunc(maps.Values(tables), func(a, b *bierdriver.Forwarding) int {
 		return cmp.Or(cmp.Compare(a.Bitstringlength, b.Bitstringlength), cmp.Compare(a.Si, b.Si))
-	})
-	return out, nil
+	}), nil
 }
 
 // mark sets the bit of a BFR-id in a mask, which is made when it is nil; bytes counts those

@@ -64,22 +64,8 @@ func (s *schema) key(n *xmltree.Node) string {
 	return b.String()
 }
 
-func (s *schema) isKey(name string) bool {
-	for _, k := range s.keys {
-		if k == name {
-			return true
-		}
-	}
-	return false
-}
-
 // identity drops the prefix of an identity (RFC 7950 section 9.10.3).
-func identity(v string) string {
-	if _, local, has := strings.Cut(v, ":"); has {
-		return local
-	}
-	return v
-}
+func identity(v string) string { return v[strings.IndexByte(v, ':')+1:] }
 
 // address and prefix bring addresses to their canonical form (RFC 6991): servers
 // answer with it, whatever was written.
@@ -130,7 +116,7 @@ func bits(space, name string, v uint32) *xmltree.Node {
 type reader struct{ err error }
 
 func (r *reader) number(n *xmltree.Node, name string, top uint32) uint32 {
-	return r.parse(n, name, strings.TrimSpace(n.Value(name)), top)
+	return r.parse(n, name, n.Value(name), top)
 }
 
 func (r *reader) bits(n *xmltree.Node, name string) uint32 {

@@ -5,6 +5,8 @@ package drivers
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -78,10 +80,7 @@ func (l *line) any() bool {
 // lost reports that nothing is known of the routers now.
 func (l *line) lost(err error) {
 	l.mu.Lock()
-	var nodes []string
-	for node := range l.want {
-		nodes = append(nodes, node)
-	}
+	nodes := slices.Collect(maps.Keys(l.want))
 	l.mu.Unlock()
 	reason := "the driver " + l.name + " is gone"
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"ctl.internal/internal/bier"
 	"ctl.internal/internal/together"
 	"ctl.internal/sdk/bierdriver"
@@ -39,7 +41,7 @@ type Options struct {
 type Engine struct {
 	o     Options
 	ctx   context.Context
-	slots chan struct{}
+	slots *semaphore.Weighted
 	group sync.WaitGroup
 
 	mu      sync.Mutex
@@ -52,7 +54,7 @@ type Engine struct {
 // New returns an engine; managed are the routers that may hold something of ours, known is
 // what was found of routers so far. Nothing is done to them before the first Want.
 func New(ctx context.Context, o Options, managed []string, known map[string]bier.Status) *Engine {
-	e := &Engine{o: o, ctx: ctx, slots: make(chan struct{}, o.Parallel), routers: map[string]*router{}, known: known}
+	e := &Engine{o: o, ctx: ctx, slots: semaphore.NewWeighted(int64(o.Parallel)), routers: map[string]*router{}, known: known}
 	for _, node := range managed {
 		e.add(node).managed = true
 	}

@@ -206,7 +206,7 @@ func (x *plan) remove(c *carried, stay map[string]*part, touch func(node string)
 		return
 	}
 	done := map[string]bool{}
-	for _, node := range append([]string{c.IngressNode}, nodeIDs(c.EgressNodes)...) {
+	for _, node := range c.Routers() {
 		i := slices.IndexFunc(x.nodes[node], func(p *part) bool { return p.channel == c.Name })
 		if i < 0 || done[node] {
 			continue
@@ -221,14 +221,6 @@ func (x *plan) remove(c *carried, stay map[string]*part, touch func(node string)
 			delete(x.nodes, node)
 		}
 	}
-}
-
-func nodeIDs(egress []bier.EgressNode) []string {
-	out := make([]string, len(egress))
-	for i, e := range egress {
-		out[i] = e.ID
-	}
-	return out
 }
 
 // sameChannel reports whether routers hold the same for two channels of one name.

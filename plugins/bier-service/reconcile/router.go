@@ -93,23 +93,21 @@ func (r *router) publish() {
 // run works until ctx ends or the router no longer belongs to the controller.
 func (r *router) run(ctx context.Context) {
 	pause := r.e.o.RetryMin
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
-	timer.Stop()
+	var retry <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-r.kick:
-		case <-timer.C:
+		case <-retry:
 		}
-		timer.Stop()
+		retry = nil
 		again, done := r.work(ctx)
 		switch {
 		case done:
 			return
 		case again:
-			timer.Reset(pause)
+			retry = time.After(pause)
 			pause = min(2*pause, r.e.o.RetryMax)
 		default:
 			pause = r.e.o.RetryMin
@@ -223,12 +221,10 @@ func (r *router) try(ctx context.Context, want *Desired, intent uint64) outcome 
 	if target == nil {
 		return outcome{state: bier.Pending, reason: "no router is mounted as " + r.node}
 	}
-	select {
-	case r.e.slots <- struct{}{}:
-		defer func() { <-r.e.slots }()
-	case <-ctx.Done():
+	if r.e.slots.Acquire(ctx, 1) != nil {
 		return outcome{state: bier.Pending}
 	}
+	defer r.e.slots.Release(1)
 	r.e.mu.Lock()
 	repair := r.e.o.Repair || r.answered != intent
 	r.managed = true // from here on it may hold something

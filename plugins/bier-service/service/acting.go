@@ -68,13 +68,13 @@ func (a *acting) follow(ctx context.Context) {
 		audit = t.C
 	}
 	together.Notify(a.asked)
-	for a.want(ctx); ; {
+	for a.want(); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-a.intent:
 			began := time.Now()
-			a.want(ctx)
+			a.want()
 			host.Pause(ctx, min(4*time.Since(began), maxRest))
 		case <-a.asked:
 			a.compare()
@@ -85,7 +85,7 @@ func (a *acting) follow(ctx context.Context) {
 }
 
 // want computes what routers must hold from one snapshot of all that is configured.
-func (a *acting) want(ctx context.Context) {
+func (a *acting) want() {
 	now := a.data.store.Now()
 	if why := a.data.unreadable(); why != "" {
 		before, _ := a.data.status.Get(now, bier.ServiceKey)
@@ -100,18 +100,19 @@ func (a *acting) want(ctx context.Context) {
 // compare takes requests to compare routers in.
 func (a *acting) compare() {
 	now := a.data.store.Now()
-	var nodes, keys []string
+	var asked []string
 	for node := range a.data.asked.All(now, "") {
-		nodes, keys = append(nodes, node), append(keys, node)
+		asked = append(asked, node)
 	}
-	if len(keys) == 0 {
+	if len(asked) == 0 {
 		return
 	}
-	if slices.Contains(nodes, all) {
+	nodes := asked
+	if slices.Contains(asked, all) {
 		nodes = nil
 	}
 	a.engine.Kick(nodes, now.Revision())
-	a.records.served(keys)
+	a.records.served(asked)
 }
 
 func (a *acting) target(node string) *bierdriver.Router {

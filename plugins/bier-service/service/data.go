@@ -43,7 +43,7 @@ const all = "*"
 // have changed.
 func open(ctx context.Context, h *host.Client, intent func(), reached func(nodes []string), asked, status func()) (*data, error) {
 	d := &data{Trees: bier.NewTrees(intent), Mounts: mounts.New(reached),
-		status:  bier.OwnRouters(),
+		status:  bier.RoutersAt(state.Private),
 		managed: state.NewTable[Managed](state.Private("managed/")),
 		asked:   state.NewTable[struct{}](state.Private("asked/"))}
 	d.asked.Notify(func([]string) { asked() })

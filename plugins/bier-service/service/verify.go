@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/bierdriver"
@@ -32,17 +33,15 @@ func (s *Service) verify(ctx context.Context, in nodesIn) (*verifyOut, error) {
 		nodes = s.data.Mounts.Nodes(now)
 	}
 	out := make([]verified, len(nodes))
-	var all sync.WaitGroup
-	slots := make(chan struct{}, s.set.Parallel)
+	var group errgroup.Group
+	group.SetLimit(s.set.Parallel)
 	for i, node := range nodes {
-		all.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
+		group.Go(func() error {
 			out[i] = s.verifyOne(ctx, now, node)
+			return nil
 		})
 	}
-	all.Wait()
-	return &verifyOut{out}, nil
+	return &verifyOut{out}, group.Wait()
 }
 
 // short are ids as the topology has them.
@@ -59,7 +58,7 @@ func (s *Service) verifyOne(ctx context.Context, now *state.Snapshot, node strin
 	out := verified{Node: node, Result: unknown}
 	ctx, cancel := context.WithTimeout(ctx, reading)
 	defer cancel()
-	r, client, err := s.reach(ctx, now, node)
+	r, client, err := s.reach(now, node)
 	var read []*bierdriver.Forwarding
 	if err == nil {
 		read, err = client.Forwarding(ctx, r)
@@ -166,7 +165,7 @@ func best(node string, computed []tables, x *bierdriver.Forwarding) (out []strin
 }
 
 // reach returns the driver of a mounted router.
-func (s *Service) reach(ctx context.Context, now *state.Snapshot, node string) (*bierdriver.Router, *bierdriver.Client, error) {
+func (s *Service) reach(now *state.Snapshot, node string) (*bierdriver.Router, *bierdriver.Client, error) {
 	r := s.data.Mounts.Get(now, node)
 	if r == nil {
 		return nil, nil, fault.New(fault.NotFound, "no router is mounted as %s", node)
@@ -214,7 +213,7 @@ func (s *Service) ping(ctx context.Context, q pingIn) (*pingOut, error) {
 	if len(targets) == 0 {
 		return nil, fault.New(fault.Invalid, "channel %s has none of the egress nodes %v", c.Name, q.Egress)
 	}
-	r, client, err := s.reach(ctx, now, c.IngressNode)
+	r, client, err := s.reach(now, c.IngressNode)
 	if err != nil {
 		return nil, err
 	}

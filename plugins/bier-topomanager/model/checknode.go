@@ -175,11 +175,8 @@ type Problem struct {
 	Text    string
 }
 
-// String is one line for people.
-func (p Problem) String() string { return p.Where + ": " + p.Text }
-
-// Error makes a Problem an error.
-func (p Problem) Error() string { return p.String() }
+// Error is one line for people.
+func (p Problem) Error() string { return p.Where + ": " + p.Text }
 
 // problems collects Problems of one place.
 type problems struct {

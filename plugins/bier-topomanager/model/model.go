@@ -66,11 +66,11 @@ func use(c *bier.Channel, node string, domain uint16, sub int) string {
 func Check(before, after *bier.Topology, channels []bier.Channel) error {
 	broken := map[string]bool{}
 	for _, p := range Problems(before) {
-		broken[p.String()] = true
+		broken[p.Error()] = true
 	}
 	var l fault.List
 	for _, p := range Problems(after) {
-		if !p.Warning && !broken[p.String()] {
+		if !p.Warning && !broken[p.Error()] {
 			l = append(l, fault.New(fault.Invalid, "%s", p))
 		}
 	}
@@ -94,10 +94,10 @@ func lost(before, after *bier.Topology, channels []bier.Channel) (l fault.List) 
 			l = append(l, fault.New(fault.InUse, "%s", use(c, "", c.DomainID, int(c.SubDomainID))))
 			continue
 		}
-		for _, node := range append([]bier.EgressNode{{ID: c.IngressNode}}, c.EgressNodes...) {
-			_, was := before.Node(node.ID).Member(c.DomainID, c.SubDomainID)
-			if _, is := after.Node(node.ID).Member(c.DomainID, c.SubDomainID); was != nil && is == nil {
-				l = append(l, fault.New(fault.InUse, "%s", use(c, node.ID, c.DomainID, int(c.SubDomainID))))
+		for _, node := range c.Routers() {
+			_, was := before.Node(node).Member(c.DomainID, c.SubDomainID)
+			if _, is := after.Node(node).Member(c.DomainID, c.SubDomainID); was != nil && is == nil {
+				l = append(l, fault.New(fault.InUse, "%s", use(c, node, c.DomainID, int(c.SubDomainID))))
 			}
 		}
 	}

@@ -86,16 +86,22 @@ func (d *data) open(ctx context.Context, h *host.Client) (err error) {
 	return err
 }
 
-// change commits what decide makes of a topology. The channels of the topology are read,
-// and become a condition of the change, when decide asks for them.
-func (d *data) change(ctx context.Context, id string,
-	decide func(t *bier.Topology, channels func() ([]bier.Channel, error)) (*model.Change, error)) (c *model.Change, err error) {
+// change commits what decide makes of a topology, and of its channels if needed: they are then a condition
+// of the change.
+func (d *data) change(ctx context.Context, id string, needed bool,
+	decide func(*bier.Topology, []bier.Channel) (*model.Change, error)) (c *model.Change, err error) {
 	_, err = d.Store.Update(ctx, func(tx *state.Tx) error {
 		t := d.Members(tx, id)
 		if err := model.Found(t, id); err != nil {
 			return err
 		}
-		if c, err = decide(t, func() ([]bier.Channel, error) { return d.channels(tx, id) }); err != nil {
+		var channels []bier.Channel
+		if needed {
+			if channels, err = d.channels(tx, id); err != nil {
+				return err
+			}
+		}
+		if c, err = decide(t, channels); err != nil {
 			return err
 		}
 		return d.put(tx, id, c)

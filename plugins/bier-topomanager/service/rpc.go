@@ -22,28 +22,28 @@ func (s *Service) mux() operations.Mux {
 		"query-subdomain":      query(s.domain, subDomainAnswer),
 		"query-subdomain-node": query(s.subDomain, s.subDomainNodeAnswer),
 		"query-subdomain-link": query(s.subDomain, subDomainLinkAnswer),
-		"configure-domain": configure(s, "configure-domain", func(t *bier.Topology, in domainsIn) (*model.Change, error) {
+		"configure-domain": configure(s, func(t *bier.Topology, in domainsIn) (*model.Change, error) {
 			return model.ConfigureDomain(t, in.Domains)
 		}),
-		"configure-subdomain": configure(s, "configure-subdomain", func(t *bier.Topology, in subDomainsIn) (*model.Change, error) {
+		"configure-subdomain": configure(s, func(t *bier.Topology, in subDomainsIn) (*model.Change, error) {
 			return model.ConfigureSubDomain(t, in.Domain, in.SubDomains)
 		}),
-		"configure-node": configure(s, "configure-node", func(t *bier.Topology, in nodeIn) (*model.Change, error) {
+		"configure-node": configure(s, func(t *bier.Topology, in nodeIn) (*model.Change, error) {
 			return model.ConfigureNode(t, bier.ShortID(in.Node), in.Domains)
 		}),
-		"delete-ipv4": configure(s, "delete-ipv4", func(t *bier.Topology, in deleteIPIn) (*model.Change, error) {
+		"delete-ipv4": configure(s, func(t *bier.Topology, in deleteIPIn) (*model.Change, error) {
 			return model.DeleteEncapsulation(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, false, in.IPv4)
 		}),
-		"delete-ipv6": configure(s, "delete-ipv6", func(t *bier.Topology, in deleteIPIn) (*model.Change, error) {
+		"delete-ipv6": configure(s, func(t *bier.Topology, in deleteIPIn) (*model.Change, error) {
 			return model.DeleteEncapsulation(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, true, in.IPv6)
 		}),
-		"delete-node": remove(s, "delete-node", func(t *bier.Topology, in target, channels []bier.Channel) (*model.Change, error) {
+		"delete-node": remove(s, func(t *bier.Topology, in target, channels []bier.Channel) (*model.Change, error) {
 			return model.DeleteNode(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, channels)
 		}),
-		"delete-subdomain": remove(s, "delete-subdomain", func(t *bier.Topology, in target, channels []bier.Channel) (*model.Change, error) {
+		"delete-subdomain": remove(s, func(t *bier.Topology, in target, channels []bier.Channel) (*model.Change, error) {
 			return model.DeleteSubDomain(t, in.Domain, in.SubDomain, channels)
 		}),
-		"delete-domain": remove(s, "delete-domain", func(t *bier.Topology, in target, channels []bier.Channel) (*model.Change, error) {
+		"delete-domain": remove(s, func(t *bier.Topology, in target, channels []bier.Channel) (*model.Change, error) {
 			return model.DeleteDomain(t, in.Domain, channels)
 		}),
 	} {
@@ -91,35 +91,25 @@ type deleteIPIn struct {
 }
 
 // configure serves an RPC that changes the topology of its input.
-func configure[In interface{ topology() string }](s *Service, rpc string,
-	decide func(*bier.Topology, In) (*model.Change, error)) operations.Handler {
-	return change(s, rpc, func(t *bier.Topology, in In, _ func() ([]bier.Channel, error)) (*model.Change, error) {
-		return decide(t, in)
-	})
+func configure[In interface{ topology() string }](s *Service, decide func(*bier.Topology, In) (*model.Change, error)) operations.Handler {
+	return change(s, false, func(t *bier.Topology, in In, _ []bier.Channel) (*model.Change, error) { return decide(t, in) })
 }
 
 // remove is configure of what channels may need.
-func remove[In interface{ topology() string }](s *Service, rpc string,
-	decide func(*bier.Topology, In, []bier.Channel) (*model.Change, error)) operations.Handler {
-	return change(s, rpc, func(t *bier.Topology, in In, channels func() ([]bier.Channel, error)) (*model.Change, error) {
-		list, err := channels()
-		if err != nil {
-			return nil, err
-		}
-		return decide(t, in, list)
-	})
+func remove[In interface{ topology() string }](s *Service, decide func(*bier.Topology, In, []bier.Channel) (*model.Change, error)) operations.Handler {
+	return change(s, true, decide)
 }
 
 // change answers what the user got wrong as a result, not as an error.
-func change[In interface{ topology() string }](s *Service, rpc string,
-	decide func(*bier.Topology, In, func() ([]bier.Channel, error)) (*model.Change, error)) operations.Handler {
+func change[In interface{ topology() string }](s *Service, channels bool,
+	decide func(*bier.Topology, In, []bier.Channel) (*model.Change, error)) operations.Handler {
 	return operations.Func(func(ctx context.Context, in In) (bier.ConfigureOutput, error) {
-		c, err := s.data.change(ctx, in.topology(), func(t *bier.Topology, channels func() ([]bier.Channel, error)) (*model.Change, error) {
-			return decide(t, in, channels)
+		c, err := s.data.change(ctx, in.topology(), channels, func(t *bier.Topology, list []bier.Channel) (*model.Change, error) {
+			return decide(t, in, list)
 		})
 		if err == nil {
-			for _, w := range c.Warnings {
-				slog.Warn("BIER configuration", "rpc", rpc, "topology", in.topology(), "warning", w.String())
+			for _, w := range c.Warnings { // of no other RPC
+				slog.Warn("BIER configuration", "rpc", "configure-node", "topology", in.topology(), "warning", w.Error())
 			}
 		}
 		return bier.Configured(err, nil)

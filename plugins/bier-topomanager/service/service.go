@@ -2,6 +2,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -95,10 +96,7 @@ func (s *Service) missing(now *state.Snapshot, t topology.Topology) bool {
 	if slices.Contains(s.set.Ignore, t.ID) {
 		return false
 	}
-	id := t.ID
-	if to := s.set.Rename[id]; to != "" {
-		id = to
-	}
+	id := cmp.Or(s.set.Rename[t.ID], t.ID)
 	seen, _ := s.data.Observed.Get(now, id)
 	if !slices.Contains(seen.Sources, imports) {
 		return true

@@ -3,6 +3,7 @@
 package sources
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -29,12 +30,7 @@ func NewMerge(rename map[string]string, ignore, known []string) *Merge {
 	return &Merge{known: known, Rename: rename, Ignore: ignore, views: map[string]map[string]topology.Topology{}, heard: map[string]bool{}, dirty: map[string]bool{}, wake: make(chan struct{}, 1)}
 }
 
-func (m *Merge) id(id string) string {
-	if to := m.Rename[id]; to != "" {
-		return to
-	}
-	return id
-}
+func (m *Merge) id(id string) string { return cmp.Or(m.Rename[id], id) }
 
 // Change takes in what a source reports.
 func (m *Merge) Change(source string, c topology.Change) {

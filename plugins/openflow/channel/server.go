@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/openflow/ofp13"
 )
 
@@ -135,10 +136,8 @@ func (s *Server) accept() {
 			return
 		default:
 			s.o.Log.Warn("a connection cannot be accepted", "err", err)
-			select {
-			case <-s.ctx.Done():
+			if together.Sleep(s.ctx, acceptPause) != nil {
 				return
-			case <-time.After(acceptPause):
 			}
 		}
 	}

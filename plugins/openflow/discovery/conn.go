@@ -1,7 +1,10 @@
 package discovery
 
 import (
+	"cmp"
 	"fmt"
+	"log/slog"
+	"strings"
 	"time"
 
 	"ctl.internal/plugins/openflow/ofp13"
@@ -55,8 +58,6 @@ type port struct {
 	measured time.Time // zero: no counters yet
 }
 
-const localPort = ofp13.PortLocal
-
 // physical reports whether frames may leave by the port.
 func (p *port) physical() bool { return p.Number > 0 && p.Number <= ofp13.PortMax }
 
@@ -66,7 +67,7 @@ func (c *Core) Opened(id ConnID, remote string, now time.Time) {
 	c.conns[id] = s
 	c.count.Connections++
 	if c.leaving {
-		c.close(s, levelDebug, "the controller stops", now)
+		c.close(s, slog.LevelDebug, "the controller stops", now)
 		return
 	}
 	c.send(s, 0, ofp13.Hello{Versions: 1 << ofp13.Version})
@@ -78,7 +79,7 @@ func (c *Core) Closed(id ConnID, why string, now time.Time) {
 	if !ok {
 		return // it was ended from this side
 	}
-	c.note(s, levelInfo, "the connection has ended: "+why)
+	c.note(s, slog.LevelInfo, "the connection has ended: "+why)
 	c.forget(s, now)
 }
 
@@ -106,16 +107,16 @@ func (c *Core) greet(s *conn, h ofp13.Header, m ofp13.Message, now time.Time) {
 	switch {
 	case h.Type == ofp13.TypeError:
 		c.count.Refused++
-		c.close(s, levelWarn, "the switch ends the connection: it does not speak OpenFlow 1.3, or not with this controller", now)
+		c.close(s, slog.LevelWarn, "the switch ends the connection: it does not speak OpenFlow 1.3, or not with this controller", now)
 	case !ok:
 		c.count.Refused++
-		c.close(s, levelWarn, fmt.Sprintf("its first message is of type %d, must be HELLO", h.Type), now)
+		c.close(s, slog.LevelWarn, fmt.Sprintf("its first message is of type %d, must be HELLO", h.Type), now)
 	case !hello.Speaks(h.Version):
 		why := fmt.Sprintf("OpenFlow 1.3 is required; the switch offers %s (Open vSwitch: ovs-vsctl set bridge NAME protocols=OpenFlow13)", offers(h.Version, hello))
 		c.count.Refused++
 		c.out = append(c.out, Action{Conn: s.id, XID: h.XID, Version: min(max(h.Version, 1), ofp13.Version),
 			Message: ofp13.Error{Kind: ofp13.ErrorHelloFailed, Code: ofp13.CodeIncompatible, Data: []byte(why)}})
-		c.close(s, levelWarn, why, now)
+		c.close(s, slog.LevelWarn, why, now)
 	default:
 		s.phase = introducing
 		c.send(s, xidFeatures, ofp13.FeaturesRequest{})
@@ -125,24 +126,14 @@ func (c *Core) greet(s *conn, h ofp13.Header, m ofp13.Message, now time.Time) {
 // offers names the versions of a HELLO as people know them.
 func offers(version uint8, h ofp13.Hello) string {
 	names := map[int]string{1: "1.0", 2: "1.1", 3: "1.2", 4: "1.3", 5: "1.4", 6: "1.5"}
-	var list string
+	var list []string
 	for v := 1; v < 32; v++ {
 		if h.Versions&(1<<v) == 0 && (h.Versions != 0 || v != int(version)) {
 			continue
 		}
-		name := names[v]
-		if name == "" {
-			name = fmt.Sprintf("version number %d", v)
-		}
-		if list != "" {
-			list += ", "
-		}
-		list += name
+		list = append(list, cmp.Or(names[v], fmt.Sprintf("version number %d", v)))
 	}
-	if list == "" {
-		return "none that is known"
-	}
-	return list
+	return cmp.Or(strings.Join(list, ", "), "none that is known")
 }
 
 // introduce takes the datapath id. When another connection has it already, that one
@@ -154,7 +145,7 @@ func (c *Core) introduce(s *conn, f ofp13.FeaturesReply, now time.Time) {
 		return
 	}
 	if f.Auxiliary != 0 {
-		c.close(s, levelWarn, "it is an auxiliary connection; only main connections are served", now)
+		c.close(s, slog.LevelWarn, "it is an auxiliary connection; only main connections are served", now)
 		return
 	}
 	s.features = f
@@ -163,7 +154,7 @@ func (c *Core) introduce(s *conn, f ofp13.FeaturesReply, now time.Time) {
 	case old == nil:
 		c.prepare(s, now)
 	case old.challenger != 0:
-		c.close(s, levelWarn, c.taken(old), now)
+		c.close(s, slog.LevelWarn, c.taken(old), now)
 	default:
 		s.phase = challenging
 		old.challenger, old.challenged = s.id, now.Add(challengeTime)
@@ -184,7 +175,7 @@ func (c *Core) survive(old *conn, now time.Time) {
 	old.challenger = 0
 	if ok {
 		c.count.Refused++
-		c.close(newer, levelWarn, c.taken(old), now)
+		c.close(newer, slog.LevelWarn, c.taken(old), now)
 	}
 }
 
@@ -206,7 +197,7 @@ func (c *Core) finish(s *conn, now time.Time) {
 		return
 	}
 	s.phase, s.since, s.counted, s.updated = ready, now, now, nil
-	c.note(s, levelInfo, fmt.Sprintf("%s is connected, with %d ports", NodeID(s.datapath()), len(s.ports)))
+	c.note(s, slog.LevelInfo, fmt.Sprintf("%s is connected, with %d ports", NodeID(s.datapath()), len(s.ports)))
 	c.render(s)
 	for n, p := range s.ports {
 		if p.Up() {

@@ -148,12 +148,12 @@ func (c *Core) watch(s *conn, now time.Time) {
 	switch {
 	case s.phase < ready && now.Sub(s.opened) > c.o.Handshake:
 		c.count.Refused++
-		c.close(s, levelWarn, fmt.Sprintf("it was not ready within %s of connecting", c.o.Handshake), now)
+		c.close(s, slog.LevelWarn, fmt.Sprintf("it was not ready within %s of connecting", c.o.Handshake), now)
 	case s.challenger != 0 && now.After(s.challenged):
-		c.close(s, levelInfo, NodeID(s.datapath())+" has connected again, and the old connection is silent", now)
+		c.close(s, slog.LevelInfo, NodeID(s.datapath())+" has connected again, and the old connection is silent", now)
 	case silent > c.o.Dead:
 		c.count.Dead++
-		c.close(s, levelWarn, fmt.Sprintf("it has not answered for %s", c.o.Dead), now)
+		c.close(s, slog.LevelWarn, fmt.Sprintf("it has not answered for %s", c.o.Dead), now)
 	case s.phase == ready:
 		if silent >= c.o.Echo && now.Sub(s.asked) >= c.o.Echo {
 			s.asked = now

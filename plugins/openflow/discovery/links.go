@@ -137,24 +137,17 @@ type queues struct {
 	counted                time.Time
 }
 
-type queue struct {
-	slots []slot
-	head  int
-}
+type queue []slot
 
-func (q *queue) push(s slot) { q.slots = append(q.slots, s) }
+func (q *queue) push(s slot) { *q = append(*q, s) }
 
-// pop takes the first turn that is due.
+// pop takes the first turn that is due. What is before the rest goes when push needs room.
 func (q *queue) pop(now time.Time) (slot, bool) {
-	if q.head == len(q.slots) || q.slots[q.head].due.After(now) {
+	if len(*q) == 0 || (*q)[0].due.After(now) {
 		return slot{}, false
 	}
-	s := q.slots[q.head]
-	q.head++
-	if q.head > 64 && q.head*2 > len(q.slots) {
-		q.slots = append([]slot(nil), q.slots[q.head:]...)
-		q.head = 0
-	}
+	s := (*q)[0]
+	*q = (*q)[1:]
 	return s, true
 }
 

@@ -8,12 +8,6 @@ import (
 	"ctl.internal/plugins/openflow/ofp13"
 )
 
-const (
-	levelDebug = slog.LevelDebug
-	levelInfo  = slog.LevelInfo
-	levelWarn  = slog.LevelWarn
-)
-
 // Received takes in a message.
 func (c *Core) Received(id ConnID, h ofp13.Header, m ofp13.Message, now time.Time) {
 	s, ok := c.conns[id]
@@ -26,7 +20,7 @@ func (c *Core) Received(id ConnID, h ofp13.Header, m ofp13.Message, now time.Tim
 		return
 	}
 	if h.Version != ofp13.Version && h.Type != ofp13.TypeHello && h.Type != ofp13.TypeError {
-		c.close(s, levelWarn, fmt.Sprintf("it sent a message of version %d after 1.3 was agreed", h.Version), now)
+		c.close(s, slog.LevelWarn, fmt.Sprintf("it sent a message of version %d after 1.3 was agreed", h.Version), now)
 		return
 	}
 	if s.challenger != 0 {
@@ -83,7 +77,7 @@ func (c *Core) barrier(s *conn, xid uint32, now time.Time) {
 		}
 		c.finish(s, now)
 	case xid == xidFarewell && c.leaving:
-		c.close(s, levelDebug, "the controller stops", now)
+		c.close(s, slog.LevelDebug, "the controller stops", now)
 	}
 }
 
@@ -102,15 +96,15 @@ func (c *Core) failed(s *conn, xid uint32, e ofp13.Error, now time.Time) {
 	case xid == xidMiss:
 		c.complain(s, fmt.Sprintf("it refuses the table-miss rule (error %d, code %d)", e.Kind, e.Code))
 	case xid == xidPorts || xid == xidFeatures:
-		c.close(s, levelWarn, fmt.Sprintf("it does not list its ports (error %d, code %d)", e.Kind, e.Code), now)
+		c.close(s, slog.LevelWarn, fmt.Sprintf("it does not list its ports (error %d, code %d)", e.Kind, e.Code), now)
 	default:
-		c.note(s, levelDebug, fmt.Sprintf("error %d, code %d for transaction %d", e.Kind, e.Code, xid))
+		c.note(s, slog.LevelDebug, fmt.Sprintf("error %d, code %d for transaction %d", e.Kind, e.Code, xid))
 	}
 }
 
 func (c *Core) complain(s *conn, text string) {
 	s.problem = text
-	c.note(s, levelWarn, text)
+	c.note(s, slog.LevelWarn, text)
 }
 
 // portList takes a part of the list of ports.
@@ -139,7 +133,7 @@ func (c *Core) put(s *conn, p ofp13.Port, now time.Time) bool {
 		return true
 	}
 	if len(s.ports) >= c.o.MaxPorts {
-		c.close(s, levelWarn, fmt.Sprintf("it has more than %d ports (setting limits.ports)", c.o.MaxPorts), now)
+		c.close(s, slog.LevelWarn, fmt.Sprintf("it has more than %d ports (setting limits.ports)", c.o.MaxPorts), now)
 		return false
 	}
 	s.ports[p.Number] = &port{Port: p}

@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"fmt"
+	"log/slog"
 	"time"
 
 	"ctl.internal/plugins/openflow/lldp"
@@ -88,7 +89,7 @@ func (c *Core) demoted(s *conn, now time.Time) {
 	if !c.acting || s.phase < preparing || now.Sub(s.roleAsked) < rolePause {
 		return
 	}
-	c.note(s, levelWarn, NodeID(s.datapath())+" has another master, which made this controller a slave; asking for the role again")
+	c.note(s, slog.LevelWarn, NodeID(s.datapath())+" has another master, which made this controller a slave; asking for the role again")
 	c.askRole(s, now)
 }
 
@@ -155,7 +156,7 @@ func (c *Core) Leave(now time.Time) {
 	c.leaving = true
 	for _, s := range c.conns {
 		if s.phase < preparing || !c.acting {
-			c.close(s, levelDebug, "the controller stops", now)
+			c.close(s, slog.LevelDebug, "the controller stops", now)
 			continue
 		}
 		c.send(s, 0, removal)

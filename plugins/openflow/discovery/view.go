@@ -66,13 +66,11 @@ func NodeID(datapath uint64) string { return "openflow:" + strconv.FormatUint(da
 
 // String is the name of a port in the topology, "openflow:1:2". It is also the name
 // of the link that begins there.
-func (p PortID) String() string { return NodeID(p.Datapath) + ":" + portName(p.Number) }
-
-func portName(n uint32) string {
-	if n == localPort {
-		return "LOCAL"
+func (p PortID) String() string {
+	if p.Number == ofp13.PortLocal {
+		return NodeID(p.Datapath) + ":LOCAL"
 	}
-	return strconv.FormatUint(uint64(n), 10)
+	return NodeID(p.Datapath) + ":" + strconv.FormatUint(uint64(p.Number), 10)
 }
 
 // Switch is a switch as people see it.

@@ -7,7 +7,6 @@ import (
 // Port numbers with a meaning (enum ofp_port_no).
 const (
 	PortMax        uint32 = 0xffffff00 // greatest number of a physical or logical port
-	PortTable      uint32 = 0xfffffff9 // packet-out: through the flow tables
 	PortNormal     uint32 = 0xfffffffa
 	PortController uint32 = 0xfffffffd
 	PortLocal      uint32 = 0xfffffffe
@@ -16,12 +15,12 @@ const (
 
 // Bits of Port.Config and Port.State.
 const (
-	ConfigDown  uint32 = 1 << 0 // taken down by an administrator
-	StateDown   uint32 = 1 << 0 // no carrier
-	StateBlock  uint32 = 1 << 1 // blocked, by spanning tree for instance
-	portLength         = 64
-	maxNameText        = 16
+	ConfigDown uint32 = 1 << 0 // taken down by an administrator
+	StateDown  uint32 = 1 << 0 // no carrier
+	StateBlock uint32 = 1 << 1 // blocked, by spanning tree for instance
 )
+
+const maxNameText = 16
 
 // Port is struct ofp_port (7.2.1).
 type Port struct {

@@ -160,8 +160,7 @@ func (e *exporter) inherited(t topology.Topology) topology.Topology {
 
 // run writes after each change, of one switch not more often than every few seconds.
 func (e *exporter) run(ctx context.Context) {
-	expired := time.NewTimer(e.s.set.Discovery.Expiry.Duration)
-	defer expired.Stop()
+	expired := time.After(e.s.set.Discovery.Expiry.Duration)
 	for ctx.Err() == nil {
 		var later <-chan time.Time
 		if wait := e.flush(ctx); wait > 0 {
@@ -170,7 +169,7 @@ func (e *exporter) run(ctx context.Context) {
 		select {
 		case <-e.news:
 		case <-later:
-		case <-expired.C: // what has not come back by now is gone
+		case <-expired: // what has not come back by now is gone
 			_ = e.s.loop.ask(ctx, func(c *discovery.Core) { c.Touch() })
 		case <-ctx.Done():
 		}

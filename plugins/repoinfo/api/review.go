@@ -9,9 +9,12 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
+// question is what the review server is asked.
+type question = func(context.Context, *review.Client) (any, error)
+
 // reviewed answers what the review server says, under a member of this name. read reads the parameters and returns
 // the question.
-func reviewed[T any](member string, read func(*params) func(context.Context, *review.Client) (T, error)) handler {
+func reviewed(member string, read func(*params) question) handler {
 	return func(a *API, w http.ResponseWriter, r *http.Request, p *params) error {
 		ask := read(p)
 		switch {
@@ -28,26 +31,19 @@ func reviewed[T any](member string, read func(*params) func(context.Context, *re
 	}
 }
 
-type (
-	askList  = func(context.Context, *review.Client) ([]json.RawMessage, error)
-	askNames = func(context.Context, *review.Client) ([]string, error)
-)
-
 // ofProject asks for a list of one project.
-func ofProject(ask func(*review.Client, context.Context, string) ([]json.RawMessage, error)) func(*params) askList {
-	return func(p *params) askList {
+func ofProject(ask func(*review.Client, context.Context, string) ([]json.RawMessage, error)) func(*params) question {
+	return func(p *params) question {
 		project := p.required("project")
-		return func(ctx context.Context, c *review.Client) ([]json.RawMessage, error) { return ask(c, ctx, project) }
+		return func(ctx context.Context, c *review.Client) (any, error) { return ask(c, ctx, project) }
 	}
 }
 
-func askProjects(*params) askNames {
-	return func(ctx context.Context, c *review.Client) ([]string, error) { return c.Projects(ctx) }
+func askProjects(*params) question {
+	return func(ctx context.Context, c *review.Client) (any, error) { return c.Projects(ctx) }
 }
 
-func askChanges(p *params) askList {
+func askChanges(p *params) question {
 	project, branch := p.required("project"), p.one("branch")
-	return func(ctx context.Context, c *review.Client) ([]json.RawMessage, error) {
-		return c.Changes(ctx, project, branch)
-	}
+	return func(ctx context.Context, c *review.Client) (any, error) { return c.Changes(ctx, project, branch) }
 }

@@ -43,7 +43,7 @@ func TestSixtyFourClientsOneWalk(t *testing.T) {
 			counters++
 		}
 	}
-	if walks != 1 || counters > 2*s.Lister.Workers+8 {
+	if walks != 1 || counters > 8 {
 		t.Errorf("%d walks, %d counters for 64 clients", walks, counters)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/sdk/fault"
 )
@@ -43,10 +44,7 @@ func unlocked(dir string, write func() error) error {
 }
 
 // locked says that git met the lock of another git.
-func locked(err error) bool {
-	exit := (*gitcmd.ExitError)(nil)
-	return errors.As(err, &exit) && strings.Contains(exit.Stderr, ".lock': File exists")
-}
+func locked(err error) bool { return gitcmd.Said(err, ".lock': File exists") }
 
 // removeLocks removes the lock files made before a time. No reference of git's ends in
 // .lock.
@@ -102,10 +100,8 @@ func (g *gates) read(ctx context.Context, project string) (release func(), err e
 func (g *gates) write(ctx context.Context, project string) (release func(), err error) {
 	gate := g.of(project)
 	for !gate.TryAcquire(everybody) {
-		select {
-		case <-time.After(gatePause):
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := together.Sleep(ctx, gatePause); err != nil {
+			return nil, err
 		}
 	}
 	return func() { gate.Release(everybody) }, nil

@@ -126,12 +126,9 @@ func (f *Folder) begin(ctx context.Context, dir, format string) error {
 // otherFormat returns the object format of a source, when a fetch failed because
 // the mirror has another. Nothing reports it earlier for every transport.
 func otherFormat(err error) string {
-	if exit := (*gitcmd.ExitError)(nil); errors.As(err, &exit) && strings.Contains(exit.Stderr,
-		"mismatched algorithms") {
-		for _, format := range []string{"sha1", "sha256"} {
-			if strings.Contains(exit.Stderr, "server "+format+"\n") {
-				return format
-			}
+	for _, format := range []string{"sha1", "sha256"} {
+		if gitcmd.Said(err, "mismatched algorithms") && gitcmd.Said(err, "server "+format+"\n") {
+			return format
 		}
 	}
 	return ""
@@ -143,13 +140,13 @@ func otherFormat(err error) string {
 func (f *Folder) fetch(ctx context.Context, dir string, s Source) error {
 	env := s.environ()
 	err := f.transfer(ctx, dir, s, env, "--atomic")
-	if exit := (*gitcmd.ExitError)(nil); errors.As(err, &exit) && strings.Contains(exit.Stderr, "cannot lock ref") {
+	if gitcmd.Said(err, "cannot lock ref") {
 		err = f.transfer(ctx, dir, s, env, "--no-atomic")
 	}
 	if err != nil {
 		return s.explain(err)
 	}
-	out, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Trust: gitcmd.Network, Env: env, Timeout: askTimeout,
+	out, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Network: true, Env: env, Timeout: askTimeout,
 		Args: []string{"ls-remote", "--symref", "--end-of-options", s.URL, "HEAD"}})
 	if err != nil {
 		return s.explain(err)
@@ -164,7 +161,7 @@ func (f *Folder) fetch(ctx context.Context, dir string, s Source) error {
 }
 
 func (f *Folder) transfer(ctx context.Context, dir string, s Source, env []string, mode string) error {
-	_, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Trust: gitcmd.Network, Env: env, Timeout: 24 * time.Hour,
+	_, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Network: true, Env: env, Timeout: 24 * time.Hour,
 		Background: true,
 		Args: []string{"fetch", "--quiet", "--prune", mode, "--force", "--no-tags", "--no-write-fetch-head",
 			"--no-auto-maintenance",

@@ -4,6 +4,7 @@
 package gitcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,21 +18,10 @@ import (
 
 // Git is the git program and the environment it is run with.
 type Git struct {
-	Path    string        // the program; "git" is looked up in PATH
-	Timeout time.Duration // for calls that answer at once (Output); 0 = 30 s
-	// TLS gives more environment to Network children: which servers are trusted. nil = none.
+	Path string // the program; empty = git, looked up in PATH
+	// TLS gives more environment to children that use the network: which servers are trusted. nil = none.
 	TLS func(ctx context.Context) ([]string, error)
 }
-
-// Trust says what a child may do besides reading its repository.
-type Trust int
-
-// Local children touch no network, not even to fetch a missing object of a
-// partial clone. Network children may use the transports that mirroring needs.
-const (
-	Local Trust = iota
-	Network
-)
 
 // ErrMissing is what every call returns when there is no git program.
 var ErrMissing = fault.New(fault.Unavailable,
@@ -58,14 +48,15 @@ var options = []string{
 }
 
 // environ is all that a child sees. Nothing is inherited except PATH and, for
-// the network, HOME (SSH keys) and the proxy and agent variables.
-func environ(t Trust, extra []string) []string {
+// the network, HOME (SSH keys) and the proxy and agent variables. Without the network no
+// missing object of a partial clone is fetched either.
+func environ(network bool, extra []string) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_ATTR_NOSYSTEM=1",
 	}
-	if t == Local {
+	if !network {
 		return append(env, "HOME=/nonexistent", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
 	}
 	env = append(env, "GIT_ASKPASS=true", "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=20",
@@ -99,7 +90,7 @@ func (g *Git) command(ctx context.Context, c Call) (*exec.Cmd, error) {
 	}
 	full = append(full, c.Args...)
 	extra := c.Env
-	if c.Trust == Network && g.TLS != nil {
+	if c.Network && g.TLS != nil {
 		more, err := g.TLS(ctx)
 		if err != nil {
 			return nil, err
@@ -107,7 +98,7 @@ func (g *Git) command(ctx context.Context, c Call) (*exec.Cmd, error) {
 		extra = append(more, extra...)
 	}
 	cmd := exec.CommandContext(ctx, path, full...)
-	cmd.Env = environ(c.Trust, extra)
+	cmd.Env = environ(c.Network, extra)
 	cmd.Dir = os.TempDir()
 	own(cmd)
 	cmd.WaitDelay = waitDelay
@@ -115,11 +106,7 @@ func (g *Git) command(ctx context.Context, c Call) (*exec.Cmd, error) {
 }
 
 func (g *Git) program() (string, error) {
-	name := g.Path
-	if name == "" {
-		name = "git"
-	}
-	path, err := exec.LookPath(name)
+	path, err := exec.LookPath(cmp.Or(g.Path, "git"))
 	if err != nil {
 		if errors.Is(err, exec.ErrDot) {
 			return "", fault.New(fault.Invalid, "git would be run from the working directory: give its full path")
@@ -167,6 +154,12 @@ func ExitCode(err error) (int, bool) {
 		return e.Code, true
 	}
 	return 0, false
+}
+
+// Said reports whether err is that of a git that ran, and its last words contain a text.
+func Said(err error, text string) bool {
+	e := (*ExitError)(nil)
+	return errors.As(err, &e) && strings.Contains(e.Stderr, text)
 }
 
 // tail keeps the last bytes written to it: what a failing git says last is

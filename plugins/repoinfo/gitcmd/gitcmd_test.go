@@ -48,7 +48,7 @@ func TestTheChildSeesNothingOfOurs(t *testing.T) {
 }
 
 func TestSecretsTravelInTheEnvironment(t *testing.T) {
-	out, err := script(t, "echo \"$@\"; echo VALUE $GIT_CONFIG_VALUE_0").Output(t.Context(), Call{Dir: "/r", Args: []string{"fetch"}, Trust: Network, Env: []string{"GIT_CONFIG_VALUE_0=s3cret"}})
+	out, err := script(t, "echo \"$@\"; echo VALUE $GIT_CONFIG_VALUE_0").Output(t.Context(), Call{Dir: "/r", Args: []string{"fetch"}, Network: true, Env: []string{"GIT_CONFIG_VALUE_0=s3cret"}})
 	args, rest, _ := strings.Cut(string(out), "\n")
 	if err != nil || strings.Contains(args, "s3cret") || !strings.Contains(rest, "VALUE s3cret") {
 		t.Errorf("%s, %v", out, err)

@@ -145,15 +145,15 @@ type Call struct {
 	Stdin      string        // fed to the child
 	Input      bool          // the caller feeds Process.Stdin instead (Start only)
 	Background bool          // at a lower priority: no caller waits for the first result, or it takes long
-	Trust      Trust         // Network for fetch and ls-remote
+	Network    bool          // it may use the transports that mirroring needs
 	Env        []string      // more environment, for Network only: the place for secrets, never Args
-	Timeout    time.Duration // of Output; 0 = Git.Timeout
+	Timeout    time.Duration // of Output; 0 = 30 s
 }
 
 // Output runs a call and returns what it printed, at most 32 MiB. A non-zero
 // status is an *ExitError, an expired deadline a fault.Timeout.
 func (g *Git) Output(ctx context.Context, c Call) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, g.Timeout, 30*time.Second))
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, 30*time.Second))
 	defer cancel()
 	p, err := g.Start(ctx, c)
 	if err != nil {

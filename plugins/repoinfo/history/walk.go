@@ -22,7 +22,6 @@ type Lister struct {
 	Counts       *counts.Store
 	Spool        *spool.Cache
 	MessageLimit int // bytes of a message; what is longer is cut
-	Workers      int // git processes that count at once for one walk; 0 = one per CPU
 
 	mu      sync.Mutex
 	unknown map[string]bool // projects with commits that cannot be counted
@@ -48,10 +47,7 @@ type job struct {
 // runs it pauses when the turn has lasted long enough; turn may be nil.
 func (l *Lister) Walk(ctx context.Context, r Repo, q Query, turn *turns.Turn,
 	emit func([]commit.Commit) error) (res Result, err error) {
-	workers := l.Workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
+	workers := runtime.GOMAXPROCS(0) // git processes that count at once
 	group, ctx := errgroup.WithContext(ctx)
 	ordered, work := make(chan job, 2*workers+2), make(chan job)
 	group.Go(func() error {

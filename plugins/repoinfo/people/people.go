@@ -5,6 +5,7 @@ package people
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -22,12 +23,7 @@ import (
 type Person struct{ Name, Email string }
 
 // Key distinguishes persons.
-func (p Person) Key() string {
-	if p.Email != "" {
-		return p.Email
-	}
-	return p.Name
-}
+func (p Person) Key() string { return cmp.Or(p.Email, p.Name) }
 
 // Directory is what is known of people in all projects.
 type Directory struct {

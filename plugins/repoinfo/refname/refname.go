@@ -4,6 +4,7 @@
 package refname
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -105,15 +106,7 @@ func Ref(parameter, name string) error {
 	return nil
 }
 
+var hash = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)
+
 // Hash reports whether name can be a full or shortened object name.
-func Hash(name string) bool {
-	if len(name) < 7 || len(name) > 64 {
-		return false
-	}
-	for _, c := range []byte(name) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
-			return false
-		}
-	}
-	return true
-}
+func Hash(name string) bool { return hash.MatchString(name) }

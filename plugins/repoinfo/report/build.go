@@ -32,7 +32,6 @@ type shape struct {
 	interval   string
 	mergeLines bool
 	filter     commit.Filter // Since and Until: the period
-	base       bool          // commits given to before are those of the base of a comparison
 }
 
 // builder adds the commits of one project, then those of others, up.

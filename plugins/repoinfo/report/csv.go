@@ -25,24 +25,23 @@ func (r *Report) CSV(w io.Writer) error {
 		_ = out.Write(list) // Error reports it
 	}
 	_ = out.Write(header)
-	number := func(n int) string { return strconv.Itoa(n) }
 	count := func(n uint64) string { return strconv.FormatUint(n, 10) }
-	row(map[string]string{"section": "total", "name": r.Title(), "commits": number(r.Commits),
+	row(map[string]string{"section": "total", "name": r.Title(), "commits": strconv.Itoa(r.Commits),
 		"insertions": count(r.Insertions),
-		"deletions":  count(r.Deletions), "projects": number(r.Compared)})
+		"deletions":  count(r.Deletions), "projects": strconv.Itoa(r.Compared)})
 	for _, l := range r.lists() {
 		for _, t := range l.rows {
 			row(map[string]string{"section": l.name, "name": t.Name, "email": t.Email, "organization": t.Organization,
 				"project": t.Project,
-				"commits": number(t.Commits), "insertions": count(t.Insertions), "deletions": count(t.Deletions), "authors": unless0(t.Authors),
+				"commits": strconv.Itoa(t.Commits), "insertions": count(t.Insertions), "deletions": count(t.Deletions), "authors": unless0(t.Authors),
 				"projects": unless0(t.Projects), "first_commit": stamp(t.First), "last_commit": stamp(t.Last)})
 		}
 	}
 	if t := r.Timeline; t != nil {
 		point := func(project string, p *Point) {
 			row(map[string]string{"section": t.Interval, "name": p.Start, "project": project,
-				"commits":    number(p.Commits),
-				"insertions": count(p.Insertions), "deletions": count(p.Deletions), "authors": number(p.Authors), "new_authors": number(p.New)})
+				"commits":    strconv.Itoa(p.Commits),
+				"insertions": count(p.Insertions), "deletions": count(p.Deletions), "authors": strconv.Itoa(p.Authors), "new_authors": strconv.Itoa(p.New)})
 		}
 		for _, p := range t.Points {
 			point("", p)
@@ -57,7 +56,7 @@ func (r *Report) CSV(w io.Writer) error {
 		for d, hours := range a.Hours {
 			for h, n := range hours {
 				row(map[string]string{"section": "hour", "name": fmt.Sprintf("%s %02d:00", weekdays[d], h),
-					"commits": number(n)})
+					"commits": strconv.Itoa(n)})
 			}
 		}
 	}

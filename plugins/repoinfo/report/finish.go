@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 
 	"ctl.internal/plugins/repoinfo/commit"
 )
@@ -15,11 +14,7 @@ func (b *builder) finish(sections []string, limit int) *Report {
 	r.MergeLines, r.Since, r.Until = b.mergeLines, b.filter.Since, b.filter.Until
 	r.Lines = r.Insertions + r.Deletions
 	r.People, r.Employers = len(b.authors), len(b.organizations)
-	r.Failed = slices.SortedFunc(slices.Values(r.Failed),
-		func(x, y Failed) int { return strings.Compare(x.Project, y.Project) })
-	if r.Failed == nil {
-		r.Failed = []Failed{}
-	}
+	slices.SortFunc(r.Failed, byProject)
 	for _, s := range sections {
 		switch s {
 		case Projects:

@@ -29,9 +29,9 @@ type Maker struct {
 // nothing of it is in the sums. turn gives the turn of one project's walk.
 func (m *Maker) Make(ctx context.Context, p *Plan, turn func(project string) *turns.Turn,
 	progress func(done, total int)) (*Report, error) {
-	sh := shape{interval: p.Interval, mergeLines: p.MergeLines, filter: p.Filter, base: p.Ref1 != ""}
+	sh := shape{interval: p.Interval, mergeLines: p.MergeLines, filter: p.Filter}
 	total := &builder{shape: sh}
-	total.Ref1, total.Ref2, total.Branch, total.Failed = p.Ref1, p.Ref2, p.Branch, slices.Clone(p.Failed)
+	total.Ref1, total.Ref2, total.Branch, total.Failed = p.Ref1, p.Ref2, p.Branch, append([]Failed{}, p.Failed...)
 	var mu sync.Mutex
 	done := 0
 	group, gctx := errgroup.WithContext(ctx)

@@ -96,7 +96,7 @@ func (m *Maker) Plan(ctx context.Context, q Request) (*Plan, error) {
 		return nil, err
 	}
 	slices.SortFunc(p.Spans, func(x, y span) int { return strings.Compare(x.Project, y.Project) })
-	slices.SortFunc(p.Failed, func(x, y Failed) int { return strings.Compare(x.Project, y.Project) })
+	slices.SortFunc(p.Failed, byProject)
 	if len(p.Spans) == 0 {
 		if len(projects) == 1 {
 			return nil, first

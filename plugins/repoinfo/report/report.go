@@ -98,6 +98,8 @@ type Failed struct {
 	Error   string `json:"error"`
 }
 
+func byProject(x, y Failed) int { return cmp.Compare(x.Project, y.Project) }
+
 type set map[string]struct{}
 
 func (s *set) add(name string) {

@@ -4,6 +4,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -53,38 +54,19 @@ type Client struct {
 	retries map[string]*rate.Limiter // by project: a server that fails is not flooded
 }
 
-// New makes a client; absent options have defaults.
+// New makes a client; absent options have defaults. The address is one that settings.Check has passed.
 func New(o Options) (*Client, error) {
 	u, err := url.Parse(o.URL)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return nil, fault.At(fault.Invalid, "review_url",
-			"%q is no address of a review server: give one as https://review.example.org/", o.URL)
-	}
-	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fault.At(fault.Invalid, "review_url",
-			"the address of the review server carries credentials, a query or a fragment: credentials go into review.username and review.password")
+	if err != nil {
+		return nil, err
 	}
 	c := &Client{o: o, cache: map[string]*cached{}, retries: map[string]*rate.Limiter{}}
 	c.base = strings.TrimSuffix(o.URL, "/") + "/"
 	if o.Username != "" {
 		c.base += "a/"
 	}
-	def := func(d *time.Duration, v time.Duration) {
-		if *d <= 0 {
-			*d = v
-		}
-	}
-	def(&c.o.Timeout, 20*time.Second)
-	def(&c.o.Budget, 2*time.Minute)
-	if c.o.Tries == 0 {
-		c.o.Tries = 4
-	}
-	if c.o.MaxBytes <= 0 {
-		c.o.MaxBytes = 64 << 20
-	}
-	if c.o.Pages <= 0 {
-		c.o.Pages = 500
-	}
+	c.o.Timeout, c.o.Budget = cmp.Or(o.Timeout, 20*time.Second), cmp.Or(o.Budget, 2*time.Minute)
+	c.o.Tries, c.o.MaxBytes, c.o.Pages = cmp.Or(o.Tries, 4), cmp.Or(o.MaxBytes, 64<<20), cmp.Or(o.Pages, 500)
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = c.o.Timeout
 	transport.MaxResponseHeaderBytes = 64 << 10
@@ -136,14 +118,8 @@ func (c *Client) mayRetry(ctx context.Context) bool {
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // CloneURL is where git finds a project of this server.
-func (c *Client) CloneURL(project string) string { return c.base + escapeSegments(project) }
-
-func escapeSegments(project string) string {
-	parts := strings.Split(project, "/")
-	for i := range parts {
-		parts[i] = url.PathEscape(parts[i])
-	}
-	return strings.Join(parts, "/")
+func (c *Client) CloneURL(project string) string {
+	return c.base + strings.ReplaceAll(url.PathEscape(project), "%2F", "/")
 }
 
 // verified are settings that verify a connection as Options.TLS says at that moment,
@@ -153,10 +129,7 @@ func (c *Client) verified(host string) *tls.Config {
 		VerifyConnection: func(state tls.ConnectionState) error {
 			ctx, cancel := context.WithTimeout(context.Background(), c.o.Timeout)
 			defer cancel()
-			name := state.ServerName
-			if name == "" { // an address has no such
-				name = host
-			}
+			name := cmp.Or(state.ServerName, host) // an address has no such
 			settings, err := c.o.TLS(ctx, name)
 			if err != nil {
 				return err

@@ -230,11 +230,3 @@ func TestTheCallerGivesUp(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
-
-func TestBadAddresses(t *testing.T) {
-	for _, u := range []string{"", "review.example.org", "ftp://x/", "https://user:pw@x/", "https://x/?q=1", "https://"} {
-		if _, err := New(Options{URL: u}); err == nil || fault.All(err)[0].Path != "review_url" || strings.Contains(err.Error(), "pw") {
-			t.Errorf("%q: %v", u, err)
-		}
-	}
-}

@@ -158,3 +158,12 @@ func FuzzPages(f *testing.F) {
 		}
 	})
 }
+
+func TestCloneURL(t *testing.T) {
+	c := client(t, Options{URL: "https://review.example.org/r", Username: "u", Password: "p"})
+	for project, want := range map[string]string{"netconf": "netconf", "a/b/c": "a/b/c", "a b/ü;c,d+e": "a%20b/%C3%BC%3Bc%2Cd+e"} {
+		if got := c.CloneURL(project); got != "https://review.example.org/r/a/"+want {
+			t.Errorf("%q: %s", project, got)
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/url"
-	"slices"
 
 	"ctl.internal/plugins/repoinfo/report"
 	"ctl.internal/plugins/repoinfo/turns"
@@ -81,10 +80,6 @@ func (s *Service) summary(ctx context.Context, in *commands.Invocation) error {
 	if err != nil {
 		return err
 	}
-	form := in.Option("form")
-	if !slices.Contains([]string{"", "text", "csv", "html"}, form) {
-		return fault.New(fault.Invalid, "invalid --form %s, expected text, csv or html", form)
-	}
 	plan, err := s.report.Plan(ctx, q)
 	if err != nil {
 		return err
@@ -94,12 +89,13 @@ func (s *Service) summary(ctx context.Context, in *commands.Invocation) error {
 		in.Progress(commands.Progress{Text: "comparing", Done: int64(done), Total: int64(total)})
 	})
 	in.Progress(commands.Progress{})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case form == "csv":
+	}
+	switch in.Option("form") {
+	case "csv":
 		return r.CSV(in.Stdout)
-	case form == "html":
+	case "html":
 		return r.HTML(in.Stdout)
 	}
 	return in.Emit(r, r.Text)

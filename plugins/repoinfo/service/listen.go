@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk"
 )
 
@@ -27,10 +28,8 @@ func (s *Service) listen(ctx context.Context) {
 			s.health(sdk.Health{State: sdk.Degraded, Reason: "listen " + s.set.Listen + ": " + err.Error()})
 			logged = true
 		}
-		select {
-		case <-ctx.Done():
+		if together.Sleep(ctx, retryListen) != nil {
 			return
-		case <-time.After(retryListen):
 		}
 	}
 	if logged {

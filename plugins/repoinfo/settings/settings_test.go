@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ctl.internal/sdk"
+	"ctl.internal/sdk/fault"
 )
 
 func TestCheckFindsEveryFault(t *testing.T) {
@@ -27,6 +28,15 @@ func TestCheckFindsEveryFault(t *testing.T) {
 	}
 	if err := (&Settings{Mirror: Mirror{Review: true}}).Check(); err == nil || !strings.Contains(err.Error(), "review_url") {
 		t.Errorf("mirroring from nowhere: %v", err)
+	}
+}
+
+func TestBadAddressesOfTheReviewServer(t *testing.T) {
+	for _, u := range []string{"review.example.org", "ftp://x/", "https://user:pw@x/", "https://x/?q=1", "https://"} {
+		err := (&Settings{ReviewURL: u}).Check()
+		if all := fault.All(err); err == nil || all[0].Path != "review_url" || strings.Contains(err.Error(), "pw") {
+			t.Errorf("%q: %v", u, err)
+		}
 	}
 }
 

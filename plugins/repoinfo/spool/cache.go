@@ -104,7 +104,7 @@ func (c *Cache) Get(key string, share any, p Producer) *Handle {
 	if e.place != nil {
 		c.kept.MoveToFront(e.place)
 	}
-	return &Handle{cache: c, entry: e}
+	return &Handle{entry: e}
 }
 
 func (c *Cache) start(key string, share any, p Producer) *entry {

@@ -72,7 +72,6 @@ func (e *entry) wait(ctx context.Context, from int64, end bool) (size int64, don
 
 // Handle is one caller's share of an answer.
 type Handle struct {
-	cache *Cache
 	entry *entry
 	once  sync.Once
 }
@@ -82,7 +81,7 @@ const blockSize = 64 << 10
 var blocks = sync.Pool{New: func() any { b := make([]byte, blockSize); return &b }}
 
 // Close leaves the answer. When its last reader leaves, its making ends.
-func (h *Handle) Close() { h.once.Do(func() { h.cache.leave(h.entry) }) }
+func (h *Handle) Close() { h.once.Do(func() { h.entry.cache.leave(h.entry) }) }
 
 // Share is what the caller who started the answer gave to Get.
 func (h *Handle) Share() any { return h.entry.share }
@@ -127,8 +126,8 @@ func (h *Handle) Copy(ctx context.Context, w io.Writer, at int64, flush func()) 
 
 // Kept reports whether the finished answer will serve later callers too.
 func (h *Handle) Kept() bool {
-	h.cache.mu.Lock()
-	defer h.cache.mu.Unlock()
+	h.entry.cache.mu.Lock()
+	defer h.entry.cache.mu.Unlock()
 	return h.entry.place != nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"ctl.internal/plugins/repoinfo/clones"
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/history"
@@ -13,19 +15,17 @@ import (
 )
 
 // one brings one project up to date. What goes wrong is its status.
-func (s *Syncer) one(ctx context.Context, name string, sources map[string]clones.Source, places chan struct{},
+func (s *Syncer) one(ctx context.Context, name string, sources map[string]clones.Source, places *semaphore.Weighted,
 	user string, step func(string)) {
 	st := s.Status(name)
 	st.When, st.Err = time.Now(), nil
 	if src, mirrored := sources[name]; mirrored {
-		select {
-		case places <- struct{}{}:
-		case <-ctx.Done():
+		if places.Acquire(ctx, 1) != nil {
 			return
 		}
 		step("fetching")
 		_, st.Err = s.Folder.Mirror(ctx, src, s.Timeout)
-		<-places
+		places.Release(1)
 		s.mu.Lock()
 		delete(s.cloning, name)
 		s.mu.Unlock()

@@ -12,6 +12,9 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/repoinfo/clones"
 	"ctl.internal/plugins/repoinfo/history"
 	"ctl.internal/plugins/repoinfo/turns"
@@ -23,11 +26,11 @@ type Syncer struct {
 	Options
 
 	counting *turns.Queue
-	fetching chan struct{} // places of the syncs at the interval
-	asked    chan struct{} // places of those on command
+	fetching *semaphore.Weighted // places of the syncs at the interval
+	asked    *semaphore.Weighted // places of those on command
 
 	mu      sync.Mutex
-	turns   map[string]chan struct{} // by project: full while it is at work
+	turns   map[string]*semaphore.Weighted // by project: taken while it is at work
 	status  map[string]Status
 	cloning map[string]bool
 }
@@ -48,9 +51,9 @@ type Options struct {
 func New(o Options) *Syncer {
 	o.Parallel = max(1, o.Parallel)
 	const many = 1 << 30
-	return &Syncer{Options: o, fetching: make(chan struct{}, o.Parallel), asked: make(chan struct{}, o.Parallel),
+	return &Syncer{Options: o, fetching: semaphore.NewWeighted(int64(o.Parallel)), asked: semaphore.NewWeighted(int64(o.Parallel)),
 		counting: &turns.Queue{Places: o.Parallel, Started: o.Parallel, Waiting: many, Total: many, Slice: time.Second},
-		turns:    map[string]chan struct{}{}, status: map[string]Status{}, cloning: map[string]bool{}}
+		turns:    map[string]*semaphore.Weighted{}, status: map[string]Status{}, cloning: map[string]bool{}}
 }
 
 // Status is what the last run did with one project.
@@ -82,22 +85,14 @@ func (s *Syncer) Run(ctx context.Context) {
 			s.Log.Warn("the clones cannot be synced", "error", err)
 		}
 		for _, name := range names {
-			turn := s.turn(name)
-			select {
-			case turn <- struct{}{}:
+			if turn := s.turn(name); turn.TryAcquire(1) {
 				group.Go(func() {
 					defer s.leave(name, turn)
 					s.one(ctx, name, sources, s.fetching, "interval", func(string) {})
 				})
-			default:
 			}
 		}
-		if s.Interval <= 0 {
-			return
-		}
-		select {
-		case <-time.After(s.Interval):
-		case <-ctx.Done():
+		if s.Interval <= 0 || together.Sleep(ctx, s.Interval) != nil {
 			return
 		}
 	}
@@ -121,13 +116,11 @@ func (s *Syncer) Sync(ctx context.Context, only string, progress func(Step)) ([]
 				progress(Step{Project: name, Text: text, Done: done, Total: len(names)})
 			}
 			turn := s.turn(name)
-			if len(turn) > 0 {
+			if !turn.TryAcquire(1) {
 				step("waiting for the sync of this project that runs")
-			}
-			select {
-			case turn <- struct{}{}:
-			case <-ctx.Done():
-				return
+				if turn.Acquire(ctx, 1) != nil {
+					return
+				}
 			}
 			defer s.leave(name, turn)
 			s.one(ctx, name, sources, s.asked, "asked "+only, step)
@@ -181,19 +174,19 @@ func (s *Syncer) projects(ctx context.Context, only string) ([]string, map[strin
 	return names, sources, sourcesErr
 }
 
-// turn is full while somebody is at work on the project.
-func (s *Syncer) turn(project string) chan struct{} {
+// turn is taken while somebody is at work on the project.
+func (s *Syncer) turn(project string) *semaphore.Weighted {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turns[project] == nil {
-		s.turns[project] = make(chan struct{}, 1)
+		s.turns[project] = semaphore.NewWeighted(1)
 	}
 	return s.turns[project]
 }
 
-func (s *Syncer) leave(project string, turn chan struct{}) {
+func (s *Syncer) leave(project string, turn *semaphore.Weighted) {
 	s.mu.Lock()
 	delete(s.cloning, project)
 	s.mu.Unlock()
-	<-turn
+	turn.Release(1)
 }
