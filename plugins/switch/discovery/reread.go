@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -59,10 +60,7 @@ func (s *Surveyor) Touch(h Hint) {
 	if peer := s.peer(h.Node, h.IfIndex); peer != 0 {
 		s.schedule(Hint{Node: peer, Polled: h.Polled}, now)
 	}
-	select {
-	case s.touched <- struct{}{}:
-	default:
-	}
+	together.Notify(s.touched)
 }
 
 // schedule records that a switch is to be read. s.mu is held.

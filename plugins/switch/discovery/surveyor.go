@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/switchlist"
 	"ctl.internal/sdk/fault"
@@ -177,10 +178,7 @@ func (s *Surveyor) SetInterval(d time.Duration) {
 	s.mu.Lock()
 	s.interval = d
 	s.mu.Unlock()
-	select {
-	case s.rearm <- struct{}{}:
-	default:
-	}
+	together.Notify(s.rearm)
 }
 
 // Network returns the latest result; nil before the first one.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk"
@@ -45,7 +46,7 @@ func (s *Service) hold(ctx context.Context, term *state.Term) {
 	s.survey.Close()
 	work.Wait()
 	s.exporter.Store(nil)
-	s.poke() // what the next holder observes is adopted
+	together.Notify(s.seen) // what the next holder observes is adopted
 }
 
 // discover runs a discovery, here or where the role is held.
@@ -87,10 +88,7 @@ func (s *Service) tidy() {
 	}
 	s.client.Trim(idleSockets, inUse)
 	s.drivers.Forget(func(node uint64) bool { _, err := s.find(node); return err == nil })
-	select {
-	case s.discovered <- struct{}{}:
-	default:
-	}
+	together.Notify(s.discovered)
 	s.health(sdk.Health{State: sdk.Healthy, Details: map[string]string{
 		"switches": s.inventory.Last().Path, "discovery": s.survey.Last().String()}})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/switchcli/hostkeys"
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mibdriver"
@@ -133,8 +134,8 @@ func (s *Service) open(ctx context.Context, h *host.Client) (err error) {
 			s.survey.SetInterval(s.interval())
 		}
 	})
-	s.observed.Notify(func([]string) { s.poke() })
-	s.round.Notify(func([]string) { s.poke() })
+	s.observed.Notify(func([]string) { together.Notify(s.seen) })
+	s.round.Notify(func([]string) { together.Notify(s.seen) })
 	views := append(s.inventory.Views(), s.writer.View(), s.kept, s.engines, s.observed, s.round, s.stations, s.history.View(), s.lastTraps.View(), s.trapsNow, s.sdn.View())
 	if s.store, err = state.Open(ctx, h, views...); err != nil {
 		return err
@@ -144,13 +145,6 @@ func (s *Service) open(ctx context.Context, h *host.Client) (err error) {
 	s.sdn.Bind(s.store)
 	opened.Store(true)
 	return nil
-}
-
-func (s *Service) poke() {
-	select {
-	case s.seen <- struct{}{}:
-	default:
-	}
 }
 
 // retries turns the setting's 0, none, into what the client calls none.

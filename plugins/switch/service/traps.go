@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/traps"
 	"ctl.internal/sdk/host"
@@ -61,10 +62,7 @@ func (d *trapped) handle(t traps.Trap) {
 		}
 	}
 	d.publish(t)
-	select {
-	case d.wake <- struct{}{}:
-	default:
-	}
+	together.Notify(d.wake)
 }
 
 func (d *trapped) publish(t traps.Trap) {

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/state"
@@ -78,7 +79,7 @@ type Writer struct {
 func New(o Options) *Writer {
 	w := &Writer{opt: o, news: make(chan struct{}, 1), taken: map[string]bool{}}
 	w.table = state.NewTableWith(state.Private(prefix), state.Codec[Record]{Decode: decode})
-	w.table.Notify(func([]string) { w.poke() })
+	w.table.Notify(func([]string) { together.Notify(w.news) })
 	return w
 }
 
@@ -87,13 +88,6 @@ func (w *Writer) View() state.View { return w.table }
 
 // Bind gives the Writer the store, opened with its view.
 func (w *Writer) Bind(s *state.Store) { w.store = s }
-
-func (w *Writer) poke() {
-	select {
-	case w.news <- struct{}{}:
-	default:
-	}
-}
 
 func keyOf(node uint64, id string) string { return fmt.Sprintf("%012x/%s", node, id) }
 
