@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -110,13 +111,7 @@ func outsideID(n *Neighbor) string {
 
 // outsidePort is the port id of such a device as text.
 func outsidePort(n *Neighbor) string {
-	if s := n.Port.String(); s != "" {
-		return s
-	}
-	if n.PortDesc != "" {
-		return n.PortDesc
-	}
-	return "unknown"
+	return cmp.Or(n.Port.String(), n.PortDesc, "unknown")
 }
 
 // String returns the identifier for people: addresses with colons, text as text,
@@ -136,10 +131,7 @@ func (id Identifier) String() string {
 
 // String names the neighbour for people.
 func (n *Neighbor) String() string {
-	s := n.Chassis.String()
-	if s == "" {
-		s = "unknown chassis"
-	}
+	s := cmp.Or(n.Chassis.String(), "unknown chassis")
 	if n.SysName != "" {
 		s += " (" + n.SysName + ")"
 	}
