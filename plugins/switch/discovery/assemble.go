@@ -89,7 +89,7 @@ func Attach(o *Observation, t Tables, byLLDP, byIfIndex func(uint32) string) {
 }
 
 func compareRemote(x, y mib.RemoteIndex) int {
-	return mib.Compare([]uint32{x.LocalPort, x.Mark, x.Index}, []uint32{y.LocalPort, y.Mark, y.Index})
+	return slices.Compare([]uint32{x.LocalPort, x.Mark, x.Index}, []uint32{y.LocalPort, y.Mark, y.Index})
 }
 
 type assembler struct {
