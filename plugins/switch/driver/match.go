@@ -65,13 +65,7 @@ const (
 	WhyDescr        // sysDescr
 	WhyObjectID     // sysObjectID
 	WhyModel        // the model column
-	WhyListed       // the driver column
 )
-
-// String names the reason for people.
-func (w Why) String() string {
-	return [...]string{"", "sysDescr", "sysObjectID", "model", "switch list"}[w]
-}
 
 // rank says how well a switch fits: the reason, and the length of the prefix in arcs.
 func (m *matcher) rank(sw *switchdriver.Switch) (why Why, arcs int) {

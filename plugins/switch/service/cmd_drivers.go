@@ -102,7 +102,7 @@ func (s *Service) cmdACLs() commands.Command {
 		Name: "switch:acls", Summary: "Show the access lists of a switch", Safe: true,
 		Help: "Reads the access profiles and their rules from the switch, by a driver that can. What the switch does not\n" +
 			"show of a rule is empty.\n\nExample: switch:acls sw1",
-		Arguments: []commands.Argument{s.switchArgument(true)},
+		Arguments: s.switchArg(true),
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			r, err := at(s, s.aclLines)(ctx, whichIn{Switch: in.Arg("switch")})
 			if err != nil {
