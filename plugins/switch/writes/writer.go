@@ -250,17 +250,14 @@ func (w *Writer) finish(ctx context.Context, c *carried, lines []string, err err
 
 // ask queues an operation for the holder of the role and waits for its end.
 func (w *Writer) ask(ctx context.Context, r Record) ([]string, error) {
-	var wait context.Context
-	var cancel context.CancelFunc
+	most := time.Minute
 	if end, ok := ctx.Deadline(); ok {
 		left := time.Until(end)
-		wait, cancel = context.WithTimeout(ctx, left-min(answerIn, left/4))
-	} else {
-		wait, cancel = context.WithTimeout(ctx, time.Minute)
+		most = left - min(answerIn, left/4)
 	}
+	wait, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	end, _ := wait.Deadline()
-	r.Timeout = max(time.Until(end), time.Millisecond)
+	r.Timeout = max(most, time.Millisecond)
 	_, err := w.store.Update(wait, func(tx *state.Tx) error {
 		queued := 0
 		for _, o := range w.table.All(tx.Snapshot(), "") {
@@ -313,7 +310,7 @@ func (w *Writer) cancel(ctx context.Context, r *Record) (cancelled bool, err err
 
 // notBegun says why an operation was not begun in time.
 func (w *Writer) notBegun(r *Record) error {
-	for _, o := range w.table.All(w.store.Now(), fmt.Sprintf("%012x/", r.Node)) {
+	for _, o := range w.table.All(w.store.Now(), keyOf(r.Node, "")) {
 		if o.State == Sent {
 			return fault.New(fault.InUse, "switch %s is busy with other changes, so nothing was sent; try again", r.Switch)
 		}
