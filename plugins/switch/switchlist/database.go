@@ -143,8 +143,13 @@ func (d *Database) Reload(ctx context.Context) (Loaded, error) {
 	if h, ok := d.heads.Get(d.store.Now(), headKey); ok && h.File != "" {
 		paths = append([]string{h.File}, paths...)
 	}
+	return d.first(ctx, d.update, paths)
+}
+
+// first loads the first of the files that exists.
+func (d *Database) first(ctx context.Context, update updater, paths []string) (Loaded, error) {
 	for _, p := range paths {
-		l, err := d.load(ctx, d.update, Head{}, p)
+		l, err := d.load(ctx, update, Head{}, p)
 		if err == nil || !errors.Is(err, &fault.Error{Kind: fault.NotFound}) {
 			return l, err
 		}

@@ -52,9 +52,7 @@ func refused() *regexp.Regexp {
 
 // talk logs in, types the lines, and checks what the switch says to each.
 func (d *Driver) talk(ctx context.Context, sw *switchdriver.Switch, m *Model, f *Function, lines []string) error {
-	transport := f.Channel
-	t := switchcli.TargetOf(sw, switchdriver.Label(sw), transport)
-	s, err := d.keys.Open(ctx, t, m.Login)
+	s, err := d.keys.Open(ctx, switchcli.TargetOf(sw, switchdriver.Label(sw), f.Channel), m.Login)
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,7 @@ import (
 
 // Template is a command with ${tag}$ for values. {a|b} is the first of the alternatives
 // whose tags all have values, or nothing; [a|b] the same, but one must have.
-type Template struct {
-	text  string
-	parts []part
-}
+type Template struct{ parts []part }
 
 // part is text, a tag, or a group.
 type part struct {
@@ -21,9 +18,6 @@ type part struct {
 	alternatives [][]part
 	required     bool
 }
-
-// String is the template as written.
-func (t Template) String() string { return t.text }
 
 // parseTemplate reads a template; tags are those it may have.
 func parseTemplate(text string, tags []string) (Template, error) {
@@ -38,7 +32,7 @@ func parseTemplate(text string, tags []string) (Template, error) {
 	if len(alternatives) > 1 {
 		return Template{}, fmt.Errorf("a | is outside of { } and [ ]")
 	}
-	return Template{text, alternatives[0]}, nil
+	return Template{alternatives[0]}, nil
 }
 
 type templateParser struct {
