@@ -71,6 +71,15 @@ func (e Edge) Inferred() bool { return e.Source == STP || e.Source == FDB }
 // NodeLevel reports whether the edge joins two nodes, but which ports with which is not known.
 func (e Edge) NodeLevel() bool { return e.Tail.Port == "" && e.Head.Port == "" }
 
+// Names are the names of the nodes by their ids, empty where none is known.
+func (n *Network) Names() map[string]string {
+	names := make(map[string]string, len(n.Nodes))
+	for _, node := range n.Nodes {
+		names[node.ID] = node.Name
+	}
+	return names
+}
+
 // Peer returns the switch of the list at the other end of a port, or of the link that it is
 // a member of; 0 if it is in no aggregate.
 func (n *Network) Peer(node, port string) mib.MAC {

@@ -157,10 +157,9 @@ func retries(n int) int {
 
 // start does what goes on until the plugin stops.
 func (s *Service) start(ctx context.Context) {
-	s.group.Go(func() { s.events.Run(ctx) })
-	s.group.Go(func() { s.trapEvents.Run(ctx) })
-	s.group.Go(func() { s.portEvents.Run(ctx) })
-	s.group.Go(func() { s.alarms.Run(ctx) })
+	for _, p := range []*host.Publisher{s.events, s.trapEvents, s.portEvents, s.alarms} {
+		s.group.Go(func() { p.Run(ctx) })
+	}
 	s.group.Go(func() { s.drivers.Run(ctx) })
 	s.group.Go(func() { s.adopt(ctx) })
 	s.group.Go(func() { s.store.Role(ctx, role, s.hold) })
@@ -174,12 +173,11 @@ func (s *Service) awaitList(ctx context.Context) {
 	if s.database.Listed() {
 		return
 	}
-	t := time.NewTimer(listTime)
-	defer t.Stop()
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
 	select {
 	case <-s.firstLook:
-	case <-t.C: // the role is another process's
-	case <-ctx.Done():
+	case <-ctx.Done(): // or the role is another process's
 	}
 }
 

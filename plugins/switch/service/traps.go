@@ -116,15 +116,13 @@ func (s *Service) receive(ctx context.Context, term *state.Term) {
 			before = now
 			host.Pause(ctx, trapPace)
 		}
-		later := time.NewTimer(countPace)
 		select {
 		case <-d.wake:
 		case <-opened:
 			opened = nil
-		case <-later.C:
+		case <-time.After(countPace):
 		case <-ctx.Done():
 		}
-		later.Stop()
 	}
 }
 
