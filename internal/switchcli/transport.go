@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"strconv"
 
 	"golang.org/x/crypto/ssh"
 
@@ -21,12 +20,7 @@ type shell struct {
 }
 
 func dialSSH(ctx context.Context, t Target) (io.ReadWriteCloser, string, error) {
-	host, p, err := net.SplitHostPort(t.address())
-	if err != nil {
-		return nil, "", fault.Wrap(fault.Invalid, err, "switch %s: %v", t, err)
-	}
-	port, _ := strconv.Atoi(p)
-	client, key, err := netconf.DialSSH(ctx, netconf.Target{Host: host, Port: port, User: t.User, Password: t.Password, HostKey: t.HostKey})
+	client, key, err := netconf.DialSSH(ctx, netconf.Target{Host: t.Host, Port: t.TCPPort(), User: t.User, Password: t.Password, HostKey: t.HostKey})
 	if err != nil {
 		kind := fault.Unavailable
 		var other *netconf.HostKeyError
