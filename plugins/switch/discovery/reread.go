@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -196,11 +197,7 @@ func (s *Surveyor) retryLater(batch map[mib.MAC]*due) {
 			}
 		}
 	}
-	for m := range s.reread { // entries without pending work are deleted
-		if s.dues[m] == nil && now.Sub(s.reread[m]) > calm {
-			delete(s.reread, m)
-		}
-	}
+	maps.DeleteFunc(s.reread, func(m mib.MAC, last time.Time) bool { return s.dues[m] == nil && now.Sub(last) > calm })
 }
 
 // awaits reports whether neighbours may still show.

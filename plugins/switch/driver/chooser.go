@@ -10,6 +10,7 @@ package driver
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -193,11 +194,7 @@ func (c *Chooser) Remember(node uint64, objectID, descr string) {
 func (c *Chooser) Forget(listed func(node uint64) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for n := range c.identity {
-		if !listed(n) {
-			delete(c.identity, n)
-		}
-	}
+	maps.DeleteFunc(c.identity, func(node uint64, _ identity) bool { return !listed(node) })
 }
 
 // Find returns the first driver of a switch that has an operation, and the switch as that driver gets

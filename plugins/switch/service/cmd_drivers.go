@@ -145,11 +145,11 @@ func matched(vlan *uint32, form, src, dst string) string {
 	if vlan != nil {
 		out = append(out, "vlan "+fmt.Sprintf(form, *vlan))
 	}
-	for what, a := range map[string]string{"src-ip ": src, "dst-ip ": dst} {
-		if a != "" {
-			out = append(out, what+a)
-		}
+	if src != "" {
+		out = append(out, "src-ip "+src)
 	}
-	slices.SortFunc(out, func(a, b string) int { return -strings.Compare(a, b) }) // vlan, src, dst
+	if dst != "" {
+		out = append(out, "dst-ip "+dst)
+	}
 	return strings.Join(out, " ")
 }

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/netip"
 	"sync"
 	"time"
@@ -51,11 +52,7 @@ func (c *Client) Trim(keep int, inUse map[netip.AddrPort]bool) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for a := range c.learned {
-		if !inUse[a] {
-			delete(c.learned, a)
-		}
-	}
+	maps.DeleteFunc(c.learned, func(a netip.AddrPort, _ *learned) bool { return !inUse[a] })
 }
 
 // Sockets returns how many sockets are open.

@@ -11,6 +11,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -347,11 +348,7 @@ func (w *Writer) queued() (out []Record) {
 	now := w.store.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for key := range w.taken {
-		if w.table.Revision(now, key) == 0 {
-			delete(w.taken, key)
-		}
-	}
+	maps.DeleteFunc(w.taken, func(key string, _ bool) bool { return w.table.Revision(now, key) == 0 })
 	for key, r := range w.table.All(now, "") {
 		if r.State == Queued && !w.taken[key] {
 			w.taken[key] = true
