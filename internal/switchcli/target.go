@@ -9,6 +9,7 @@ import (
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
 )
 
 // The transports.
@@ -115,7 +116,7 @@ func (d Dialogue) check() error {
 		if strings.TrimSpace(s.Prompt) == "" {
 			return fmt.Errorf("step %d of the login has no prompt", i+1)
 		}
-		if !printable(s.Send) {
+		if !switchdriver.Printable(s.Send) {
 			return fmt.Errorf("step %d of the login sends control characters", i+1)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -138,12 +137,9 @@ func readCursor(cursor string, tables ...string) (table string, index []uint32, 
 	if table = cursor[:1]; !slices.Contains(tables, table) {
 		return "", nil, bad
 	}
-	for part := range strings.SplitSeq(cursor[1:], ".") {
-		n, err := strconv.ParseUint(part, 10, 32)
-		if err != nil || len(index) == maxIndex {
-			return "", nil, bad
-		}
-		index = append(index, uint32(n))
+	index, ok := mib.Under("", "."+cursor[1:], nil)
+	if !ok || len(index) > maxIndex {
+		return "", nil, bad
 	}
 	return table, index, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ctl.internal/internal/switchcli"
+	"ctl.internal/sdk/switchdriver"
 )
 
 // Template is a command with ${tag}$ for values. {a|b} is the first of the alternatives
@@ -21,7 +22,7 @@ type part struct {
 
 // parseTemplate reads a template; tags are those it may have.
 func parseTemplate(text string, tags []string) (Template, error) {
-	if len(text) > maxText || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+	if len(text) > maxText || !switchdriver.Printable(text) {
 		return Template{}, fmt.Errorf("the command is not one line of printable ASCII")
 	}
 	p := templateParser{rest: text, tags: tags}
