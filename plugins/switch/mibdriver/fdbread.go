@@ -89,8 +89,9 @@ func (d *Driver) FDBPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 	if err != nil {
 		return driver.FDBPage{}, err
 	}
-	table, after, err := "", []uint32(nil), error(nil)
-	if whole := strings.HasPrefix(q.Cursor, "w"); !whole { // a cursor of driver.FDBPart
+	var table string
+	var after []uint32
+	if !strings.HasPrefix(q.Cursor, "w") { // else it is a cursor of driver.FDBPart
 		if table, after, err = readCursor(q.Cursor, tableQ, tableD); err != nil {
 			return driver.FDBPage{}, err
 		}

@@ -87,11 +87,10 @@ func plan(t *vlanTable, c change, seq Sequence, o order) []step {
 	p := &planner{t: t.clone(), c: c}
 	lost := p.portsLosingPVID()
 	switch {
-	case c.remove && o == leaveFirst:
-		p.members(c.vid, mib.Ports{}, mib.Ports{})
-		p.assignDefaultPVID(lost)
-		p.destroy()
 	case c.remove:
+		if o == leaveFirst {
+			p.members(c.vid, mib.Ports{}, mib.Ports{})
+		}
 		p.assignDefaultPVID(lost)
 		p.destroy()
 	case !c.setPorts:
