@@ -122,9 +122,13 @@ func (p *parser) line(n int, text string) {
 			fill(&row, &known)
 		}
 	}
-	e, err := entry(row)
-	if err != nil {
-		p.problem(n, false, "%v", err)
+	e, bad := examine(row)
+	if len(bad) > 0 {
+		texts := make([]string, len(bad))
+		for i, b := range bad {
+			texts[i] = columnNames[b.column] + ": " + b.text
+		}
+		p.problem(n, false, "%s", strings.Join(texts, "; "))
 		return
 	}
 	e.Line = n
