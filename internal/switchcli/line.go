@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
 )
 
 // maxLine is the longest line that is typed, in octets. D-Link switches take 255 or more.
@@ -49,14 +50,10 @@ func checkLine(line string) error {
 	if len(line) > maxLine {
 		return fault.New(fault.Invalid, "a line of %d octets is longer than the %d that are typed", len(line), maxLine)
 	}
-	if !printable(line) || strings.Contains(line, "?") {
+	if !switchdriver.Printable(line) || strings.Contains(line, "?") {
 		return fault.New(fault.Invalid, "%.80q is not one line that can be typed at a switch", line)
 	}
 	return nil
-}
-
-func printable(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
 // Reason is what a switch says to a command that it does not carry out, in one line

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
 )
 
 // loginTime bounds a login when the caller's context is longer.
@@ -79,7 +80,7 @@ func (s *Session) Run(ctx context.Context, line string, answers ...Answer) (stri
 	}
 	patterns := []*regexp.Regexp{s.prompt, s.more}
 	for _, a := range answers {
-		if !printable(a.Send) {
+		if !switchdriver.Printable(a.Send) {
 			return "", fault.New(fault.Invalid, "the answer to %q has control characters", a.Question)
 		}
 		patterns = append(patterns, ends(a.Question))
@@ -142,13 +143,16 @@ func (s *Session) fault(ctx context.Context, err error, waited string, args ...a
 	var f *fault.Error
 	switch {
 	case ctx.Err() != nil:
-		f = fault.Device(fault.Timeout, "switch %s: no "+waited+" in time", append([]any{s.target}, args...)...)
-		f.Cause = ctx.Err()
-		return f
+		return deviceFault(fault.Timeout, ctx.Err(), "switch %s: no "+waited+" in time", append([]any{s.target}, args...)...)
 	case errors.As(err, &f):
 		return f
 	}
-	f = fault.Device(fault.Downstream, "switch %s: the session ended before the "+waited, append([]any{s.target}, args...)...)
-	f.Cause = err
+	return deviceFault(fault.Downstream, err, "switch %s: the session ended before the "+waited, append([]any{s.target}, args...)...)
+}
+
+// deviceFault is a fault of the device that has a cause.
+func deviceFault(kind fault.Kind, cause error, format string, args ...any) error {
+	f := fault.Device(kind, format, args...)
+	f.Cause = cause
 	return f
 }

@@ -1,6 +1,7 @@
 package switchcli
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
 )
 
 // The transports.
@@ -31,11 +33,7 @@ type Target struct {
 // of the switch list goes before fallback.
 func TargetOf(sw *pluginv1.Switch, name, fallback string) Target {
 	c := sw.GetCli()
-	t := Target{Name: name, Transport: c.GetTransport(), Host: sw.GetAddress(), Port: uint16(c.GetPort()), User: c.GetUser(), Password: c.GetPassword()}
-	if t.Transport == "" {
-		t.Transport = fallback
-	}
-	return t
+	return Target{Name: name, Transport: cmp.Or(c.GetTransport(), fallback), Host: sw.GetAddress(), Port: uint16(c.GetPort()), User: c.GetUser(), Password: c.GetPassword()}
 }
 
 // String names the target without secrets.
@@ -49,16 +47,15 @@ func (t Target) String() string {
 // GoString is String: no format shows the password.
 func (t Target) GoString() string { return t.String() }
 
-func (t Target) address() string {
-	port := t.Port
-	if port == 0 {
-		port = map[string]uint16{SSH: 22}[t.Transport]
+// TCPPort is the port, the transport's own (RFC 854, RFC 4253) where none is given.
+func (t Target) TCPPort() int {
+	if t.Port == 0 && t.Transport == SSH {
+		return 22
 	}
-	if port == 0 {
-		port = 23
-	}
-	return net.JoinHostPort(t.Host, strconv.Itoa(int(port)))
+	return int(cmp.Or(t.Port, 23))
 }
+
+func (t Target) address() string { return net.JoinHostPort(t.Host, strconv.Itoa(t.TCPPort())) }
 
 // check refuses what cannot be typed: a line end in a password would be a command.
 func (t Target) check() error {
@@ -119,7 +116,7 @@ func (d Dialogue) check() error {
 		if strings.TrimSpace(s.Prompt) == "" {
 			return fmt.Errorf("step %d of the login has no prompt", i+1)
 		}
-		if !printable(s.Send) {
+		if !switchdriver.Printable(s.Send) {
 			return fmt.Errorf("step %d of the login sends control characters", i+1)
 		}
 	}

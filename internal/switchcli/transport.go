@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"strconv"
 
 	"golang.org/x/crypto/ssh"
 
@@ -21,12 +20,7 @@ type shell struct {
 }
 
 func dialSSH(ctx context.Context, t Target) (io.ReadWriteCloser, string, error) {
-	host, p, err := net.SplitHostPort(t.address())
-	if err != nil {
-		return nil, "", fault.Wrap(fault.Invalid, err, "switch %s: %v", t, err)
-	}
-	port, _ := strconv.Atoi(p)
-	client, key, err := netconf.DialSSH(ctx, netconf.Target{Host: host, Port: port, User: t.User, Password: t.Password, HostKey: t.HostKey})
+	client, key, err := netconf.DialSSH(ctx, netconf.Target{Host: t.Host, Port: t.TCPPort(), User: t.User, Password: t.Password, HostKey: t.HostKey})
 	if err != nil {
 		kind := fault.Unavailable
 		var other *netconf.HostKeyError
@@ -36,18 +30,14 @@ func dialSSH(ctx context.Context, t Target) (io.ReadWriteCloser, string, error) 
 		case errors.Is(err, netconf.ErrLogin), errors.As(err, &other):
 			kind = fault.Denied
 		}
-		f := fault.Device(kind, "switch %s: %v", t, err)
-		f.Cause = err
-		return nil, key, f
+		return nil, key, deviceFault(kind, err, "switch %s: %v", t, err)
 	}
 	s := shell{client: client}
 	stop := context.AfterFunc(ctx, func() { _ = client.Close() })
 	defer stop()
 	if s.Channel, err = netconf.OpenShell(client); err != nil {
 		_ = client.Close()
-		f := fault.Device(fault.Downstream, "switch %s: its SSH server has no command line: %v", t, err)
-		f.Cause = err
-		return nil, key, f
+		return nil, key, deviceFault(fault.Downstream, err, "switch %s: its SSH server has no command line: %v", t, err)
 	}
 	return s, key, nil
 }
@@ -64,12 +54,11 @@ type telnet struct {
 func dialTelnet(ctx context.Context, t Target) (io.ReadWriteCloser, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", t.address())
 	if err != nil {
-		f := fault.Device(fault.Unavailable, "switch %s: no telnet connection to %s: %v", t, t.address(), rootCause(err))
+		kind := fault.Unavailable
 		if ctx.Err() != nil {
-			f.Kind = fault.Timeout
+			kind = fault.Timeout
 		}
-		f.Cause = err
-		return nil, f
+		return nil, deviceFault(kind, err, "switch %s: no telnet connection to %s: %v", t, t.address(), rootCause(err))
 	}
 	return &telnet{Conn: conn, in: decoder{answered: map[[2]byte]bool{}}}, nil
 }

@@ -126,14 +126,7 @@ func one(ctx context.Context, bin string, c check, opts []Option) []Finding {
 	}
 	defer h.close()
 	k.host = h
-	func() {
-		defer func() {
-			if v := recover(); v != nil && v != (giveUp{}) {
-				panic(v)
-			}
-		}()
-		c.f(k)
-	}()
+	k.try(func() { c.f(k) })
 	for _, s := range k.subjects {
 		s.end()
 		k.judge(s)
@@ -151,6 +144,16 @@ func (k *checker) warn(format string, args ...any) {
 
 // giveUp ends a check that cannot go on.
 type giveUp struct{}
+
+// try makes a check up to its end, or until it gives up.
+func (k *checker) try(check func()) {
+	defer func() {
+		if v := recover(); v != nil && v != (giveUp{}) {
+			panic(v)
+		}
+	}()
+	check()
+}
 
 // must ends the check when err is not nil.
 func (k *checker) must(err error, what string) {

@@ -53,14 +53,13 @@ func StartBinary(t testing.TB, bin string, opts ...Option) *Plugin {
 			}
 		}
 	})
-	defer func() {
-		if v := recover(); v != nil && v != (giveUp{}) {
-			panic(v)
-		}
-		for _, f := range k.findings {
-			t.Fatal(f)
-		}
-	}()
-	s, m := k.configured()
-	return &Plugin{Conn: s.conn, Manifest: m, Host: o.host, stop: s.end}
+	p := &Plugin{Host: o.host}
+	k.try(func() {
+		s, m := k.configured()
+		p.Conn, p.Manifest, p.stop = s.conn, m, s.end
+	})
+	for _, f := range k.findings {
+		t.Fatal(f)
+	}
+	return p
 }

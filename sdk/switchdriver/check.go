@@ -1,7 +1,9 @@
 package switchdriver
 
 import (
+	"encoding/binary"
 	"fmt"
+	"net"
 	"net/netip"
 	"strings"
 
@@ -11,12 +13,8 @@ import (
 // Label names a switch in errors and logs: its MAC address, and where it is. It
 // never shows a login.
 func Label(sw *Switch) string {
-	id := sw.GetNodeId()
-	mac := make([]string, 6)
-	for i := range mac {
-		mac[i] = fmt.Sprintf("%02x", byte(id>>(40-8*i)))
-	}
-	return fmt.Sprintf("%s (%s)", strings.Join(mac, ":"), sw.GetAddress())
+	mac := net.HardwareAddr(binary.BigEndian.AppendUint64(nil, sw.GetNodeId())[2:])
+	return fmt.Sprintf("%s (%s)", mac, sw.GetAddress())
 }
 
 // CheckSwitch refuses a switch that cannot be reached because the call does not say

@@ -74,21 +74,20 @@ func NameOf(request proto.Message) string {
 
 // NewRequest returns an empty request of an operation; nil for one that the contract does not have.
 func NewRequest(name string) proto.Message {
-	for _, o := range operations() {
-		if o.name == name {
-			return o.request.New().Interface()
-		}
+	if o := named(name); o.request != nil {
+		return o.request.New().Interface()
 	}
 	return nil
 }
 
-// of finds the row of a request; a zero one has no functions.
-func of(request proto.Message) operation {
-	name := NameOf(request)
-	for _, o := range operations() {
-		if o.name == name {
-			return o
-		}
+// of finds the row of a request.
+func of(request proto.Message) operation { return named(NameOf(request)) }
+
+// named finds the row of a name; one that is not in the table has no functions.
+func named(name string) operation {
+	all := operations()
+	if i := slices.IndexFunc(all, func(o operation) bool { return o.name == name }); i >= 0 {
+		return all[i]
 	}
 	return operation{name: name}
 }

@@ -39,16 +39,7 @@ type Keys struct {
 // prefix is that of the keys in the plugin's private data, by address and port.
 const prefix = "host-keys/"
 
-// defaultPort is that of SSH (RFC 4253).
-const defaultPort = 22
-
-func place(t switchcli.Target) string {
-	port := t.Port
-	if port == 0 {
-		port = defaultPort
-	}
-	return prefix + t.Host + "/" + strconv.Itoa(int(port))
-}
+func place(t switchcli.Target) string { return prefix + t.Host + "/" + strconv.Itoa(t.TCPPort()) }
 
 // Open is switchcli.Open; a switch that is reached by SSH must show its key. The faults
 // are those of switchcli.Open, and fault.Denied for a key that is unknown or another one,

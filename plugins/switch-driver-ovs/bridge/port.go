@@ -3,6 +3,8 @@ package bridge
 import (
 	"maps"
 	"slices"
+
+	"ctl.internal/sdk/switchdriver"
 )
 
 // The modes of a port (column vlan_mode). An empty one is Access with a tag, else Trunk.
@@ -14,7 +16,7 @@ const (
 )
 
 // lastVLAN is the highest id that a port can carry.
-const lastVLAN = 4094
+const lastVLAN = switchdriver.MaxVLANID
 
 // defaultVLAN is where a port goes that is in no other.
 const defaultVLAN = 1
@@ -48,11 +50,7 @@ type member struct {
 
 // fixed reports a mode that this package does not change.
 func (c Columns) fixed() bool {
-	switch c.Mode {
-	case "", Access, Trunk, NativeTagged, NativeUntagged:
-		return false
-	}
-	return true
+	return !slices.Contains([]string{"", Access, Trunk, NativeTagged, NativeUntagged}, c.Mode)
 }
 
 func (c Columns) mode() string {

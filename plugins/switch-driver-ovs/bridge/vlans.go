@@ -52,10 +52,8 @@ func (s *State) ids() []int {
 // VLANs are the VLANs of the bridge in order, ports in order.
 func (s *State) VLANs() []*switchdriver.VLAN {
 	var out []*switchdriver.VLAN
-	byID := map[int]*switchdriver.VLAN{}
 	for _, id := range s.ids() {
-		v := &switchdriver.VLAN{VlanId: uint32(id), Name: s.Names[id]}
-		out, byID[id] = append(out, v), v
+		out = append(out, &switchdriver.VLAN{VlanId: uint32(id), Name: s.Names[id]})
 	}
 	for _, p := range s.Ports {
 		if p.Number == 0 {

@@ -2,6 +2,7 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -43,16 +44,9 @@ func (d *Driver) Match() switchdriver.Match { return switchdriver.Match{Models: 
 
 // placeOf is where the host of a switch is.
 func (d *Driver) placeOf(sw *switchdriver.Switch) place {
-	p, own := d.set.place, d.hosts[sw.Address]
-	for _, x := range []struct{ to, from *string }{{&p.OVSDB, &own.OVSDB}, {&p.TLSName, &own.TLSName}, {&p.Unixctl, &own.Unixctl}, {&p.Bridge, &own.Bridge}} {
-		if *x.from != "" {
-			*x.to = *x.from
-		}
-	}
-	port := sw.GetCli().GetPort()
-	if port == 0 {
-		port = d.set.Port
-	}
+	all, own := d.set.place, d.hosts[sw.Address]
+	p := place{cmp.Or(own.OVSDB, all.OVSDB), cmp.Or(own.TLSName, all.TLSName), cmp.Or(own.Unixctl, all.Unixctl), cmp.Or(own.Bridge, all.Bridge)}
+	port := cmp.Or(sw.GetCli().GetPort(), d.set.Port)
 	address := sw.Address
 	if strings.Contains(address, ":") {
 		address = "[" + address + "]"
@@ -166,7 +160,7 @@ func (d *Driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *swit
 		return nil, err
 	}
 	err = d.run(ctx, sw, true, func(c *call) error {
-		return c.change(func(b *ovsdb.Bridge) (*bridge.State, error) {
+		after, err := c.change(func(b *ovsdb.Bridge) (*bridge.State, error) {
 			if err := switchdriver.CheckVLAN(v, b.Has); err != nil {
 				return nil, err
 			}
@@ -177,7 +171,11 @@ func (d *Driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *swit
 				return nil, missing(sw, v.VlanId)
 			}
 			return b.Write(v, setPorts)
-		}, func(s *bridge.State) { out = s.VLAN(v.VlanId) })
+		})
+		if err == nil {
+			out = after.VLAN(v.VlanId)
+		}
+		return err
 	})
 	return out, err
 }
@@ -191,12 +189,13 @@ func (d *Driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, id uin
 		return fault.At(fault.Invalid, "vlan-id", "VLAN 1 is the default VLAN and cannot be removed")
 	}
 	return d.run(ctx, sw, true, func(c *call) error {
-		return c.change(func(b *ovsdb.Bridge) (*bridge.State, error) {
+		_, err := c.change(func(b *ovsdb.Bridge) (*bridge.State, error) {
 			if b.VLAN(id) == nil {
 				return nil, missing(sw, id)
 			}
 			return b.Remove(int(id))
-		}, func(*bridge.State) {})
+		})
+		return err
 	})
 }
 
@@ -204,37 +203,36 @@ func missing(sw *switchdriver.Switch, id uint32) error {
 	return fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), id)
 }
 
-// change reads, plans, writes and reads back; a change that somebody else came in
+// change reads, plans, writes and returns what it reads back; a change that somebody else came in
 // between of is planned again.
-func (c *call) change(plan func(*ovsdb.Bridge) (*bridge.State, error), done func(*bridge.State)) error {
+func (c *call) change(plan func(*ovsdb.Bridge) (*bridge.State, error)) (*bridge.State, error) {
 	for try := 0; ; try++ {
 		want, err := plan(c.b)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		err = c.Write(c.b, want)
 		if errors.Is(err, ovsdb.ErrConflict) && try < 5 {
 			if c.b, err = c.bridge(); err != nil {
-				return err
+				return nil, err
 			}
 			continue
 		}
 		var late *ovsdb.NotAppliedError
 		if errors.As(err, &late) {
-			return c.takeBack(c.b, want, err)
+			return nil, c.takeBack(c.b, want, err)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		after, err := c.bridge()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !same(&after.State, want) {
-			return fmt.Errorf("it accepted the change but shows %v", after.VLANs())
+			return nil, fmt.Errorf("it accepted the change but shows %v", after.VLANs())
 		}
-		done(&after.State)
-		return nil
+		return &after.State, nil
 	}
 }
 

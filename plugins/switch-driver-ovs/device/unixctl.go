@@ -28,36 +28,21 @@ func (e *refusedError) Error() string { return "ovs-vswitchd refuses: " + string
 // answers counts, or tcp:ADDRESS:PORT.
 func appctl(ctx context.Context, target, method string, params ...string) (string, error) {
 	scheme, place, _ := strings.Cut(target, ":")
-	switch scheme {
-	case "tcp":
-		return at(ctx, "tcp", place, method, params)
-	case "unix":
-	default:
-		return "", fmt.Errorf("%q is not a control socket; write unix:PATH or tcp:ADDRESS:PORT", target)
+	places := []string{place}
+	if scheme == "unix" && strings.Contains(place, "*") {
+		var err error
+		if places, err = filepath.Glob(place); err != nil {
+			return "", err
+		}
 	}
-	if !strings.Contains(place, "*") {
-		return at(ctx, "unix", place, method, params)
-	}
-	paths, err := filepath.Glob(place)
-	if err != nil {
-		return "", err
-	}
-	err = fmt.Errorf("there is no socket %s", place)
-	for _, p := range paths { // sockets of ended processes do not answer
+	err := fmt.Errorf("there is no socket %s", place)
+	for _, p := range places { // sockets of ended processes do not answer
 		var c net.Conn
-		if c, err = (&net.Dialer{}).DialContext(ctx, "unix", p); err == nil {
+		if c, err = (&net.Dialer{}).DialContext(ctx, scheme, p); err == nil {
 			return ask(ctx, c, method, params)
 		}
 	}
 	return "", err
-}
-
-func at(ctx context.Context, network, place, method string, params []string) (string, error) {
-	c, err := (&net.Dialer{}).DialContext(ctx, network, place)
-	if err != nil {
-		return "", err
-	}
-	return ask(ctx, c, method, params)
 }
 
 func ask(ctx context.Context, c net.Conn, method string, params []string) (string, error) {

@@ -1,8 +1,10 @@
 package ovsdb
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -155,10 +157,7 @@ func (b *Bridge) Root() []byte {
 
 // State is dot1dStpPortState of a port.
 func (p *Port) State() int32 {
-	state := p.Status["stp_state"]
-	if state == "" {
-		state = p.Status["rstp_port_state"]
-	}
+	state := cmp.Or(p.Status["stp_state"], p.Status["rstp_port_state"])
 	switch strings.ToLower(state) {
 	case "disabled":
 		return switchdriver.STPDisabled
@@ -169,19 +168,16 @@ func (p *Port) State() int32 {
 	case "learning":
 		return switchdriver.STPLearning
 	}
-	switch { // without a spanning tree a port that is up forwards
-	case state == "" && p.OperStatus == 2:
+	if state == "" && p.OperStatus == 2 { // without a spanning tree a port that is up forwards
 		return switchdriver.STPDisabled
 	}
 	return switchdriver.STPForwarding
 }
 
-func merged(maps ...any) map[string]string {
+func merged(columns ...any) map[string]string {
 	out := map[string]string{}
-	for _, m := range maps {
-		for k, v := range texts(m) {
-			out[k] = v
-		}
+	for _, c := range columns {
+		maps.Copy(out, texts(c))
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/switch-driver-ovs/bridge"
 )
 
@@ -14,8 +15,7 @@ import (
 // while the bridge is as it was read (else ErrConflict), and waits until ovs-vswitchd
 // has applied it.
 func (s *Session) Write(have *Bridge, want *bridge.State) error {
-	ops := append(namesOps(have, want), portOps(have, want)...)
-	return s.commit(ops)
+	return s.commit(append(namesOps(have, want), portOps(have, want)...))
 }
 
 // SetSTP switches the spanning tree of the bridge on or off.
@@ -133,10 +133,8 @@ func (s *Session) commit(ops []op) error {
 		if rows := r[0].Rows; len(rows) == 1 && integer(rows[0]["cur_cfg"]) >= next {
 			return nil
 		}
-		select {
-		case <-time.After(pause):
-		case <-s.ctx.Done():
-			return &NotAppliedError{s.ctx.Err()}
+		if err := together.Sleep(s.ctx, pause); err != nil {
+			return &NotAppliedError{err}
 		}
 	}
 }

@@ -53,20 +53,12 @@ func Assemble(o *Observation, t Tables) {
 		a.ports[i].LLDPLocal, a.ports[i].LLDP, a.ports[i].LLDPDesc = n, row.ID, row.Desc
 	}
 	for _, n := range slices.Sorted(maps.Keys(t.IfPorts)) {
-		i, ok := a.byIfIndex[n]
-		if !ok {
-			i = a.add(n, n, false)
-		}
+		i := a.port(n, a.byIfIndex)
 		row := t.IfPorts[n]
 		a.ports[i].LLDP, a.ports[i].LLDPDesc = row.ID, row.Desc
 	}
-	Attach(o, t, func(n uint32) string { return a.ports[a.port(n, local)].ID }, func(n uint32) string {
-		i, ok := a.byIfIndex[n]
-		if !ok {
-			i = a.add(n, n, false)
-		}
-		return a.ports[i].ID
-	})
+	Attach(o, t, func(n uint32) string { return a.ports[a.port(n, local)].ID },
+		func(n uint32) string { return a.ports[a.port(n, a.byIfIndex)].ID })
 	o.Ports = a.ports
 }
 
@@ -97,7 +89,7 @@ func Attach(o *Observation, t Tables, byLLDP, byIfIndex func(uint32) string) {
 }
 
 func compareRemote(x, y mib.RemoteIndex) int {
-	return mib.Compare([]uint32{x.LocalPort, x.Mark, x.Index}, []uint32{y.LocalPort, y.Mark, y.Index})
+	return slices.Compare([]uint32{x.LocalPort, x.Mark, x.Index}, []uint32{y.LocalPort, y.Mark, y.Index})
 }
 
 type assembler struct {
@@ -124,12 +116,12 @@ func (a *assembler) add(number, ifIndex uint32, bridged bool) int {
 	return len(a.ports) - 1
 }
 
-// port returns the port of an LLDP port number, making it when no table has it.
-func (a *assembler) port(n uint32, local map[uint32]int) int {
-	i, ok := local[n]
+// port returns the port of an LLDP port number or an ifIndex, making it when no table has it.
+func (a *assembler) port(n uint32, known map[uint32]int) int {
+	i, ok := known[n]
 	if !ok {
 		i = a.add(n, n, false)
-		local[n] = i
+		known[n] = i
 	}
 	return i
 }
@@ -160,25 +152,14 @@ func (a *assembler) localPorts() map[uint32]int {
 			asNumber += a.fit(row, i)
 		}
 	}
-	first, second := a.byIfIndex, a.byNumber
+	meant := a.byIfIndex
 	if asNumber > asIfIndex {
-		first, second = second, first
-	}
-	fits := func(m map[uint32]int) int {
-		c := 0
-		for n := range numbers {
-			if _, ok := m[n]; ok {
-				c++
-			}
-		}
-		return c
+		meant = a.byNumber
 	}
 	for n := range numbers {
 		if i, ok := a.named(a.LLDPPorts[n]); ok && rows[idText(a.LLDPPorts[n].ID)] == 1 {
 			out[n] = i
-		} else if i, ok := first[n]; ok {
-			out[n] = i
-		} else if i, ok := second[n]; ok && fits(first) == 0 {
+		} else if i, ok := meant[n]; ok {
 			out[n] = i
 		}
 	}

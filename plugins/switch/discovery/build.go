@@ -56,7 +56,7 @@ func (b *builder) sights() {
 		b.seen[i] = map[int][]sight{}
 		for k := range o.Neighbors {
 			n := &o.Neighbors[k]
-			port := slices.IndexFunc(o.Ports, func(p Port) bool { return p.ID == n.LocalPort })
+			port := portOf(o, n.LocalPort)
 			if port < 0 {
 				b.unresolved(i, n, "the switch has no such port")
 				continue

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -20,14 +21,11 @@ var ethernets = []int32{ethernet, 26, 62, 69, 117} // the others are old forms o
 var portChannel = regexp.MustCompile(`(?i)^po(rt-channel)?[0-9]+$`)
 
 // isPort reports whether an interface is a port: Ethernet, or an aggregate of links. names
-// are those of all interfaces: "ethernet-1/1.10" is part of a port. Some agents give type
+// are those of all interfaces: "ethernet-1/1.10" and "ae0:3" are parts of a port. Some agents give type
 // Ethernet to interfaces of IP, too.
 func (f *Interface) isPort(names map[string]bool) bool {
-	name := f.Name
-	if name == "" {
-		name = f.Descr
-	}
-	if whole, _, part := cutLast(name); part && names[whole] {
+	name := cmp.Or(f.Name, f.Descr)
+	if i := strings.LastIndexAny(name, ".:"); i >= 0 && names[name[:i]] {
 		return false
 	}
 	switch {
@@ -71,15 +69,6 @@ func (s Stack) Aggregates(o *Observation, types map[uint32]int32) {
 			p.Aggregate = 0
 		}
 	}
-}
-
-// cutLast splits "ethernet-1/1.10" and "ae0:3".
-func cutLast(name string) (whole, part string, ok bool) {
-	i := strings.LastIndexAny(name, ".:")
-	if i < 0 {
-		return name, "", false
-	}
-	return name[:i], name[i+1:], true
 }
 
 // addInterfaces adds the ports that the bridge does not list.

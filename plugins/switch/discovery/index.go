@@ -2,7 +2,6 @@ package discovery
 
 import (
 	"net/netip"
-	"slices"
 	"strings"
 
 	"ctl.internal/plugins/switch/mib"
@@ -68,8 +67,8 @@ func put[K comparable](m map[K][]int, k K, i int) {
 
 // putMAC leaves out what cannot identify anyone: zero and group addresses.
 func putMAC(m map[mib.MAC][]int, mac mib.MAC, i int) {
-	if mac.Unicast() && !slices.Contains(m[mac], i) {
-		m[mac] = append(m[mac], i)
+	if mac.Unicast() {
+		put(m, mac, i)
 	}
 }
 

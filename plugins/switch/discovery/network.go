@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -70,6 +71,15 @@ func (e Edge) Inferred() bool { return e.Source == STP || e.Source == FDB }
 // NodeLevel reports whether the edge joins two nodes, but which ports with which is not known.
 func (e Edge) NodeLevel() bool { return e.Tail.Port == "" && e.Head.Port == "" }
 
+// Names are the names of the nodes by their ids, empty where none is known.
+func (n *Network) Names() map[string]string {
+	names := make(map[string]string, len(n.Nodes))
+	for _, node := range n.Nodes {
+		names[node.ID] = node.Name
+	}
+	return names
+}
+
 // Peer returns the switch of the list at the other end of a port, or of the link that it is
 // a member of; 0 if it is in no aggregate.
 func (n *Network) Peer(node, port string) mib.MAC {
@@ -110,13 +120,7 @@ func outsideID(n *Neighbor) string {
 
 // outsidePort is the port id of such a device as text.
 func outsidePort(n *Neighbor) string {
-	if s := n.Port.String(); s != "" {
-		return s
-	}
-	if n.PortDesc != "" {
-		return n.PortDesc
-	}
-	return "unknown"
+	return cmp.Or(n.Port.String(), n.PortDesc, "unknown")
 }
 
 // String returns the identifier for people: addresses with colons, text as text,
@@ -136,10 +140,7 @@ func (id Identifier) String() string {
 
 // String names the neighbour for people.
 func (n *Neighbor) String() string {
-	s := n.Chassis.String()
-	if s == "" {
-		s = "unknown chassis"
-	}
+	s := cmp.Or(n.Chassis.String(), "unknown chassis")
 	if n.SysName != "" {
 		s += " (" + n.SysName + ")"
 	}

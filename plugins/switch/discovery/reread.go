@@ -2,9 +2,11 @@ package discovery
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -59,10 +61,7 @@ func (s *Surveyor) Touch(h Hint) {
 	if peer := s.peer(h.Node, h.IfIndex); peer != 0 {
 		s.schedule(Hint{Node: peer, Polled: h.Polled}, now)
 	}
-	select {
-	case s.touched <- struct{}{}:
-	default:
-	}
+	together.Notify(s.touched)
 }
 
 // schedule records that a switch is to be read. s.mu is held.
@@ -198,11 +197,7 @@ func (s *Surveyor) retryLater(batch map[mib.MAC]*due) {
 			}
 		}
 	}
-	for m := range s.reread { // entries without pending work are deleted
-		if s.dues[m] == nil && now.Sub(s.reread[m]) > calm {
-			delete(s.reread, m)
-		}
-	}
+	maps.DeleteFunc(s.reread, func(m mib.MAC, last time.Time) bool { return s.dues[m] == nil && now.Sub(last) > calm })
 }
 
 // awaits reports whether neighbours may still show.

@@ -82,7 +82,7 @@ func (x *index) port(i int, n *Neighbor) []int {
 		named := where(ports, func(p *Port) bool { return len(p.LLDP.ID) > 0 && idText(p.LLDP) == id })
 		switch {
 		case len(named) > 0: // the switch itself names ports so: no other reading of it
-			left = x.sameSubtype(i, named, n.Port.Subtype)
+			left = narrow(named, where(ports, func(p *Port) bool { return p.LLDP.Subtype == n.Port.Subtype }))
 		case mac != 0:
 			left = where(ports, func(p *Port) bool { return p.MAC == mac })
 		default:
@@ -114,20 +114,6 @@ func where(ports []Port, f func(*Port) bool) []int {
 // same compares texts that devices write: a text that is not there equals none.
 func same(a, b string) bool {
 	return a != "" && strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b))
-}
-
-// sameSubtype prefers ports whose id is of the neighbour's subtype.
-func (x *index) sameSubtype(i int, ports []int, subtype int32) []int {
-	var same []int
-	for _, p := range ports {
-		if x.obs[i].Ports[p].LLDP.Subtype == subtype {
-			same = append(same, p)
-		}
-	}
-	if len(same) > 0 {
-		return same
-	}
-	return ports
 }
 
 // narrow intersects what is left with what another way found. A way that finds

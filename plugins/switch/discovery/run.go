@@ -3,6 +3,7 @@ package discovery
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -177,13 +178,7 @@ func (s *Surveyor) choose(scope Scope) []*switchdriver.Switch {
 	if scope != Edges || len(s.observed) == 0 {
 		return all
 	}
-	var known []*switchdriver.Switch
-	for _, sw := range all {
-		if s.observed[mib.MAC(sw.NodeId)] != nil {
-			known = append(known, sw)
-		}
-	}
-	return known
+	return slices.DeleteFunc(all, func(sw *switchdriver.Switch) bool { return s.observed[mib.MAC(sw.NodeId)] == nil })
 }
 
 // take records an answer. A switch that does not answer keeps what it reported before.

@@ -45,7 +45,6 @@ func (s *Surveyor) summarise(r *run, asked int) {
 			sum.Ports += len(node.Ports)
 		}
 	}
-	oneEnded := 0
 	for _, e := range n.Edges {
 		switch {
 		case e.Tail.Kind == PR:
@@ -54,10 +53,10 @@ func (s *Surveyor) summarise(r *run, asked int) {
 			sum.Links++
 		default:
 			sum.Links++
-			oneEnded++
+			sum.OneEnded++
 		}
 	}
-	sum.Links, sum.OneEnded = sum.Links/2, oneEnded/2 // each is two edges
+	sum.Links, sum.OneEnded = sum.Links/2, sum.OneEnded/2 // each is two edges
 	sum.Unresolved = len(n.Unresolved)
 	sum.Took = time.Since(r.started)
 	sum.Seconds = sum.Took.Seconds()

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/switchlist"
 	"ctl.internal/sdk/fault"
@@ -35,7 +36,6 @@ type Options struct {
 	Infer    func(ctx context.Context, sw *switchdriver.Switch, o *Observation, want map[mib.MAC]bool) (*Evidence, error)
 	Workers  int           // switches asked at the same time, 256
 	Deadline time.Duration // for one switch, 20 s
-	Interval time.Duration // of periodic discoveries; 0 = none
 	Log      *slog.Logger
 	// Publish gets each result with the one before it (nil for the first) and why the
 	// switches were read, one at a time.
@@ -75,7 +75,7 @@ type Surveyor struct {
 func New(o Options) *Surveyor {
 	o.Workers, o.Deadline = cmp.Or(o.Workers, 256), cmp.Or(o.Deadline, 20*time.Second)
 	o.Log = cmp.Or(o.Log, slog.Default())
-	s := &Surveyor{opt: o, interval: o.Interval, rearm: make(chan struct{}, 1), first: make(chan struct{}),
+	s := &Surveyor{opt: o, rearm: make(chan struct{}, 1), first: make(chan struct{}),
 		observed: map[mib.MAC]*Observation{}, failed: map[mib.MAC]error{},
 		asked: map[mib.MAC]time.Time{}, dues: map[mib.MAC]*due{}, reread: map[mib.MAC]time.Time{}, touched: make(chan struct{}, 1)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -177,10 +177,7 @@ func (s *Surveyor) SetInterval(d time.Duration) {
 	s.mu.Lock()
 	s.interval = d
 	s.mu.Unlock()
-	select {
-	case s.rearm <- struct{}{}:
-	default:
-	}
+	together.Notify(s.rearm)
 }
 
 // Network returns the latest result; nil before the first one.

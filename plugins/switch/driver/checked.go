@@ -61,7 +61,7 @@ func (g *checked) fault(ctx context.Context, sw *switchdriver.Switch, err error)
 	l := fault.All(err)
 	out := make(fault.List, 0, len(l))
 	for _, e := range l {
-		text := clean(e.Text, maxFaultText)
+		text := clean(e.Text)
 		switch {
 		case e.Kind == fault.Timeout && e.Source != fault.SourceDevice, ctx.Err() != nil && e.Kind == fault.Unavailable:
 			return &fault.Error{Kind: fault.Timeout, Cause: err, Text: fmt.Sprintf("the driver %s did not answer for switch %s in time", g.name, switchdriver.Label(sw))}
@@ -94,13 +94,13 @@ func cleanTexts(m protoreflect.Message) {
 			}
 		case f.IsList() && f.Kind() == protoreflect.StringKind:
 			for i := range v.List().Len() {
-				v.List().Set(i, protoreflect.ValueOfString(clean(v.List().Get(i).String(), maxFaultText)))
+				v.List().Set(i, protoreflect.ValueOfString(clean(v.List().Get(i).String())))
 			}
 		case f.IsList():
 		case f.Message() != nil:
 			cleanTexts(v.Message())
 		case f.Kind() == protoreflect.StringKind:
-			m.Set(f, protoreflect.ValueOfString(clean(v.String(), maxFaultText)))
+			m.Set(f, protoreflect.ValueOfString(clean(v.String())))
 		}
 		return true
 	})
@@ -116,15 +116,15 @@ func hasTexts(d protoreflect.MessageDescriptor) bool {
 }
 
 // clean is text of a driver for people: bounded, without control characters.
-func clean(s string, limit int) string {
+func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '\ufffd' || (r >= 0x80 && r < 0xa0) {
 			return ' '
 		}
 		return r
 	}, s)
-	if r := []rune(s); len(r) > limit {
-		s = string(r[:limit]) + "…"
+	if r := []rune(s); len(r) > maxFaultText {
+		s = string(r[:maxFaultText]) + "…"
 	}
 	return s
 }

@@ -10,6 +10,7 @@ package driver
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -90,7 +91,6 @@ func (c *Chooser) Run(ctx context.Context) { c.registry.run(ctx) }
 // Choice is a driver of a switch.
 type Choice struct {
 	Name   string
-	Why    Why // it was chosen; WhyNot for those every switch has
 	Driver switchdriver.Driver
 	// Has reports whether the driver has an operation of the contract, "WriteVlan".
 	Has func(operation string) bool
@@ -149,23 +149,22 @@ func (c *Chooser) choices(all []*provider, sw *switchdriver.Switch) (out []Choic
 	if f := c.opt.File; f != nil {
 		has := func(operation string) bool { return f.Has(sw, operation) }
 		if slices.ContainsFunc(switchdriver.Operations(switchdriver.NewClient(nil)), has) {
-			out = append(out, Choice{VendorFile, WhyModel, f, has, f.Perform})
+			out = append(out, Choice{VendorFile, f, has, f.Perform})
 		}
 	}
-	p, why := best(all, sw)
+	p, _ := best(all, sw)
 	if name := c.listed(sw); name != "" {
 		if p = nil; name != Standard {
-			why = WhyListed
 			p, err = named(all, name)
 		}
 	}
 	if p != nil {
 		d := newChecked(p, c)
-		out = append(out, Choice{p.Name, why, d, func(o string) bool { return d.has[o] }, d.perform})
+		out = append(out, Choice{p.Name, d, func(o string) bool { return d.has[o] }, d.perform})
 	}
 	own := switchdriver.Operations(c.opt.Standard)
 	has := func(operation string) bool { return slices.Contains(own, operation) }
-	return append(out, Choice{Standard, WhyNot, c.opt.Standard, has, c.standard}), err
+	return append(out, Choice{Standard, c.opt.Standard, has, c.standard}), err
 }
 
 // known returns a switch with what it said of itself.
@@ -195,11 +194,7 @@ func (c *Chooser) Remember(node uint64, objectID, descr string) {
 func (c *Chooser) Forget(listed func(node uint64) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for n := range c.identity {
-		if !listed(n) {
-			delete(c.identity, n)
-		}
-	}
+	maps.DeleteFunc(c.identity, func(node uint64, _ identity) bool { return !listed(node) })
 }
 
 // Find returns the first driver of a switch that has an operation, and the switch as that driver gets

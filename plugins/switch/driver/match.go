@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -37,10 +37,8 @@ func newMatcher(m switchdriver.Match) (*matcher, error) {
 	}
 	for _, p := range m.SysObjectIDs {
 		p = strings.TrimPrefix(p, ".")
-		for arc := range strings.SplitSeq(p, ".") {
-			if _, err := strconv.ParseUint(arc, 10, 32); err != nil {
-				return nil, fmt.Errorf("%.60q is not an object identifier", p)
-			}
+		if _, ok := mib.Under("", "."+p, nil); !ok {
+			return nil, fmt.Errorf("%.60q is not an object identifier", p)
 		}
 		out.prefixes = append(out.prefixes, p)
 	}
@@ -65,13 +63,7 @@ const (
 	WhyDescr        // sysDescr
 	WhyObjectID     // sysObjectID
 	WhyModel        // the model column
-	WhyListed       // the driver column
 )
-
-// String names the reason for people.
-func (w Why) String() string {
-	return [...]string{"", "sysDescr", "sysObjectID", "model", "switch list"}[w]
-}
 
 // rank says how well a switch fits: the reason, and the length of the prefix in arcs.
 func (m *matcher) rank(sw *switchdriver.Switch) (why Why, arcs int) {

@@ -228,11 +228,11 @@ func (c *Chooser) Drivers() []Info {
 			i.For = append(i.For, "sysDescr /"+p.about.SysDescr+"/")
 		}
 		for n := range i.For {
-			i.For[n] = clean(i.For[n], maxFaultText)
+			i.For[n] = clean(i.For[n])
 		}
 		switch {
 		case p.err != nil:
-			i.State = clean(p.err.Error(), maxFaultText)
+			i.State = clean(p.err.Error())
 		case !p.Ready:
 			i.State = "not running"
 		case p.match == nil:

@@ -102,7 +102,7 @@ func (p repair) vlan(ctx context.Context) (writes.Outcome, string, error) {
 	case k == fault.Timeout, k == fault.Unavailable:
 		return "", "", err
 	}
-	return writes.Left, clean(err.Error(), maxFaultText), nil
+	return writes.Left, clean(err.Error()), nil
 }
 
 // made reports whether the profile or rule that was to be made is there, be it otherwise.

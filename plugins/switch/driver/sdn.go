@@ -76,9 +76,6 @@ func (a *SDN) Bind(s *state.Store) { a.store = s }
 
 func key(node uint64) string { return mib.MAC(node).String() }
 
-// Settings returns what is to be switched off.
-func (a *SDN) Settings() SDNSettings { return a.set }
-
 // Done reports whether a switch has got the settings, as they are now, from whichever
 // node; with dry, whether that was tried.
 func (a *SDN) Done(node uint64, dry bool) bool {

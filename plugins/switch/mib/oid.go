@@ -5,7 +5,6 @@
 package mib
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -180,9 +179,6 @@ func Under(base, oid OID, dst []uint32) ([]uint32, bool) {
 
 // maxArcs is the limit of RFC 2578 section 3.5.
 const maxArcs = 128
-
-// Compare orders two lists of arcs as a walk does.
-func Compare(a, b []uint32) int { return slices.Compare(a, b) }
 
 // tables are the tables that are read, by the identifiers of their entries.
 var tables = []struct{ entry, name string }{

@@ -19,18 +19,20 @@ import (
 // ReadARP reads ipNetToMediaTable, or the entry of one address, which fails with
 // fault.NotFound when it is not there.
 func (d *Driver) ReadARP(ctx context.Context, sw *switchdriver.Switch, address string) ([]*switchdriver.ARPEntry, error) {
-	all, err := allPages(ctx, sw, d.ARPPage)
-	if err != nil {
-		return nil, err
-	}
 	if address == "" {
-		return all, nil
+		return allPages(ctx, sw, d.ARPPage)
 	}
-	all = slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool { return e.IpAddress != address })
-	if len(all) == 0 {
-		return nil, noARP(sw, address)
+	all, err := d.arpOf(ctx, sw, address)
+	if err == nil && len(all) == 0 {
+		err = noARP(sw, address)
 	}
-	return all, nil
+	return all, err
+}
+
+// arpOf reads the entries of an address, at whichever interfaces they are.
+func (d *Driver) arpOf(ctx context.Context, sw *switchdriver.Switch, address string) ([]*switchdriver.ARPEntry, error) {
+	all, err := allPages(ctx, sw, d.ARPPage)
+	return slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool { return e.IpAddress != address }), err
 }
 
 func noARP(sw *switchdriver.Switch, address string) error {
@@ -229,11 +231,7 @@ func (d *Driver) changeARP(ctx context.Context, sw *switchdriver.Switch, a netip
 	if err != nil {
 		return err
 	}
-	of := func() ([]*switchdriver.ARPEntry, error) {
-		all, err := allPages(ctx, sw, d.ARPPage)
-		return slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool { return e.IpAddress != a.String() }), err
-	}
-	old, err := of()
+	old, err := d.arpOf(ctx, sw, a.String())
 	if err != nil {
 		return deviceFault(sw, err)
 	}
@@ -241,10 +239,8 @@ func (d *Driver) changeARP(ctx context.Context, sw *switchdriver.Switch, a netip
 	if err != nil {
 		return err
 	}
-	return d.run(ctx, sw, w, steps, func() error {
-		return d.readBack(ctx, sw, func() (string, error) {
-			now, err := of()
-			return differs(now), err
-		})
+	return d.change(ctx, sw, w, steps, func() (string, error) {
+		now, err := d.arpOf(ctx, sw, a.String())
+		return differs(now), err
 	})
 }

@@ -200,8 +200,8 @@ func (w ciscoTrunk) carries(vid mib.VID) bool {
 	return int(bit/8) < len(list) && list[bit/8]&(0x80>>(bit%8)) != 0
 }
 
-// ciscoFDB reads the forwarding tables of all VLANs, or one entry; none of a switch
-// without CISCO-VTP-MIB.
+// ciscoFDB reads the forwarding tables of all VLANs, or one entry, in no order; none of a
+// switch without CISCO-VTP-MIB.
 func (d *Driver) ciscoFDB(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, only mib.VID, mac mib.MAC) ([]*switchdriver.FDBEntry, error) {
 	vlans, err := d.vtpVLANs(ctx, t)
 	if err != nil || len(vlans) == 0 {
@@ -236,7 +236,7 @@ func (d *Driver) ciscoFDB(ctx context.Context, sw *switchdriver.Switch, t snmp.T
 		}
 		e := rows[row{vid, m}]
 		if e == nil {
-			e = &switchdriver.FDBEntry{VlanId: vid, Mac: uint64(m), Type: fdbLearned}
+			e = &switchdriver.FDBEntry{VlanId: vid, Mac: uint64(m), Type: switchdriver.FDBLearned}
 			rows[row{vid, m}] = e
 		}
 		if c == 0 {
@@ -256,8 +256,5 @@ func (d *Driver) ciscoFDB(ctx context.Context, sw *switchdriver.Switch, t snmp.T
 		}
 		out = append(out, e)
 	}
-	slices.SortFunc(out, func(x, y *switchdriver.FDBEntry) int {
-		return mib.Compare([]uint32{x.VlanId, uint32(x.Mac >> 24), uint32(x.Mac & 0xffffff)}, []uint32{y.VlanId, uint32(y.Mac >> 24), uint32(y.Mac & 0xffffff)})
-	})
 	return out, err
 }

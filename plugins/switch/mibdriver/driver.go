@@ -9,6 +9,7 @@
 package mibdriver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
@@ -46,14 +47,11 @@ func reader(sw *switchdriver.Switch) (snmp.Target, error) {
 }
 
 func writer(sw *switchdriver.Switch) (snmp.Target, error) {
-	if sw.GetSnmp() == nil {
-		return snmp.Target{}, noSNMP(sw)
+	t, err := target(sw, sw.GetSnmp().GetWriteCommunity())
+	if err == nil && t.Community == "" && t.Version != "3" {
+		err = fault.New(fault.Denied, "the switch list has no write community for switch %s", switchdriver.Label(sw))
 	}
-	c := sw.GetSnmp().GetWriteCommunity()
-	if v := sw.GetSnmp().GetVersion(); c == "" && v != "3" {
-		return snmp.Target{}, fault.New(fault.Denied, "the switch list has no write community for switch %s", switchdriver.Label(sw))
-	}
-	return target(sw, c)
+	return t, err
 }
 
 // both are the targets to read from and to write to.
@@ -64,25 +62,16 @@ func both(sw *switchdriver.Switch) (r, w snmp.Target, err error) {
 	return r, w, err
 }
 
-// noSNMP is the fault of a switch that the list says not to ask by SNMP.
-func noSNMP(sw *switchdriver.Switch) error {
-	return fault.New(fault.Unsupported, "switch %s does not use SNMP (Version none in the switch list), and no other driver supports this", switchdriver.Label(sw))
-}
-
 func target(sw *switchdriver.Switch, community string) (snmp.Target, error) {
 	if sw.GetSnmp() == nil {
-		return snmp.Target{}, noSNMP(sw)
+		return snmp.Target{}, fault.New(fault.Unsupported, "switch %s does not use SNMP (Version none in the switch list), and no other driver supports this", switchdriver.Label(sw))
 	}
 	a, err := netip.ParseAddr(sw.Address)
 	if err != nil {
 		return snmp.Target{}, fault.Wrap(fault.Invalid, err, "switch %s has no usable address", switchdriver.Label(sw))
 	}
 	p := sw.GetSnmp()
-	port := p.GetPort()
-	if port == 0 {
-		port = 161
-	}
-	t := snmp.Target{Addr: netip.AddrPortFrom(a, uint16(port)), Version: p.GetVersion()}
+	t := snmp.Target{Addr: netip.AddrPortFrom(a, uint16(cmp.Or(p.GetPort(), 161))), Version: p.GetVersion()}
 	if t.Version == "3" {
 		t.User, t.AuthProtocol, t.AuthPassword = p.User, p.AuthProtocol, p.AuthPassword
 		t.PrivProtocol, t.PrivPassword, t.Context = p.PrivProtocol, p.PrivPassword, p.Context

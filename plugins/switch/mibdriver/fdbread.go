@@ -15,9 +15,6 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// fdbLearned is dot1qTpFdbStatus learned(3), for agents that report no status.
-const fdbLearned = 3
-
 // ReadFDB reads the forwarding table of a switch, or one entry of it, which fails
 // with fault.NotFound when it is not there. Entries of port 0, the switch's own
 // addresses, are left out.
@@ -92,8 +89,9 @@ func (d *Driver) FDBPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 	if err != nil {
 		return driver.FDBPage{}, err
 	}
-	table, after, err := "", []uint32(nil), error(nil)
-	if whole := strings.HasPrefix(q.Cursor, "w"); !whole { // a cursor of driver.FDBPart
+	var table string
+	var after []uint32
+	if !strings.HasPrefix(q.Cursor, "w") { // else it is a cursor of driver.FDBPart
 		if table, after, err = readCursor(q.Cursor, tableQ, tableD); err != nil {
 			return driver.FDBPage{}, err
 		}
@@ -152,7 +150,7 @@ func (d *Driver) fdbRows(ctx context.Context, t snmp.Target, table string, ids *
 			continue
 		}
 		e := &entries[i]
-		e.VlanId, e.Mac, e.Port, e.Type = fdb, uint64(mac), uint32(r.values[0]), fdbLearned
+		e.VlanId, e.Mac, e.Port, e.Type = fdb, uint64(mac), uint32(r.values[0]), switchdriver.FDBLearned // for agents that report no status
 		if table == tableQ {
 			e.VlanId = ids.vlan(fdb)
 		}
@@ -224,7 +222,7 @@ func take(p *driver.FDBPage, q driver.Query, vlan mib.VID, port, status snmp.Val
 	if !port.Exists() || n == 0 || n > 0xffff || q.Port != 0 && q.Port != n {
 		return
 	}
-	e := &switchdriver.FDBEntry{VlanId: vlan, Mac: q.MAC, Port: n, Type: fdbLearned}
+	e := &switchdriver.FDBEntry{VlanId: vlan, Mac: q.MAC, Port: n, Type: switchdriver.FDBLearned}
 	if status.Exists() {
 		e.Type = int32(status.Int())
 	}

@@ -50,7 +50,7 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 	// The ports come first: some switches choose a port of their own at the status.
 	s.assign(ports, writes.Octets, fromPorts, writes.Hex(list))
 	s.assign(status, writes.FDB, fromStatus, writes.Number(mib.StaticUnicastPermanent))
-	return d.change(ctx, sw, w, s, func() (string, error) {
+	return d.change(ctx, sw, w, []step{s}, func() (string, error) {
 		v, err := d.snmp.Get(ctx, r, ports, status)
 		if err != nil {
 			return "", err
@@ -102,7 +102,7 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 		s.assign(row.ports, writes.Octets, writes.Hex(row.to), nil)
 		s.assign(row.status, writes.FDB, writes.Number(row.kind), nil)
 	}
-	return d.change(ctx, sw, w, s, func() (string, error) {
+	return d.change(ctx, sw, w, []step{s}, func() (string, error) {
 		left, err := d.staticRows(ctx, r, ids.fdb(vlanID), mib.MAC(mac))
 		if len(left) > 0 {
 			return "it still", err
@@ -111,9 +111,9 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 	})
 }
 
-// change sends the one SET of a change, noted before, and reads back.
-func (d *Driver) change(ctx context.Context, sw *switchdriver.Switch, w snmp.Target, s step, look func() (differs string, err error)) error {
-	return d.run(ctx, sw, w, []step{s}, func() error { return d.readBack(ctx, sw, look) })
+// change sends the SETs of a change, noted before, and reads back.
+func (d *Driver) change(ctx context.Context, sw *switchdriver.Switch, w snmp.Target, steps []step, look func() (differs string, err error)) error {
+	return d.run(ctx, sw, w, steps, func() error { return d.readBack(ctx, sw, look) })
 }
 
 // staticRow is a row of dot1qStaticUnicastTable: its instances and what they hold.

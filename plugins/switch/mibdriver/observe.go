@@ -1,6 +1,7 @@
 package mibdriver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -95,9 +96,7 @@ func (d *Driver) identity(ctx context.Context, t snmp.Target, o *discovery.Obser
 		chassis, sysName = 7, 9
 	}
 	o.Chassis = discovery.Identifier{Subtype: int32(v[chassis].Int()), ID: v[chassis+1].Bytes()}
-	if o.SysName == "" {
-		o.SysName = mib.Text(v[sysName].Peek())
-	}
+	o.SysName = cmp.Or(o.SysName, mib.Text(v[sysName].Peek()))
 	o.Device = mib.Text(v[10].Peek())
 	o.Marks = marks(v[11:15])
 	return which, nil
@@ -105,11 +104,7 @@ func (d *Driver) identity(ctx context.Context, t snmp.Target, o *discovery.Obser
 
 // marks are the values of sysUpTime and of the three times of change.
 func marks(v []snmp.Value) discovery.Marks {
-	m := discovery.Marks{UpTime: v[0].Uint32(), At: time.Now(), Interfaces: v[1].Uint32(), Neighbors: v[2].Uint32()}
-	if m.Neighbors == 0 {
-		m.Neighbors = v[3].Uint32()
-	}
-	return m
+	return discovery.Marks{UpTime: v[0].Uint32(), At: time.Now(), Interfaces: v[1].Uint32(), Neighbors: cmp.Or(v[2].Uint32(), v[3].Uint32())}
 }
 
 // ports reads the ports of the bridge and the interfaces. Types of interfaces are read only

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -92,7 +91,7 @@ func join(first, second []row, ended [2]bool) (rows []row, more bool) {
 	if !ended[1] {
 		last := second[len(second)-1].index()
 		end := len(first)
-		for end > 0 && mib.Compare(first[end-1].index(), last) > 0 {
+		for end > 0 && slices.Compare(first[end-1].index(), last) > 0 {
 			end--
 		}
 		more = more || end < len(first)
@@ -100,10 +99,10 @@ func join(first, second []row, ended [2]bool) (rows []row, more bool) {
 	}
 	next := 0
 	for i := range first {
-		for next < len(second) && mib.Compare(second[next].index(), first[i].index()) < 0 {
+		for next < len(second) && slices.Compare(second[next].index(), first[i].index()) < 0 {
 			next++
 		}
-		if next < len(second) && mib.Compare(second[next].index(), first[i].index()) == 0 {
+		if next < len(second) && slices.Compare(second[next].index(), first[i].index()) == 0 {
 			first[i].values[1], first[i].has = second[next].values[0], true
 		}
 	}
@@ -138,12 +137,9 @@ func readCursor(cursor string, tables ...string) (table string, index []uint32, 
 	if table = cursor[:1]; !slices.Contains(tables, table) {
 		return "", nil, bad
 	}
-	for part := range strings.SplitSeq(cursor[1:], ".") {
-		n, err := strconv.ParseUint(part, 10, 32)
-		if err != nil || len(index) == maxIndex {
-			return "", nil, bad
-		}
-		index = append(index, uint32(n))
+	index, ok := mib.Under("", "."+cursor[1:], nil)
+	if !ok || len(index) > maxIndex {
+		return "", nil, bad
 	}
 	return table, index, nil
 }

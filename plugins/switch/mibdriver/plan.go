@@ -79,20 +79,18 @@ const (
 type planner struct {
 	t     *vlanTable
 	c     change
-	size  int // of a new PortList in octets; 0: as the switch has them
 	steps []step
 }
 
 // plan returns the steps of a change.
 func plan(t *vlanTable, c change, seq Sequence, o order) []step {
-	p := &planner{t: t.clone(), c: c, size: c.listSize}
+	p := &planner{t: t.clone(), c: c}
 	lost := p.portsLosingPVID()
 	switch {
-	case c.remove && o == leaveFirst:
-		p.members(c.vid, mib.Ports{}, mib.Ports{})
-		p.assignDefaultPVID(lost)
-		p.destroy()
 	case c.remove:
+		if o == leaveFirst {
+			p.members(c.vid, mib.Ports{}, mib.Ports{})
+		}
 		p.assignDefaultPVID(lost)
 		p.destroy()
 	case !c.setPorts:
@@ -125,12 +123,11 @@ func (p *planner) add(s step) {
 // unknown ports as they were.
 func (p *planner) list(old []byte, ports mib.Ports) []byte {
 	if old == nil {
-		size := p.size
-		for _, r := range p.t.rows {
-			if p.size > 0 {
-				break
+		size := p.c.listSize
+		if size == 0 {
+			for _, r := range p.t.rows {
+				size = max(size, len(r.egress), len(r.untagged))
 			}
-			size = max(size, len(r.egress), len(r.untagged))
 		}
 		old = make([]byte, size)
 	}

@@ -2,7 +2,6 @@ package mibdriver
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -138,19 +137,15 @@ func (d *Driver) reread(ctx context.Context, t snmp.Target, o *discovery.Observa
 		}
 		ifIndex[p.IfIndex] = p.ID
 	}
-	known := true
 	for _, rows := range []struct {
 		at    map[uint32]string
 		among map[mib.RemoteIndex]*discovery.Neighbor
 	}{{lldp, tables.Remotes}, {ifIndex, tables.IfRemotes[0]}, {ifIndex, tables.IfRemotes[1]}} {
-		for ix := range maps.Keys(rows.among) {
+		for ix := range rows.among {
 			if rows.at[ix.LocalPort] == "" {
-				known = false
+				return false, nil
 			}
 		}
-	}
-	if !known {
-		return false, nil
 	}
 	discovery.Attach(o, tables, func(n uint32) string { return lldp[n] }, func(n uint32) string { return ifIndex[n] })
 	return true, d.aggregates(ctx, t, o)

@@ -13,11 +13,8 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// The values of dot1dStpPortEnable.
-const (
-	stpOn  = 1
-	stpOff = 2
-)
+// stpEnable are the values of dot1dStpPortEnable.
+var stpEnable = map[bool]int64{true: 1, false: 2}
 
 // ReadSTP reads dot1dStpPortTable. BRIDGE-MIB knows no state of the whole switch:
 // spanning tree counts as enabled when any port takes part in it.
@@ -52,7 +49,7 @@ func (d *Driver) stpPorts(ctx context.Context, sw *switchdriver.Switch, t snmp.T
 		}}
 	}
 	err := d.walk(ctx, t, 0, of(mib.StpPortState, func(p *switchdriver.STPPort, v snmp.Value) { p.State = int32(v.Int()) }),
-		of(mib.StpPortEnable, func(p *switchdriver.STPPort, v snmp.Value) { p.Enabled = v.Int() == stpOn }),
+		of(mib.StpPortEnable, func(p *switchdriver.STPPort, v snmp.Value) { p.Enabled = v.Int() == stpEnable[true] }),
 		of(mib.StpPortDesignatedRoot, func(p *switchdriver.STPPort, v snmp.Value) { p.DesignatedRoot = v.Bytes() }))
 	if err != nil {
 		return nil, deviceFault(sw, err)
@@ -87,16 +84,10 @@ func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uin
 	if len(steps) == 0 {
 		return nil
 	}
-	return d.run(ctx, sw, w, steps, func() error {
-		return d.readBack(ctx, sw, func() (string, error) { return d.stpDiffers(ctx, sw, port, enable) })
-	})
+	return d.change(ctx, sw, w, steps, func() (string, error) { return d.stpDiffers(ctx, sw, port, enable) })
 }
 
 func stpSteps(before map[uint32]*switchdriver.STPPort, enable bool) (steps []step) {
-	want, old := stpOn, stpOff
-	if !enable {
-		want, old = stpOff, stpOn
-	}
 	var ports []uint32
 	for _, n := range slices.Sorted(maps.Keys(before)) {
 		if before[n].Enabled != enable {
@@ -106,7 +97,7 @@ func stpSteps(before map[uint32]*switchdriver.STPPort, enable bool) (steps []ste
 	for chunk := range slices.Chunk(ports, maxSTPPorts) {
 		s := step{Step: writes.Step{What: "setting spanning tree of ports"}}
 		for _, n := range chunk {
-			s.assign(mib.Sub(mib.StpPortEnable, n), writes.Integer, writes.Number(int64(old)), writes.Number(int64(want)))
+			s.assign(mib.Sub(mib.StpPortEnable, n), writes.Integer, writes.Number(stpEnable[!enable]), writes.Number(stpEnable[enable]))
 		}
 		steps = append(steps, s)
 	}

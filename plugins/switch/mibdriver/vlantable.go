@@ -68,11 +68,7 @@ func (t *vlanTable) members(v mib.VID) (egress, untagged mib.Ports) {
 	}
 	egress = t.ports(r.egress).Union(t.ports(r.currentEgress))
 	untagged = t.ports(r.untagged).Union(t.ports(r.currentUntagged))
-	for p := range untagged {
-		if !egress[p] {
-			delete(untagged, p)
-		}
-	}
+	maps.DeleteFunc(untagged, func(p uint32, _ bool) bool { return !egress[p] })
 	return egress, untagged
 }
 

@@ -14,9 +14,8 @@ import (
 // WriteVLAN makes a VLAN, or changes the ports of one, and returns it as read back.
 // The untagged ports get its id as PVID and leave the VLAN they were untagged in.
 // On failure what was done is taken back.
-func (d *Driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) (out *switchdriver.VLAN, err error) {
-	err = d.writeVLAN(ctx, sw, v, create, setPorts, Way{}, func(t *vlanTable) { out = t.vlan(v.GetVlanId()) })
-	return out, err
+func (d *Driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) (*switchdriver.VLAN, error) {
+	return d.WriteVLANBy(ctx, sw, v, create, setPorts, Way{})
 }
 
 // Way is how a VLAN is made on a model, where somebody has described it.
@@ -26,46 +25,45 @@ type Way struct {
 }
 
 // WriteVLANBy is WriteVLAN in a described way.
-func (d *Driver) WriteVLANBy(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool, way Way) error {
-	return d.writeVLAN(ctx, sw, v, create, setPorts, way, func(*vlanTable) {})
-}
-
-func (d *Driver) writeVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool, way Way, done func(*vlanTable)) error {
+func (d *Driver) WriteVLANBy(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool, way Way) (*switchdriver.VLAN, error) {
 	c := change{vid: v.GetVlanId(), create: create, name: v.GetName(), setPorts: setPorts, listSize: way.ListOctets,
 		egress: mib.PortsOf(v.GetEgressPorts()...), untagged: mib.PortsOf(v.GetUntaggedPorts()...)}
 	c.egress = c.egress.Union(c.untagged)
-	return d.changeVLAN(ctx, sw, c, way.Sequence, done)
+	after, err := d.changeVLAN(ctx, sw, c, way.Sequence)
+	if err != nil {
+		return nil, err
+	}
+	return after.vlan(c.vid), nil
 }
 
 // DeleteVLAN removes a VLAN. Ports whose untagged VLAN it was go back to VLAN 1.
 func (d *Driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, vlanID uint32) error {
-	return d.changeVLAN(ctx, sw, change{vid: vlanID, remove: true}, nil, func(*vlanTable) {})
+	_, err := d.changeVLAN(ctx, sw, change{vid: vlanID, remove: true}, nil)
+	return err
 }
 
-// changeVLAN reads, checks, plans, sends and reads back.
-func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c change, only Sequence, done func(*vlanTable)) error {
+// changeVLAN reads, checks, plans, sends and reads back; it returns what it has read then.
+func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c change, only Sequence) (after *vlanTable, err error) {
 	r, w, err := both(sw)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	before, err := d.readVLANs(ctx, sw, r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := check(sw, before, c); err != nil {
-		return err
+		return nil, err
 	}
 	var first error
 	for _, attempt := range attempts(sw.Model, c, only) {
 		steps := plan(before, c, attempt.seq, attempt.order)
-		var after *vlanTable
 		err := d.run(ctx, sw, w, steps, func() (err error) {
 			after, err = d.confirm(ctx, sw, r, c)
 			return err
 		})
 		if err == nil {
-			done(after)
-			return nil
+			return after, nil
 		}
 		if first == nil {
 			first = err
@@ -75,7 +73,7 @@ func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c chan
 			break // only a refusal is worth another way
 		}
 	}
-	return first
+	return nil, first
 }
 
 type attempt struct {
@@ -136,10 +134,7 @@ func check(sw *switchdriver.Switch, t *vlanTable, c change) error {
 			l = append(l, fault.At(fault.Invalid, path, "switch %s has no port %d", switchdriver.Label(sw), p))
 		}
 	}
-	if len(l) > 0 {
-		return l.Err()
-	}
-	return nil
+	return l.Err()
 }
 
 // The paths of faults in a VLAN, below the input of the RPC that asked.

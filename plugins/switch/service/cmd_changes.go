@@ -45,7 +45,7 @@ func (s *Service) cmdSDN() commands.Command {
 		Help: "Without options shows what was done last. --dry-run shows what would be done, --apply does it: at one\n" +
 			"switch, or at all of the list. What is to be switched off is set under sdn in etc/switch.yaml.\n\n" +
 			"Example: switch:sdn --dry-run 90:94:e4:23:13:e0",
-		Arguments: []commands.Argument{s.switchArgument(false)},
+		Arguments: s.switchArg(false),
 		Options: []commands.Option{{Name: "apply", Help: "do it", Type: commands.Bool},
 			{Name: "dry-run", Help: "only show what would be done", Type: commands.Bool}},
 		Run: s.runSDN,
@@ -55,7 +55,7 @@ func (s *Service) cmdSDN() commands.Command {
 func (s *Service) runSDN(ctx context.Context, in *commands.Invocation) error {
 	reports := s.sdn.Reports()
 	if in.Flag("apply") || in.Flag("dry-run") {
-		if !s.sdn.Settings().Any() {
+		if !s.set.SDN.Any() {
 			return fault.New(fault.Invalid, "nothing is configured to be disabled: see sdn in etc/switch.yaml")
 		}
 		switches := s.inventory.All()

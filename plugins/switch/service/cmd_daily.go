@@ -55,10 +55,6 @@ func daily[In any, Out shown](name, summary, help string, args []commands.Argume
 		}}
 }
 
-func (s *Service) switchArg(required bool) []commands.Argument {
-	return []commands.Argument{s.switchArgument(required)}
-}
-
 func (s *Service) portOption() commands.Option {
 	return commands.Option{Name: "port", Short: "p", Help: "only this port: name or number", Complete: s.completePort}
 }

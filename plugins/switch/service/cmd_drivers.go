@@ -102,7 +102,7 @@ func (s *Service) cmdACLs() commands.Command {
 		Name: "switch:acls", Summary: "Show the access lists of a switch", Safe: true,
 		Help: "Reads the access profiles and their rules from the switch, by a driver that can. What the switch does not\n" +
 			"show of a rule is empty.\n\nExample: switch:acls sw1",
-		Arguments: []commands.Argument{s.switchArgument(true)},
+		Arguments: s.switchArg(true),
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			r, err := at(s, s.aclLines)(ctx, whichIn{Switch: in.Arg("switch")})
 			if err != nil {
@@ -145,11 +145,11 @@ func matched(vlan *uint32, form, src, dst string) string {
 	if vlan != nil {
 		out = append(out, "vlan "+fmt.Sprintf(form, *vlan))
 	}
-	for what, a := range map[string]string{"src-ip ": src, "dst-ip ": dst} {
-		if a != "" {
-			out = append(out, what+a)
-		}
+	if src != "" {
+		out = append(out, "src-ip "+src)
 	}
-	slices.SortFunc(out, func(a, b string) int { return -strings.Compare(a, b) }) // vlan, src, dst
+	if dst != "" {
+		out = append(out, "dst-ip "+dst)
+	}
 	return strings.Join(out, " ")
 }

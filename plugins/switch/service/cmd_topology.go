@@ -9,6 +9,7 @@ import (
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/operations"
 )
 
@@ -31,17 +32,18 @@ func (s *Service) runDiscover(ctx context.Context, in *commands.Invocation, scop
 		sum, err := s.discover(ctx, scope, func(done, total int) {
 			progress(commands.Progress{Text: "asking switches", Done: int64(done), Total: int64(total)})
 		})
-		if fault.KindOf(err) != fault.InUse || err == nil {
-			return finish(in, sum, err)
+		switch {
+		case err == nil:
+			return in.Emit(sum, func() string { return summaryText(sum) })
+		case fault.KindOf(err) != fault.InUse:
+			return err
 		}
 		// One that began by itself, after switch:ReadDB perhaps, is not in the user's way.
 		progress(commands.Progress{Text: "waiting for the discovery under way"})
 		if err := s.survey.Idle(ctx); err != nil {
 			return err
 		}
-		select { // the discovery of another node is asked for again
-		case <-time.After(again):
-		case <-ctx.Done():
+		if host.Pause(ctx, again); ctx.Err() != nil { // the discovery of another node is asked for again
 			return err
 		}
 	}
@@ -49,14 +51,6 @@ func (s *Service) runDiscover(ctx context.Context, in *commands.Invocation, scop
 
 // again is the time between two tries to begin a discovery.
 const again = 100 * time.Millisecond
-
-// finish shows the result.
-func finish(in *commands.Invocation, sum discovery.Summary, err error) error {
-	if err != nil {
-		return err
-	}
-	return in.Emit(sum, func() string { return summaryText(sum) })
-}
 
 // maxFailures is how many silent switches the text shows; JSON has all.
 const maxFailures = 20
@@ -96,10 +90,7 @@ func (s *Service) edgeLines(ctx context.Context, _ operations.None) (*rows, erro
 	if err != nil {
 		return nil, err
 	}
-	names := map[string]string{}
-	for _, node := range n.Nodes {
-		names[node.ID] = node.Name
-	}
+	names := n.Names()
 	t := commands.Table{Empty: "No edges", Columns: []commands.Column{
 		{Title: "Node", Key: "node"}, {Title: "Name", Key: "name", Max: 24}, {Title: "Port", Key: "port", Right: true},
 		{Title: "Peer", Key: "peer"}, {Title: "Name", Key: "peer-name", Max: 24}, {Title: "Port", Key: "peer-port", Right: true},

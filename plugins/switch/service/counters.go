@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -223,11 +224,10 @@ func (s *Service) pollCounters(ctx context.Context) {
 func (s *Service) forgetReadings() {
 	s.readings.mu.Lock()
 	defer s.readings.mu.Unlock()
-	for m := range s.readings.all {
-		if _, err := s.inventory.Find(m); err != nil {
-			delete(s.readings.all, m)
-		}
-	}
+	maps.DeleteFunc(s.readings.all, func(m mib.MAC, _ *reading) bool {
+		_, err := s.inventory.Find(m)
+		return err != nil
+	})
 }
 
 // watchPorts has a switch read again whose ports are up or down otherwise than is known, and makes the alarms.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk"
@@ -45,7 +46,7 @@ func (s *Service) hold(ctx context.Context, term *state.Term) {
 	s.survey.Close()
 	work.Wait()
 	s.exporter.Store(nil)
-	s.poke() // what the next holder observes is adopted
+	together.Notify(s.seen) // what the next holder observes is adopted
 }
 
 // discover runs a discovery, here or where the role is held.
@@ -54,10 +55,13 @@ func (s *Service) discover(ctx context.Context, scope discovery.Scope, progress 
 		return s.survey.Discover(ctx, scope, progress)
 	}
 	lines, err := s.writer.Do(ctx, nil, writes.Operation{What: "discovery", Scope: int(scope)})
-	if err != nil {
+	switch {
+	case err != nil:
 		return sum, err
+	case len(lines) != 1: // perform makes one, of JSON
+		return sum, fault.New(fault.Internal, "the result of the operation has %d lines, not 1", len(lines))
 	}
-	return sum, decode(lines, &sum)
+	return sum, json.Unmarshal([]byte(lines[0]), &sum)
 }
 
 // perform carries an operation out, as the holder of the role.
@@ -72,7 +76,8 @@ func (s *Service) perform(ctx context.Context, sw *switchdriver.Switch, o *write
 	if err != nil {
 		return nil, err
 	}
-	return encode(sum)
+	line, err := json.Marshal(sum)
+	return []string{string(line)}, err
 }
 
 // tidy ends a discovery: what it has found is written, and what it needed only for itself
@@ -87,21 +92,18 @@ func (s *Service) tidy() {
 	}
 	s.client.Trim(idleSockets, inUse)
 	s.drivers.Forget(func(node uint64) bool { _, err := s.find(node); return err == nil })
-	select {
-	case s.discovered <- struct{}{}:
-	default:
-	}
+	together.Notify(s.discovered)
 	s.health(sdk.Health{State: sdk.Healthy, Details: map[string]string{
 		"switches": s.inventory.Last().Path, "discovery": s.survey.Last().String()}})
 }
 
 // stop ends what New began; a change of a switch under way has the grace.
 func (s *Service) stop(ctx context.Context) error {
-	drain, cancel := context.WithTimeout(ctx, time.Minute)
+	grace := time.Minute
 	if end, ok := ctx.Deadline(); ok {
-		cancel()
-		drain, cancel = context.WithTimeout(ctx, time.Until(end)*2/3)
+		grace = time.Until(end) * 2 / 3
 	}
+	drain, cancel := context.WithTimeout(ctx, grace)
 	s.writer.Drain(drain)
 	cancel()
 	s.cancel()
@@ -135,24 +137,4 @@ func (s *Service) interval() time.Duration {
 		return k.Set
 	}
 	return config
-}
-
-func (s *Service) saveInterval(ctx context.Context, d time.Duration) error {
-	_, err := s.store.Update(ctx, func(tx *state.Tx) error {
-		return s.kept.Put(tx, "", keptInterval{d, s.set.Discovery.Interval.Duration})
-	})
-	return err
-}
-
-// encode and decode are the result of an operation as lines.
-func encode(v any) ([]string, error) {
-	b, err := json.Marshal(v)
-	return []string{string(b)}, err
-}
-
-func decode(lines []string, v any) error {
-	if len(lines) != 1 {
-		return fault.New(fault.Internal, "the result of the operation has %d lines, not 1", len(lines))
-	}
-	return json.Unmarshal([]byte(lines[0]), v)
 }

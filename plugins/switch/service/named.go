@@ -14,9 +14,9 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// switchArgument is the argument that names a switch of the list.
-func (s *Service) switchArgument(required bool) commands.Argument {
-	return commands.Argument{Name: "switch", Help: "name (sysName), MAC address, node-id or IP address of one switch", Required: required, Complete: s.completeSwitch}
+// switchArg is the argument that names a switch of the list.
+func (s *Service) switchArg(required bool) []commands.Argument {
+	return []commands.Argument{{Name: "switch", Help: "name (sysName), MAC address, node-id or IP address of one switch", Required: required, Complete: s.completeSwitch}}
 }
 
 // at makes a handler that gets the switch which its input names.

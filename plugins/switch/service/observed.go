@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/state"
@@ -148,10 +149,7 @@ func (e *exporter) remember(list []discovery.Change) {
 	e.waiting = append(e.waiting, list...)
 	e.waiting = e.waiting[max(0, len(e.waiting)-discovery.KeepChanges):]
 	e.mu.Unlock()
-	select {
-	case e.wake <- struct{}{}:
-	default:
-	}
+	together.Notify(e.wake)
 }
 
 // run writes after each change, of one switch not more often than every few seconds.

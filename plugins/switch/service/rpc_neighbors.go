@@ -57,13 +57,10 @@ func (s *Service) neighborLines(ctx context.Context, in whichIn) (*neighborLines
 		return nil, err
 	}
 	out := &neighborLines{Entries: []neighborLine{}}
-	names := map[string]string{}
-	for _, node := range n.Nodes {
-		names[node.ID] = cmp.Or(node.Name, node.ID)
-	}
+	names := n.Names()
 	for _, e := range n.Edges {
 		if e.Head.Kind == discovery.SNMP && (only == "" || e.Head.Node == only) {
-			out.Entries = append(out.Entries, neighborLine{s.ofNode(e.Head.Node), s.portOf(e.Head), s.portsOf(e.Head.Node, e.HeadMembers), names[e.Tail.Node],
+			out.Entries = append(out.Entries, neighborLine{s.ofNode(e.Head.Node), s.portOf(e.Head), s.portsOf(e.Head.Node, e.HeadMembers), cmp.Or(names[e.Tail.Node], e.Tail.Node),
 				s.portOf(e.Tail), s.portsOf(e.Tail.Node, e.TailMembers), s.announced(e), e.Source, true, ""})
 		}
 	}

@@ -148,14 +148,11 @@ func (s *Service) attached(o *discovery.Observation) map[string][]string {
 			out[port] = append(out[port], text)
 		}
 	}
-	n, names := s.survey.Network(), map[string]string{}
-	if n != nil {
-		for _, node := range n.Nodes {
-			names[node.ID] = cmp.Or(node.Name, node.ID)
-		}
+	if n := s.survey.Network(); n != nil {
+		names := n.Names()
 		for _, e := range n.Edges {
 			if e.Head.Node == discovery.NodeID(o.Node) {
-				add(e.Head.Port, names[e.Tail.Node]+" "+s.portOf(e.Tail))
+				add(e.Head.Port, cmp.Or(names[e.Tail.Node], e.Tail.Node)+" "+s.portOf(e.Tail))
 			}
 		}
 	}

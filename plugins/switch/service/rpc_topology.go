@@ -6,6 +6,7 @@ import (
 
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/sdk/operations"
+	"ctl.internal/sdk/state"
 )
 
 func (s *Service) topologyRPCs(m operations.Mux) {
@@ -95,5 +96,8 @@ type intervalIn struct {
 
 // setDiscoveryInterval changes the period from now on; 0 turns periodic discovery off.
 func (s *Service) setDiscoveryInterval(ctx context.Context, in intervalIn) error {
-	return s.saveInterval(ctx, time.Duration(in.Seconds)*time.Second)
+	_, err := s.store.Update(ctx, func(tx *state.Tx) error {
+		return s.kept.Put(tx, "", keptInterval{time.Duration(in.Seconds) * time.Second, s.set.Discovery.Interval.Duration})
+	})
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/switchcli/hostkeys"
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mibdriver"
@@ -133,8 +134,8 @@ func (s *Service) open(ctx context.Context, h *host.Client) (err error) {
 			s.survey.SetInterval(s.interval())
 		}
 	})
-	s.observed.Notify(func([]string) { s.poke() })
-	s.round.Notify(func([]string) { s.poke() })
+	s.observed.Notify(func([]string) { together.Notify(s.seen) })
+	s.round.Notify(func([]string) { together.Notify(s.seen) })
 	views := append(s.inventory.Views(), s.writer.View(), s.kept, s.engines, s.observed, s.round, s.stations, s.history.View(), s.lastTraps.View(), s.trapsNow, s.sdn.View())
 	if s.store, err = state.Open(ctx, h, views...); err != nil {
 		return err
@@ -144,13 +145,6 @@ func (s *Service) open(ctx context.Context, h *host.Client) (err error) {
 	s.sdn.Bind(s.store)
 	opened.Store(true)
 	return nil
-}
-
-func (s *Service) poke() {
-	select {
-	case s.seen <- struct{}{}:
-	default:
-	}
 }
 
 // retries turns the setting's 0, none, into what the client calls none.
@@ -163,10 +157,9 @@ func retries(n int) int {
 
 // start does what goes on until the plugin stops.
 func (s *Service) start(ctx context.Context) {
-	s.group.Go(func() { s.events.Run(ctx) })
-	s.group.Go(func() { s.trapEvents.Run(ctx) })
-	s.group.Go(func() { s.portEvents.Run(ctx) })
-	s.group.Go(func() { s.alarms.Run(ctx) })
+	for _, p := range []*host.Publisher{s.events, s.trapEvents, s.portEvents, s.alarms} {
+		s.group.Go(func() { p.Run(ctx) })
+	}
 	s.group.Go(func() { s.drivers.Run(ctx) })
 	s.group.Go(func() { s.adopt(ctx) })
 	s.group.Go(func() { s.store.Role(ctx, role, s.hold) })
@@ -180,12 +173,11 @@ func (s *Service) awaitList(ctx context.Context) {
 	if s.database.Listed() {
 		return
 	}
-	t := time.NewTimer(listTime)
-	defer t.Stop()
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
 	select {
 	case <-s.firstLook:
-	case <-t.C: // the role is another process's
-	case <-ctx.Done():
+	case <-ctx.Done(): // or the role is another process's
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/traps"
 	"ctl.internal/sdk/host"
@@ -61,10 +62,7 @@ func (d *trapped) handle(t traps.Trap) {
 		}
 	}
 	d.publish(t)
-	select {
-	case d.wake <- struct{}{}:
-	default:
-	}
+	together.Notify(d.wake)
 }
 
 func (d *trapped) publish(t traps.Trap) {
@@ -118,15 +116,13 @@ func (s *Service) receive(ctx context.Context, term *state.Term) {
 			before = now
 			host.Pause(ctx, trapPace)
 		}
-		later := time.NewTimer(countPace)
 		select {
 		case <-d.wake:
 		case <-opened:
 			opened = nil
-		case <-later.C:
+		case <-time.After(countPace):
 		case <-ctx.Done():
 		}
-		later.Stop()
 	}
 }
 

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,10 +136,7 @@ func (n portNames) number(sw *switchdriver.Switch, leaf, text string) (uint32, e
 	case err == nil && p > 0 && (known || len(n) == 0):
 		return uint32(p), nil
 	}
-	var names []string
-	for _, name := range n {
-		names = append(names, name)
-	}
+	names := slices.Collect(maps.Values(n))
 	return 0, fault.At(fault.NotFound, leaf, "switch %s has no port %.64q%s; switch:ports shows its ports", switchdriver.Label(sw), text, nearest.Hint(text, names))
 }
 
@@ -185,12 +183,7 @@ func (s *Service) completePort(_ context.Context, prefix string) []string {
 			}
 		}
 	}
-	out := make([]string, 0, len(seen))
-	for name := range seen {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // completePorts is completePort for the last of several names that commas separate.

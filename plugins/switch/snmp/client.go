@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/netip"
 	"sync"
 	"time"
@@ -51,11 +52,7 @@ func (c *Client) Trim(keep int, inUse map[netip.AddrPort]bool) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for a := range c.learned {
-		if !inUse[a] {
-			delete(c.learned, a)
-		}
-	}
+	maps.DeleteFunc(c.learned, func(a netip.AddrPort, _ *learned) bool { return !inUse[a] })
 }
 
 // Sockets returns how many sockets are open.
@@ -88,21 +85,16 @@ func (c *Client) Set(ctx context.Context, t Target, bindings ...gosnmp.SnmpPDU) 
 	return c.use(ctx, t, func(s *session) error { return s.set(ctx, bindings) })
 }
 
-// Walk reads columns of tables side by side and calls each for every instance, the
+// WalkFrom reads columns of tables side by side and calls each for every instance, the
 // ones of a column in order; index is what follows the column's identifier.
 // index and Value.Peek are good until each returns. A *LoopError comes with all
-// that was read before.
-func (c *Client) Walk(ctx context.Context, t Target, columns []string, each func(column int, index []uint32, v Value) error) error {
-	return c.WalkFrom(ctx, t, 0, columns, each)
-}
-
-// WalkFrom is Walk that asks for few rows at first, and for more with each answer:
-// for tables that are mostly short.
+// that was read before. It asks for some rows at first, and for more with each answer,
+// as is good for tables that are mostly short; 0: for as many as the switch can.
 func (c *Client) WalkFrom(ctx context.Context, t Target, rows int, columns []string, each func(column int, index []uint32, v Value) error) error {
 	return c.use(ctx, t, func(s *session) error { return s.walk(ctx, columns, nil, rows, each) })
 }
 
-// WalkAfter is Walk of the instances after an index. It ends early when each fails.
+// WalkAfter is WalkFrom of the instances after an index. It ends early when each fails.
 func (c *Client) WalkAfter(ctx context.Context, t Target, after []uint32, columns []string, each func(column int, index []uint32, v Value) error) error {
 	return c.use(ctx, t, func(s *session) error { return s.walk(ctx, columns, after, 0, each) })
 }

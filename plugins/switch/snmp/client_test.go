@@ -57,7 +57,7 @@ var columns = []string{mib.BasePortIfIndex, mib.IfName, mib.IfAdminStatus, mib.L
 func read(ctx context.Context, c *snmp.Client, t snmp.Target) ([4]int, error) {
 	var got [4]int
 	last := [4]uint32{}
-	err := c.Walk(ctx, t, columns, func(col int, ix []uint32, v snmp.Value) error {
+	err := c.WalkFrom(ctx, t, 0, columns, func(col int, ix []uint32, v snmp.Value) error {
 		if col < 3 && ix[0] <= last[col] {
 			return fmt.Errorf("column %d: %d after %d", col, ix[0], last[col])
 		}

@@ -30,19 +30,13 @@ func (l *learned) version() string {
 	return l.speaks
 }
 
-// knowsEngine reports whether the engine of the agent is known.
-func (l *learned) knowsEngine() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.security != nil
-}
-
-func (l *learned) answered(version string, usm *gosnmp.UsmSecurityParameters) {
+// answered notes the version of an answer, and of version 3 the engine that gave it.
+func (l *learned) answered(version string, security gosnmp.SnmpV3SecurityParameters) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.speaks = version
-	if usm != nil && l.security == nil {
-		l.security = usm
+	if sp, ok := security.(*gosnmp.UsmSecurityParameters); ok && l.security == nil {
+		l.security, _ = sp.Copy().(*gosnmp.UsmSecurityParameters)
 	}
 }
 

@@ -71,9 +71,14 @@ func (p *pool) take(t Target) (*session, error) {
 // evict closes the session that has been idle longest.
 func (p *pool) evict() {
 	if e := p.idle.Front(); e != nil {
-		_ = p.idle.Remove(e).(*session).g.Close()
-		p.open--
+		p.end(e)
 	}
+}
+
+// end closes an idle session. p.mu is held.
+func (p *pool) end(e *list.Element) {
+	_ = p.idle.Remove(e).(*session).g.Close()
+	p.open--
 }
 
 func (p *pool) release(s *session, good bool) {
@@ -94,10 +99,8 @@ func (p *pool) drop(t Target) {
 	defer p.mu.Unlock()
 	for e := p.idle.Front(); e != nil; {
 		next := e.Next()
-		if s := e.Value.(*session); s.target == t {
-			p.idle.Remove(e)
-			_ = s.g.Close()
-			p.open--
+		if e.Value.(*session).target == t {
+			p.end(e)
 		}
 		e = next
 	}

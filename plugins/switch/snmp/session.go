@@ -1,6 +1,7 @@
 package snmp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -84,15 +85,7 @@ func (s *session) exchange(ctx context.Context, op, oid string, send func() (*go
 		s.broken = true
 		return nil, &Error{Op: op, OID: oid, Cause: errors.New("the agent sent a report instead of an answer")}
 	}
-	var usm *gosnmp.UsmSecurityParameters
-	if sp, ok := s.g.SecurityParameters.(*gosnmp.UsmSecurityParameters); ok && !s.learned.knowsEngine() {
-		usm, _ = sp.Copy().(*gosnmp.UsmSecurityParameters)
-	}
-	version := s.target.Version
-	if version == "" {
-		version = "2c"
-	}
-	s.learned.answered(version, usm)
+	s.learned.answered(cmp.Or(s.target.Version, "2c"), s.g.SecurityParameters)
 	return p, nil
 }
 

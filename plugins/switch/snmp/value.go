@@ -23,13 +23,7 @@ func (v Value) Exists() bool {
 }
 
 // Bytes returns a copy of an octet string; nil for another type.
-func (v Value) Bytes() []byte {
-	b, ok := v.v.([]byte)
-	if !ok {
-		return nil
-	}
-	return bytes.Clone(b)
-}
+func (v Value) Bytes() []byte { return bytes.Clone(v.Peek()) }
 
 // Peek returns an octet string without copying: good until the callback returns.
 func (v Value) Peek() []byte {

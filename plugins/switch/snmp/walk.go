@@ -31,7 +31,7 @@ type walk struct {
 	each  func(int, []uint32, Value) error
 	open  []*cursor
 	count int
-	loop  *LoopError
+	loop  error // a LoopError, after all that was read
 	arcs  []uint32
 	few   int // rows to ask for next, 0 = as many as the switch can
 }
@@ -45,18 +45,9 @@ func (s *session) walk(ctx context.Context, columns []string, after []uint32, fe
 		if err := w.step(ctx); err != nil {
 			return err
 		}
-		left := w.open[:0]
-		for _, c := range w.open {
-			if !c.done {
-				left = append(left, c)
-			}
-		}
-		w.open = left
+		w.open = slices.DeleteFunc(w.open, func(c *cursor) bool { return c.done })
 	}
-	if w.loop != nil {
-		return w.loop
-	}
-	return nil
+	return w.loop
 }
 
 // step asks once and takes what comes.
@@ -85,13 +76,12 @@ func (w *walk) step(ctx context.Context) error {
 		return w.retry(ctx, err, columns, rows)
 	}
 	if p.Error != gosnmp.NoError {
-		return w.refused(p, op, ask, columns, rows, bulk)
+		return w.refused(p, op, ask, names, rows, bulk)
 	}
-	took, err := w.take(ask, p.Variables)
-	if err != nil {
+	if err := w.take(ask, p.Variables); err != nil {
 		return err
 	}
-	if took == 0 && !w.learned.lower(columns, rows, 2) {
+	if len(p.Variables) == 0 && !w.learned.lower(columns, rows, 2) {
 		return &Error{Op: op, OID: names[0], Cause: errors.New("the answer is empty")}
 	}
 	w.learned.good()
@@ -113,7 +103,7 @@ func (w *walk) retry(ctx context.Context, err error, columns, rows int) error {
 }
 
 // refused reacts to an error-status.
-func (w *walk) refused(p *gosnmp.SnmpPacket, op string, ask []*cursor, columns, rows int, bulk bool) error {
+func (w *walk) refused(p *gosnmp.SnmpPacket, op string, ask []*cursor, names []string, rows int, bulk bool) error {
 	i := int(p.ErrorIndex) - 1
 	switch {
 	case p.Error == gosnmp.NoSuchName && i >= 0 && i < len(ask): // the end of the MIB in version 1
@@ -124,26 +114,20 @@ func (w *walk) refused(p *gosnmp.SnmpPacket, op string, ask []*cursor, columns, 
 			c.done = true
 		}
 		return nil
-	case p.Error == gosnmp.TooBig && w.learned.lower(columns, rows, 2):
+	case p.Error == gosnmp.TooBig && w.learned.lower(len(ask), rows, 2):
 		return nil
 	case bulk:
 		w.learned.giveUpBulk()
 		return nil
-	}
-	names := make([]string, len(ask))
-	for i, c := range ask {
-		names[i] = c.next
 	}
 	return &Error{Op: op, OID: at(names, i), Status: p.Error}
 }
 
 // take hands the bindings of an answer on. They come row by row, one for each
 // column asked for; the last row may be cut short.
-func (w *walk) take(ask []*cursor, bindings []gosnmp.SnmpPDU) (int, error) {
-	took := 0
+func (w *walk) take(ask []*cursor, bindings []gosnmp.SnmpPDU) error {
 	for i, vb := range bindings {
 		c := ask[i%len(ask)]
-		took++
 		if c.done {
 			continue
 		}
@@ -154,18 +138,18 @@ func (w *walk) take(ask []*cursor, bindings []gosnmp.SnmpPDU) (int, error) {
 			continue
 		}
 		w.arcs = index
-		if c.last != nil && mib.Compare(index, c.last) <= 0 {
+		if c.last != nil && slices.Compare(index, c.last) <= 0 {
 			c.done = true
 			w.loop = &LoopError{OID: c.base}
 			continue
 		}
 		if w.count++; w.count > maxBindings {
-			return took, fmt.Errorf("the tables have more than %d values", maxBindings)
+			return fmt.Errorf("the tables have more than %d values", maxBindings)
 		}
 		c.last, c.next = append(c.last[:0], index...), vb.Name
 		if err := w.each(c.column, index, v); err != nil {
-			return took, err
+			return err
 		}
 	}
-	return took, nil
+	return nil
 }

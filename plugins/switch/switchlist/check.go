@@ -2,7 +2,6 @@ package switchlist
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -15,19 +14,6 @@ import (
 
 // maxCommunity is what the short length form of BER carries.
 const maxCommunity = 127
-
-// entry makes a switch of the cells; the error joins everything that is wrong.
-func entry(row [columns]string) (Entry, error) {
-	e, bad := examine(row)
-	texts := make([]string, len(bad))
-	for i, f := range bad {
-		texts[i] = columnNames[f.column] + ": " + f.text
-	}
-	if len(bad) > 0 {
-		return e, errors.New(strings.Join(texts, "; "))
-	}
-	return e, nil
-}
 
 // badCell is something wrong with one cell.
 type badCell struct {

@@ -143,8 +143,13 @@ func (d *Database) Reload(ctx context.Context) (Loaded, error) {
 	if h, ok := d.heads.Get(d.store.Now(), headKey); ok && h.File != "" {
 		paths = append([]string{h.File}, paths...)
 	}
+	return d.first(ctx, d.update, paths)
+}
+
+// first loads the first of the files that exists.
+func (d *Database) first(ctx context.Context, update updater, paths []string) (Loaded, error) {
 	for _, p := range paths {
-		l, err := d.load(ctx, d.update, Head{}, p)
+		l, err := d.load(ctx, update, Head{}, p)
 		if err == nil || !errors.Is(err, &fault.Error{Kind: fault.NotFound}) {
 			return l, err
 		}
@@ -162,18 +167,22 @@ func (d *Database) File(ctx context.Context, path string) (Loaded, error) {
 type updater func(context.Context, func(*state.Tx) error) (uint64, error)
 
 func (d *Database) load(ctx context.Context, update updater, h Head, path string) (Loaded, error) {
-	text, err := read(path)
+	text, entries, l, err := d.contents(ctx, path, nil)
 	if err != nil {
-		return Loaded{}, err
-	}
-	entries, problems := d.parse(ctx, path, text, nil)
-	l := Loaded{Path: path, At: time.Now(), Problems: problems}
-	if err := usable(path, text, entries, problems); err != nil {
 		return l, err
 	}
-	h.Path, h.Sum, h.Problems = path, sum(text), problems[:min(len(problems), keptProblems)]
-	l.Switches = len(entries)
+	h.Path, h.Sum, h.Problems = path, sum(text), l.Problems[:min(len(l.Problems), keptProblems)]
 	return l, d.put(ctx, update, h, entries)
+}
+
+// contents reads a file that can be used; known are switches whose secrets it may lack.
+func (d *Database) contents(ctx context.Context, path string, known []Entry) (text []byte, entries []Entry, l Loaded, err error) {
+	if text, err = read(path); err != nil {
+		return nil, nil, l, err
+	}
+	entries, problems := d.parse(ctx, path, text, known)
+	l = Loaded{Path: path, At: time.Now(), Switches: len(entries), Problems: problems}
+	return text, entries, l, usable(path, text, entries, problems)
 }
 
 func sum(text []byte) string {
@@ -185,16 +194,11 @@ func sum(text []byte) string {
 // lacks are taken from the list in force. A file with bad lines changes nothing, unless
 // skip says to leave them out.
 func (d *Database) Import(ctx context.Context, path string, skip bool) (Loaded, error) {
-	text, err := read(path)
+	_, entries, l, err := d.contents(ctx, path, d.Entries())
 	if err != nil {
-		return Loaded{}, err
-	}
-	entries, problems := d.parse(ctx, path, text, d.Entries())
-	l := Loaded{Path: path, At: time.Now(), Switches: len(entries), Problems: problems}
-	if err := usable(path, text, entries, problems); err != nil {
 		return l, err
 	}
-	bad := slices.ContainsFunc(problems, func(p Problem) bool { return !p.Loaded })
+	bad := slices.ContainsFunc(l.Problems, func(p Problem) bool { return !p.Loaded })
 	if bad && !skip {
 		return l, fault.New(fault.Invalid, "%s has lines that cannot be used, so nothing was imported", path)
 	}

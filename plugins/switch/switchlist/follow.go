@@ -85,18 +85,15 @@ func (d *Database) again(ctx context.Context, term *state.Term, log *slog.Logger
 		}
 		paths = []string{head.Path}
 	}
-	for _, p := range paths {
-		l, err := d.load(ctx, term.Update, Head{}, p)
-		switch {
-		case err == nil:
-			Report(log, l)
-			return
-		case !errors.Is(err, &fault.Error{Kind: fault.NotFound}):
-			log.Warn("the switch list was not read again; the one in force stays", "err", err)
-			return
-		}
+	l, err := d.first(ctx, term.Update, paths)
+	switch {
+	case err == nil:
+		Report(log, l)
+	case errors.Is(err, &fault.Error{Kind: fault.NotFound}):
+		log.Info("no switch list, so nothing is discovered; load one with switch:ReadDB", "err", err)
+	default:
+		log.Warn("the switch list was not read again; the one in force stays", "err", err)
 	}
-	log.Info("no switch list, so nothing is discovered; load one with switch:ReadDB", "err", fmt.Sprintf("there is no switch list; looked for %v", paths))
 }
 
 // Report logs what a load gave, every bad line by itself.

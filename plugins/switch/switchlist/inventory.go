@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/state"
@@ -27,8 +28,8 @@ type Inventory struct {
 	update  func(context.Context, func(*state.Tx) error) (uint64, error)
 
 	cur     atomic.Pointer[list]
-	mu      sync.Mutex
-	changed chan struct{} // closed and replaced at each change
+	mu      sync.Mutex // of now: one makes a list at a time
+	changed together.Signal
 }
 
 // list is what was made of the records at one revision of the head.
@@ -53,10 +54,10 @@ type Loaded struct {
 
 // New makes an empty Inventory. secrets may be nil: then there are no sealed texts.
 func New(secrets Secrets) *Inventory {
-	v := &Inventory{secrets: secrets, changed: make(chan struct{})}
+	v := &Inventory{secrets: secrets}
 	v.heads = state.NewTable[Head](state.Private(headPrefix))
 	v.rows = state.NewTable[stored](state.Private(rowPrefix))
-	v.heads.Notify(func([]string) { v.notify() })
+	v.heads.Notify(func([]string) { v.changed.Fire() })
 	v.cur.Store(&list{})
 	return v
 }
@@ -67,19 +68,12 @@ func (v *Inventory) Views() []state.View { return []state.View{v.heads, v.rows} 
 // Bind gives the Inventory the store, opened with its views.
 func (v *Inventory) Bind(s *state.Store) { v.store, v.update = s, s.Update }
 
-func (v *Inventory) notify() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	close(v.changed)
-	v.changed = make(chan struct{})
-}
-
 // Set makes a list that is not stored; an empty path says that it is no file's.
 func (v *Inventory) Set(path string, entries []Entry, problems []Problem) Loaded {
 	l := newList(entries)
 	l.loaded = Loaded{Path: path, Stored: path == "", At: time.Now(), Switches: len(entries), Problems: problems}
 	v.cur.Store(l)
-	v.notify()
+	v.changed.Fire()
 	return l.loaded
 }
 
@@ -163,11 +157,7 @@ func (v *Inventory) build(sn *state.Snapshot, before *list) (l *list, again bool
 }
 
 // Changed returns a channel that is closed at the next change.
-func (v *Inventory) Changed() <-chan struct{} {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.changed
-}
+func (v *Inventory) Changed() <-chan struct{} { return v.changed.Wait() }
 
 // Last describes the current list; its zero value means that there is no list.
 func (v *Inventory) Last() Loaded { return v.now().loaded }

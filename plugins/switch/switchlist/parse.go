@@ -32,7 +32,7 @@ type Options struct {
 
 // ParseWith is Parse with options.
 func ParseWith(o Options, name string, text []byte) ([]Entry, []Problem) {
-	p := parser{name: name, byMAC: map[mib.MAC]int{}, byPlace: map[string]int{}, known: map[mib.MAC][columns]string{}, opener: opener{open: o.Open}}
+	p := parser{name: name, byMAC: map[mib.MAC]int{}, byPlace: map[string]int{}, known: map[mib.MAC][columns]string{}, open: o.Open, opened: map[string]string{}}
 	for _, e := range o.Known {
 		p.known[e.MAC] = e.row()
 	}
@@ -78,7 +78,8 @@ type parser struct {
 	byPlace  map[string]int // where SNMP is spoken, and as whom
 	problems []Problem
 	known    map[mib.MAC][columns]string
-	opener   opener
+	open     func(text string) (string, error)
+	opened   map[string]string // each sealed text once: switches often share a community
 }
 
 func (p *parser) problem(line int, loaded bool, format string, args ...any) {
@@ -112,7 +113,7 @@ func (p *parser) line(n int, text string) {
 			row[c] = cell
 		}
 	}
-	if err := p.opener.row(&row); err != nil {
+	if err := p.unseal(&row); err != nil {
 		p.problem(n, false, "%v", err)
 		return
 	}
@@ -121,9 +122,13 @@ func (p *parser) line(n int, text string) {
 			fill(&row, &known)
 		}
 	}
-	e, err := entry(row)
-	if err != nil {
-		p.problem(n, false, "%v", err)
+	e, bad := examine(row)
+	if len(bad) > 0 {
+		texts := make([]string, len(bad))
+		for i, b := range bad {
+			texts[i] = columnNames[b.column] + ": " + b.text
+		}
+		p.problem(n, false, "%s", strings.Join(texts, "; "))
 		return
 	}
 	e.Line = n
@@ -189,15 +194,9 @@ func split(text string) ([]string, error) {
 // sealed reports whether a cell is a text of aaa:seal-secret.
 func sealed(cell string) bool { return strings.HasPrefix(cell, host.SealedMark) }
 
-// opener opens sealed cells, each text once: switches often share a community.
-type opener struct {
-	open   func(text string) (string, error)
-	opened map[string]string
-}
-
-// row puts the secrets of a line's sealed cells in their place; the error names every
+// unseal puts the secrets of a line's sealed cells in their place; the error names every
 // cell that does not open, by its column.
-func (o *opener) row(row *[columns]string) error {
+func (p *parser) unseal(row *[columns]string) error {
 	var bad []string
 	for col, cell := range row {
 		if !sealed(cell) {
@@ -207,7 +206,7 @@ func (o *opener) row(row *[columns]string) error {
 			bad = append(bad, columnNames[col]+": a text of aaa:seal-secret may stand for a community or a password only")
 			continue
 		}
-		plain, err := o.text(cell)
+		plain, err := p.plain(cell)
 		if err != nil {
 			bad = append(bad, columnNames[col]+": the sealed text does not open: "+err.Error())
 			continue
@@ -220,20 +219,16 @@ func (o *opener) row(row *[columns]string) error {
 	return nil
 }
 
-func (o *opener) text(cell string) (string, error) {
-	if plain, ok := o.opened[cell]; ok {
+func (p *parser) plain(cell string) (string, error) {
+	if plain, ok := p.opened[cell]; ok {
 		return plain, nil
 	}
-	if o.open == nil {
+	if p.open == nil {
 		return "", errors.New("no controller has the key to open it")
 	}
-	plain, err := o.open(cell)
-	if err != nil {
-		return "", err
+	plain, err := p.open(cell)
+	if err == nil {
+		p.opened[cell] = plain
 	}
-	if o.opened == nil {
-		o.opened = map[string]string{}
-	}
-	o.opened[cell] = plain
-	return plain, nil
+	return plain, err
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"time"
@@ -81,11 +82,7 @@ func (d *Decoder) SetSenders(list []switchlist.Entry) {
 		a := list[i].Address.Unmap()
 		d.senders[a] = append(d.senders[a], &list[i])
 	}
-	for a := range d.clocks {
-		if len(d.senders[a]) == 0 {
-			delete(d.clocks, a)
-		}
-	}
+	maps.DeleteFunc(d.clocks, func(a netip.Addr, _ []clock) bool { return len(d.senders[a]) == 0 })
 }
 
 // Decode reads a message that came at a time from an address. reply is to be sent

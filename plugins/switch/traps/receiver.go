@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ctl.internal/plugins/switch/switchlist"
+	"ctl.internal/sdk/host"
 )
 
 // Options say where to listen and what to do with what comes.
@@ -72,7 +73,7 @@ func (r *Receiver) Opened() <-chan struct{} { return r.open }
 // another process has, a predecessor of this plugin perhaps, is tried again.
 func (r *Receiver) Run(ctx context.Context) {
 	warned := false
-	for {
+	for ctx.Err() == nil {
 		conn, err := r.bind(ctx)
 		if err == nil {
 			if warned {
@@ -91,11 +92,7 @@ func (r *Receiver) Run(ctx context.Context) {
 		if !errors.Is(err, syscall.EADDRINUSE) {
 			return
 		}
-		select {
-		case <-time.After(r.opt.Retry):
-		case <-ctx.Done():
-			return
-		}
+		host.Pause(ctx, r.opt.Retry)
 	}
 }
 

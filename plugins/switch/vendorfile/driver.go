@@ -58,7 +58,8 @@ func (d *Driver) Perform(ctx context.Context, sw *switchdriver.Switch, o *writes
 		}
 	}
 	by := func(sw *switchdriver.Switch, seq mibdriver.Sequence) error {
-		return d.standard.WriteVLANBy(ctx, sw, w.Vlan, w.Create, w.SetPorts, mibdriver.Way{Sequence: seq, ListOctets: m.ListDigits / 2})
+		_, err := d.standard.WriteVLANBy(ctx, sw, w.Vlan, w.Create, w.SetPorts, mibdriver.Way{Sequence: seq, ListOctets: m.ListDigits / 2})
+		return err
 	}
 	f := m.Function(functionOf(o))
 	switch {

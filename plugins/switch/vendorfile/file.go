@@ -160,7 +160,7 @@ func (d *decoder) leaf(e *element, name string) *element {
 			d.bad(c, "<%s> is twice in <%s>", name, e.name)
 			continue
 		}
-		if found = c; len(c.children) > 0 && name != "login" && name != "prompt_in_order" && !strings.HasSuffix(name, "_in_order") {
+		if found = c; len(c.children) > 0 && name != "login" && !strings.HasSuffix(name, "_in_order") {
 			d.bad(c, "<%s> has elements where text is expected", name)
 		}
 	}

@@ -1,6 +1,7 @@
 package vendorfile
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -60,7 +61,7 @@ func functions() map[string]described {
 func (d *decoder) function(e *element) *Function {
 	d.known(e, "function_name", "channel", "layer", "permit_tag", "deny_tag", "commands_with_items_in_order", "rollback_commands_in_order")
 	f := &Function{Line: e.line, Name: d.required(e, "function_name"), Layer: d.oneOf(e, "layer", "mac", "ip", "ipv6"),
-		Permit: d.text(e, "permit_tag"), Deny: d.text(e, "deny_tag")}
+		Permit: cmp.Or(d.text(e, "permit_tag"), "permit"), Deny: cmp.Or(d.text(e, "deny_tag"), "deny")}
 	all := functions()
 	if _, ok := all[f.Name]; !ok && f.Name != "" {
 		d.bad(e, "unknown function %.40q; known are: %s", f.Name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
@@ -70,15 +71,9 @@ func (d *decoder) function(e *element) *Function {
 		d.bad(e, "<FunctionConfig> has no <channel>")
 	}
 	for _, w := range []string{f.Permit, f.Deny} {
-		if _, err := switchcli.Word("permit_tag", w); w != "" && err != nil {
+		if _, err := switchcli.Word("permit_tag", w); err != nil {
 			d.bad(e, "%v", err)
 		}
-	}
-	if f.Permit == "" {
-		f.Permit = "permit"
-	}
-	if f.Deny == "" {
-		f.Deny = "deny"
 	}
 	list := d.leaf(e, "commands_with_items_in_order")
 	if list == nil {
@@ -163,11 +158,7 @@ func (d *decoder) lines(list *element, tags []string, depth int) (out []Command)
 			line(c, c.text)
 		case "level":
 			out = append(out, d.lines(c, tags, depth+1)...)
-			leave := d.text(c, "leave")
-			if leave == "" {
-				leave = "exit"
-			}
-			line(c, leave)
+			line(c, cmp.Or(d.text(c, "leave"), "exit"))
 		}
 	}
 	return out

@@ -46,15 +46,11 @@ func prepare(f *Function, values map[string]Value) (j job, err error) {
 }
 
 // refused matches a line by which a switch says that it does not take a command.
-func refused() *regexp.Regexp {
-	return regexp.MustCompile(`(?im)^\s*(?:%|\^\s*$|error\b|fail|invalid|incorrect|unknown command|unrecognized|ambiguous|incomplete|bad |next possible completions|available commands)`)
-}
+var refused = regexp.MustCompile(`(?im)^\s*(?:%|\^\s*$|error\b|fail|invalid|incorrect|unknown command|unrecognized|ambiguous|incomplete|bad |next possible completions|available commands)`)
 
 // talk logs in, types the lines, and checks what the switch says to each.
 func (d *Driver) talk(ctx context.Context, sw *switchdriver.Switch, m *Model, f *Function, lines []string) error {
-	transport := f.Channel
-	t := switchcli.TargetOf(sw, switchdriver.Label(sw), transport)
-	s, err := d.keys.Open(ctx, t, m.Login)
+	s, err := d.keys.Open(ctx, switchcli.TargetOf(sw, switchdriver.Label(sw), f.Channel), m.Login)
 	if err != nil {
 		return err
 	}
@@ -95,7 +91,7 @@ func verdict(m *Model, said string) string {
 	}
 	if len(m.Errors) == 0 {
 		for line := range strings.Lines(said) {
-			if refused().MatchString(line) {
+			if refused.MatchString(line) {
 				return switchcli.Reason(line)
 			}
 		}

@@ -6,14 +6,12 @@ import (
 	"strings"
 
 	"ctl.internal/internal/switchcli"
+	"ctl.internal/sdk/switchdriver"
 )
 
 // Template is a command with ${tag}$ for values. {a|b} is the first of the alternatives
 // whose tags all have values, or nothing; [a|b] the same, but one must have.
-type Template struct {
-	text  string
-	parts []part
-}
+type Template struct{ parts []part }
 
 // part is text, a tag, or a group.
 type part struct {
@@ -22,12 +20,9 @@ type part struct {
 	required     bool
 }
 
-// String is the template as written.
-func (t Template) String() string { return t.text }
-
 // parseTemplate reads a template; tags are those it may have.
 func parseTemplate(text string, tags []string) (Template, error) {
-	if len(text) > maxText || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+	if len(text) > maxText || !switchdriver.Printable(text) {
 		return Template{}, fmt.Errorf("the command is not one line of printable ASCII")
 	}
 	p := templateParser{rest: text, tags: tags}
@@ -38,7 +33,7 @@ func parseTemplate(text string, tags []string) (Template, error) {
 	if len(alternatives) > 1 {
 		return Template{}, fmt.Errorf("a | is outside of { } and [ ]")
 	}
-	return Template{text, alternatives[0]}, nil
+	return Template{alternatives[0]}, nil
 }
 
 type templateParser struct {

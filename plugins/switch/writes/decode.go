@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ctl.internal/plugins/switch/mib"
 )
 
 // maxNode is the highest MAC address.
@@ -65,9 +67,6 @@ func (a Assignment) check() error {
 
 // object reports whether an object identifier is one (RFC 2578, 3.5).
 func object(oid string) bool {
-	arcs := strings.Split(strings.TrimPrefix(oid, "."), ".")
-	return len(arcs) <= 128 && !slices.ContainsFunc(arcs, func(s string) bool {
-		_, err := strconv.ParseUint(s, 10, 32)
-		return err != nil
-	})
+	_, ok := mib.Under("", "."+strings.TrimPrefix(oid, "."), nil)
+	return ok
 }

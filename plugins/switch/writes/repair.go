@@ -3,8 +3,9 @@ package writes
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
@@ -121,16 +122,15 @@ func (w *Writer) repairs(ctx context.Context, term *state.Term) {
 			pause = repairFirst
 			continue
 		}
-		var all sync.WaitGroup
-		turns := make(chan struct{}, repairers)
+		var all errgroup.Group
+		all.SetLimit(repairers)
 		for node := range left {
-			turns <- struct{}{}
-			all.Go(func() {
-				defer func() { <-turns }()
+			all.Go(func() error {
 				w.repairNode(ctx, term, node)
+				return nil
 			})
 		}
-		all.Wait()
+		_ = all.Wait()
 	}
 }
 

@@ -11,11 +11,13 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/state"
@@ -78,7 +80,7 @@ type Writer struct {
 func New(o Options) *Writer {
 	w := &Writer{opt: o, news: make(chan struct{}, 1), taken: map[string]bool{}}
 	w.table = state.NewTableWith(state.Private(prefix), state.Codec[Record]{Decode: decode})
-	w.table.Notify(func([]string) { w.poke() })
+	w.table.Notify(func([]string) { together.Notify(w.news) })
 	return w
 }
 
@@ -87,13 +89,6 @@ func (w *Writer) View() state.View { return w.table }
 
 // Bind gives the Writer the store, opened with its view.
 func (w *Writer) Bind(s *state.Store) { w.store = s }
-
-func (w *Writer) poke() {
-	select {
-	case w.news <- struct{}{}:
-	default:
-	}
-}
 
 func keyOf(node uint64, id string) string { return fmt.Sprintf("%012x/%s", node, id) }
 
@@ -256,17 +251,14 @@ func (w *Writer) finish(ctx context.Context, c *carried, lines []string, err err
 
 // ask queues an operation for the holder of the role and waits for its end.
 func (w *Writer) ask(ctx context.Context, r Record) ([]string, error) {
-	var wait context.Context
-	var cancel context.CancelFunc
+	most := time.Minute
 	if end, ok := ctx.Deadline(); ok {
 		left := time.Until(end)
-		wait, cancel = context.WithTimeout(ctx, left-min(answerIn, left/4))
-	} else {
-		wait, cancel = context.WithTimeout(ctx, time.Minute)
+		most = left - min(answerIn, left/4)
 	}
+	wait, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	end, _ := wait.Deadline()
-	r.Timeout = max(time.Until(end), time.Millisecond)
+	r.Timeout = max(most, time.Millisecond)
 	_, err := w.store.Update(wait, func(tx *state.Tx) error {
 		queued := 0
 		for _, o := range w.table.All(tx.Snapshot(), "") {
@@ -319,7 +311,7 @@ func (w *Writer) cancel(ctx context.Context, r *Record) (cancelled bool, err err
 
 // notBegun says why an operation was not begun in time.
 func (w *Writer) notBegun(r *Record) error {
-	for _, o := range w.table.All(w.store.Now(), fmt.Sprintf("%012x/", r.Node)) {
+	for _, o := range w.table.All(w.store.Now(), keyOf(r.Node, "")) {
 		if o.State == Sent {
 			return fault.New(fault.InUse, "switch %s is busy with other changes, so nothing was sent; try again", r.Switch)
 		}
@@ -356,11 +348,7 @@ func (w *Writer) queued() (out []Record) {
 	now := w.store.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for key := range w.taken {
-		if w.table.Revision(now, key) == 0 {
-			delete(w.taken, key)
-		}
-	}
+	maps.DeleteFunc(w.taken, func(key string, _ bool) bool { return w.table.Revision(now, key) == 0 })
 	for key, r := range w.table.All(now, "") {
 		if r.State == Queued && !w.taken[key] {
 			w.taken[key] = true

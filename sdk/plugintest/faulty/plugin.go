@@ -49,10 +49,7 @@ func newPlugin(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 				select {}
 			}
 			d, _ := time.ParseDuration(cfg.SlowStop)
-			select {
-			case <-time.After(d):
-			case <-ctx.Done():
-			}
+			host.Pause(ctx, d)
 			return nil
 		},
 	}
