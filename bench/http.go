@@ -8,12 +8,14 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"ctl.internal/bench/load"
 	"ctl.internal/bench/rig"
+	"ctl.internal/test/harness"
 )
 
 const connections = 32
@@ -83,7 +85,7 @@ func (b *bench) againstBare(ctx context.Context, what, target, method, path stri
 		return nil, nil, err
 	}
 	defer c.Stop()
-	bare, err := rig.Launch(":", nil, b.bin("baseline"), filepath.Join(b.dir, "echo", "echo"))
+	bare, err := harness.Launch(":", exec.Command(b.bin("baseline"), filepath.Join(b.dir, "echo", "echo")))
 	if err != nil {
 		return nil, nil, err
 	}
