@@ -11,8 +11,8 @@ func systemObjects() []object {
 	const at = "1.3.6.1.2.1.1."
 	return []object{
 		scalar("sysDescr", at+"1", func(s *Switch) value { return snmpwire.Text(s.cfg.Profile.Descr) }),
-		scalar("sysObjectID", at+"2", func(s *Switch) value { return snmpwire.Object(s.cfg.Profile.objectID()) }),
-		scalar("sysUpTime", at+"3", func(s *Switch) value { return ticks(s.upTime()) }),
+		scalar("sysObjectID", at+"2", func(s *Switch) value { return snmpwire.Object(s.ObjectID()) }),
+		scalar("sysUpTime", at+"3", func(s *Switch) value { return ticks(s.UpTime()) }),
 		textScalar("sysName", at+"5", func(s *Switch) *string { return &s.name }),
 	}
 }

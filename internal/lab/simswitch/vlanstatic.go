@@ -108,7 +108,7 @@ func setRowStatus(s *Switch, t tx, inst oid, val value) status {
 
 func (s *Switch) createVLAN(t tx, id uint16, ready bool) {
 	v := &vlan{id: id, status: notInService, fresh: true, egress: s.withTail(s.emptyPortList()),
-		untagged: s.emptyPortList(), forbidden: s.emptyPortList(), created: s.upTime()}
+		untagged: s.emptyPortList(), forbidden: s.emptyPortList(), created: s.UpTime()}
 	if ready {
 		v.status = active
 	}

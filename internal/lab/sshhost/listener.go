@@ -146,21 +146,15 @@ func (l *Listener) Up(address string) error {
 	l.mu.Lock()
 	l.listener, l.address = tcp, tcp.Addr().String()
 	l.mu.Unlock()
-	l.all.Add(1)
-	go func() {
-		defer l.all.Done()
+	l.all.Go(func() {
 		for {
 			c, err := tcp.Accept()
 			if err != nil {
 				return
 			}
-			l.all.Add(1)
-			go func() {
-				defer l.all.Done()
-				l.serve(c)
-			}()
+			l.all.Go(func() { l.serve(c) })
 		}
-	}()
+	})
 	return nil
 }
 
