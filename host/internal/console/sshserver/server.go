@@ -22,6 +22,7 @@ import (
 	"ctl.internal/host/internal/console/files"
 	"ctl.internal/host/internal/console/history"
 	"ctl.internal/host/internal/plugin/process"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/caller"
 )
 
@@ -171,10 +172,7 @@ func (s *Server) accept(ctx context.Context, l listener, wg *sync.WaitGroup) err
 			return fmt.Errorf("the console's listener %s was closed", l.Addr())
 		case err != nil: // out of descriptors, or a client that gave up: serve on
 			s.cfg.Log.Warn("the console cannot accept a connection", "error", err)
-			select {
-			case <-ctx.Done():
-			case <-time.After(100 * time.Millisecond):
-			}
+			_ = together.Sleep(ctx, 100*time.Millisecond) // the end is seen at the next turn
 			continue
 		}
 		one, cancel := context.WithCancel(ctx)
