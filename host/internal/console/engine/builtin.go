@@ -182,7 +182,7 @@ func echoCommand(_ context.Context, in *commands.Invocation) error {
 
 func seconds(text, what string) (time.Duration, error) {
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || f < 0.1 || f > 86400 {
+	if err != nil || !(f >= 0.1 && f <= 86400) { // NaN, too, is no time
 		return 0, fault.New(fault.Invalid, "%s must be a number of seconds from 0.1 to 86400, not %q", what, text)
 	}
 	return time.Duration(f * float64(time.Second)), nil
