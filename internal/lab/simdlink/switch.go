@@ -48,23 +48,21 @@ type Options struct {
 // Switch is one simulated switch.
 type Switch struct {
 	o      Options
-	telnet net.Listener
+	telnet *sshhost.Listener
 	ssh    *sshhost.Listener
 	done   chan struct{}
-	all    sync.WaitGroup
 
 	mu     sync.Mutex
 	state  *state
 	faults Faults
 	sent   []string
-	conns  map[net.Conn]bool
 }
 
 // Start lets a switch listen.
 func Start(o Options) (*Switch, error) {
 	o.Model, o.Password = cmp.Or(o.Model, "DGS-3120-24TC"), cmp.Or(o.Password, "password")
 	o.Telnet, o.SSH = cmp.Or(o.Telnet, "127.0.0.1:0"), cmp.Or(o.SSH, "127.0.0.1:0")
-	s := &Switch{o: o, done: make(chan struct{}), state: newState(o.STPPort), conns: map[net.Conn]bool{}}
+	s := &Switch{o: o, done: make(chan struct{}), state: newState(o.STPPort)}
 	var err error
 	s.ssh, err = sshhost.Start(sshhost.Options{User: user, Password: o.Password, Address: o.SSH,
 		Serve: func(_ string, ch ssh.Channel, requests <-chan *ssh.Request) {
@@ -73,9 +71,7 @@ func Start(o Options) (*Switch, error) {
 			}
 		}})
 	if err == nil {
-		if s.telnet, err = net.Listen("tcp", o.Telnet); err == nil {
-			s.all.Go(s.accept)
-		}
+		s.telnet, err = sshhost.Start(sshhost.Options{Address: o.Telnet, Plain: func(c net.Conn) { newShell(s, c).run(true) }})
 	}
 	if err != nil {
 		s.Close()
@@ -84,44 +80,18 @@ func Start(o Options) (*Switch, error) {
 	return s, nil
 }
 
-func (s *Switch) accept() {
-	for {
-		c, err := s.telnet.Accept()
-		if err != nil {
-			return
-		}
-		s.mu.Lock()
-		s.conns[c] = true
-		s.mu.Unlock()
-		s.all.Go(func() {
-			newShell(s, c).run(true)
-			c.Close()
-			s.mu.Lock()
-			delete(s.conns, c)
-			s.mu.Unlock()
-		})
-	}
-}
-
 // Close ends the switch and all its sessions.
 func (s *Switch) Close() {
 	close(s.done)
-	if s.telnet != nil {
-		s.telnet.Close()
+	for _, l := range []*sshhost.Listener{s.telnet, s.ssh} {
+		if l != nil {
+			l.Down()
+		}
 	}
-	s.mu.Lock()
-	for c := range s.conns {
-		c.Close()
-	}
-	s.mu.Unlock()
-	if s.ssh != nil {
-		s.ssh.Down()
-	}
-	s.all.Wait()
 }
 
 // TelnetPort is the TCP port of telnet.
-func (s *Switch) TelnetPort() int { return s.telnet.Addr().(*net.TCPAddr).Port }
+func (s *Switch) TelnetPort() int { return s.telnet.Port() }
 
 // SSHPort is the TCP port of SSH.
 func (s *Switch) SSHPort() int { return s.ssh.Port() }

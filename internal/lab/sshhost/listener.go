@@ -27,6 +27,8 @@ type Options struct {
 	Refuse         func() bool // reports whether logins are refused now; nil: never
 	// Serve runs on each channel of a session until it returns.
 	Serve func(user string, ch ssh.Channel, requests <-chan *ssh.Request)
+	// Plain, if it is set, serves connections without SSH instead: telnet.
+	Plain func(net.Conn)
 }
 
 // Listener is a router's SSH server.

@@ -17,6 +17,10 @@ func (l *Listener) serve(c net.Conn) {
 		delete(l.conns, c)
 		l.mu.Unlock()
 	}()
+	if l.o.Plain != nil {
+		l.o.Plain(c)
+		return
+	}
 	conn, chans, requests, err := ssh.NewServerConn(c, config)
 	if err != nil {
 		return
