@@ -98,10 +98,8 @@ func (o *Options) management(i int, at netip.AddrPort) netip.Prefix {
 	if !o.single() {
 		return netip.PrefixFrom(at.Addr(), o.Listen.Bits())
 	}
-	return netip.PrefixFrom(labAddr(i+1), 16)
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 99, byte((i + 1) >> 8), byte(i + 1)}), 16)
 }
-
-func labAddr(n int) netip.Addr { return netip.AddrFrom4([4]byte{10, 99, byte(n >> 8), byte(n)}) }
 
 // switchMAC is 02:00:00:00 and the number of the switch, from 1.
 func switchMAC(i int) simswitch.MAC {

@@ -48,8 +48,6 @@ var grammars = sync.OnceValue(func() []grammar {
 	}
 })
 
-func newConfig() *config { return &config{lines: map[string][]string{}} }
-
 // enter begins a section; false: there is no such section.
 func (c *config) enter(header string) bool {
 	for _, g := range grammars() {

@@ -96,7 +96,7 @@ func New(cfg Config) (*Switch, error) {
 	s := &Switch{cfg: cfg, name: cfg.Name}
 	s.since.Store(cfg.Clock().Add(-cfg.UpTime).UnixNano())
 	s.makePorts()
-	s.stp = newSTP(cfg.MAC)
+	s.stp = stp{priority: 32768, root: bridgeID(32768, cfg.MAC)}
 	all := s.emptyPortList()
 	for p := 1; p <= cfg.Ports; p++ {
 		setBit(all, p, true)
