@@ -49,7 +49,7 @@ http { access_log off; keepalive_requests 1000000000; client_body_temp_path %[1]
 	if err != nil {
 		return nil, nil, err
 	}
-	return side(addr, 0, nil, "GET", "/page", basic, nil), server.Stop, nil
+	return side(connections, addr, 0, nil, "GET", "/page", basic, nil), server.Stop, nil
 }
 
 // aaaPart runs the benchmarks of the access-control rooms and keeps their words.
