@@ -21,7 +21,6 @@ import (
 	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/host/internal/console/files"
 	"ctl.internal/host/internal/console/history"
-	"ctl.internal/host/internal/plugin/process"
 	"ctl.internal/internal/together"
 	"ctl.internal/sdk/caller"
 )
@@ -115,11 +114,10 @@ func (s *Server) ListenTCP(addr string) (net.Addr, error) {
 
 // ListenLocal opens the unix socket, in a directory of mode 0700.
 func (s *Server) ListenLocal(path string) error {
-	l, err := listenUnix(path)
+	l, err := listenUnix(path, func(pid int) { s.cfg.Log.Warn("a plugin tried to use the console and was refused", "pid", pid) })
 	if err != nil {
 		return err
 	}
-	l = process.Closed(l, process.None, func(pid int) { s.cfg.Log.Warn("a plugin tried to use the console and was refused", "pid", pid) })
 	s.lis = append(s.lis, listener{l, true, &connLimiter{max: maxLocal}})
 	return nil
 }
