@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ctl.internal/bench/rig"
+	"ctl.internal/test/harness"
 )
 
 // nginx starts the well-known web server with auth_basic on a file of 1 KiB. It
@@ -44,11 +45,11 @@ http { access_log off; keepalive_requests 1000000000; client_body_temp_path %[1]
 	if err := os.Chmod(b.dir, 0o755); err != nil {
 		return nil, nil, err
 	}
-	server, err := rig.Server(addr, "nginx", "-c", filepath.Join(dir, "conf"), "-p", dir)
+	server, err := harness.Serve(addr, exec.Command("nginx", "-c", filepath.Join(dir, "conf"), "-p", dir))
 	if err != nil {
 		return nil, nil, err
 	}
-	return side(addr, 0, nil, "GET", "/page", basic, nil), server.Stop, nil
+	return side(connections, addr, 0, nil, "GET", "/page", basic, nil), server.Stop, nil
 }
 
 // aaaPart runs the benchmarks of the access-control rooms and keeps their words.

@@ -8,23 +8,31 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"ctl.internal/bench/load"
 	"ctl.internal/bench/rig"
+	"ctl.internal/test/harness"
 )
 
 const connections = 32
 
 var basic = "Basic " + base64.StdEncoding.EncodeToString([]byte("admin:admin"))
 
-// side loads a server, of process pid, with one request; ours is it if it is a controller.
-func side(addr string, pid int, ours *rig.Controller, method, path, authorization string, body []byte) *rig.Side {
+// echo is the RPC that does nothing, and echoed what it is called with.
+const (
+	echo   = "/restconf/operations/bench-echo:echo"
+	echoed = `{"node-id":158969157063648,"vlan-id":100,"vlan-name":"lab"}`
+)
+
+// side loads a server, of process pid, with one request on n connections; ours is it if it is a controller.
+func side(n int, addr string, pid int, ours *rig.Controller, method, path, authorization string, body []byte) *rig.Side {
 	req := load.Request(method, addr, path, authorization, body)
 	s := &rig.Side{Name: path, Last: ours, Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
-		return load.Run(ctx, addr, req, connections, d)
+		return load.Run(ctx, addr, req, n, d)
 	}}
 	if pid != 0 {
 		s.Costs = []rig.Cost{{Name: "CPU", Used: func() time.Duration { return rig.UsedByAll(pid) }}}
@@ -83,13 +91,13 @@ func (b *bench) againstBare(ctx context.Context, what, target, method, path stri
 		return nil, nil, err
 	}
 	defer c.Stop()
-	bare, err := rig.Launch(":", nil, b.bin("baseline"), filepath.Join(b.dir, "echo", "echo"))
+	bare, err := harness.Launch(":", exec.Command(b.bin("baseline"), filepath.Join(b.dir, "echo", "echo")))
 	if err != nil {
 		return nil, nil, err
 	}
 	defer bare.Stop()
-	ours = side(c.HTTP, c.PID, c, method, path, basic, body)
-	peer = side(strings.TrimSpace(bare.Line), bare.PID, nil, method, barePath, "", bareBody)
+	ours = side(connections, c.HTTP, c.PID, c, method, path, basic, body)
+	peer = side(connections, strings.TrimSpace(bare.Line), bare.PID, nil, method, barePath, "", bareBody)
 	if err := b.compare(ctx, ours, peer); err != nil {
 		return nil, nil, err
 	}
@@ -98,9 +106,8 @@ func (b *bench) againstBare(ctx context.Context, what, target, method, path stri
 }
 
 func (b *bench) rpcPart(ctx context.Context) error {
-	members := `{"node-id":158969157063648,"vlan-id":100,"vlan-name":"lab"}`
 	ours, peer, err := b.againstBare(ctx, "RPC: HTTP, access control, validation, plugin ÷ bare mux and go-plugin", "≥ 0.8",
-		"POST", "/restconf/operations/bench-echo:echo", []byte(`{"input":`+members+`}`), "/echo", []byte(members))
+		"POST", echo, []byte(`{"input":`+echoed+`}`), "/echo", []byte(echoed))
 	if err != nil {
 		return err
 	}
@@ -132,8 +139,8 @@ func (b *bench) authPart(ctx context.Context) error {
 		return err
 	}
 	defer open.Stop()
-	none := side(open.HTTP, open.PID, nil, "GET", stays, "", nil)
-	withBasic, withToken := side(c.HTTP, c.PID, c, "GET", stays, basic, nil), side(c.HTTP, c.PID, c, "GET", stays, "Bearer "+token, nil)
+	none := side(connections, open.HTTP, open.PID, nil, "GET", stays, "", nil)
+	withBasic, withToken := side(connections, c.HTTP, c.PID, c, "GET", stays, basic, nil), side(connections, c.HTTP, c.PID, c, "GET", stays, "Bearer "+token, nil)
 	sides := []*rig.Side{none, withBasic, withToken}
 	nginx, stop, err := b.nginx(ctx)
 	if err != nil {

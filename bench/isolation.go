@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"ctl.internal/bench/load"
 	"ctl.internal/bench/rig"
 )
 
@@ -36,10 +35,7 @@ func (b *bench) isolationPart(ctx context.Context) error {
 	}
 	b.against("plugin:restart, isolated; the same without isolation", rig.At(took[0], 50), rig.At(took[1], 50), "< 10 ms more")
 	one := func(c *rig.Controller) *rig.Side {
-		req := load.Request("POST", c.HTTP, "/restconf/operations/bench-echo:echo", basic, []byte(`{"input":{"node-id":158969157063648,"vlan-id":100,"vlan-name":"lab"}}`))
-		return &rig.Side{Name: c.Home, Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
-			return load.Run(ctx, c.HTTP, req, 1, d)
-		}}
+		return side(1, c.HTTP, 0, nil, "POST", echo, basic, []byte(`{"input":`+echoed+`}`))
 	}
 	mine, free := one(on), one(off)
 	// Short turns: both sides see the same of what else the machine does.

@@ -7,8 +7,10 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"ctl.internal/bench/rig"
 	"ctl.internal/internal/netconf/xmltree"
 	"ctl.internal/plugins/bier-driver-ietf/device"
 	"ctl.internal/sdk/bierdriver"
@@ -47,7 +49,7 @@ func (o *options) driverRound(ctx context.Context, dir string, queued int) (ours
 	defer lab.Stop()
 	d := device.New(device.Defaults(), slog.New(slog.NewTextHandler(io.Discard, nil)))
 	watching, stop := context.WithCancel(ctx)
-	var watches, work sync.WaitGroup
+	var watches sync.WaitGroup
 	defer watches.Wait()
 	defer stop()
 	targets := make([]*bierdriver.Router, len(lab.list))
@@ -73,44 +75,40 @@ func (o *options) driverRound(ctx context.Context, dir string, queued int) (ours
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	n, took, err := raw(ctx, all, o.single, func(i, k int) *xmltree.Node { return entry("10.8.8.8", k, 1, []int{i + 1}) })
+	took, err := raw(ctx, all, o.single, func(i, k int) *xmltree.Node { return entry("10.8.8.8", k, 1, []int{i + 1}) })
 	closeAll(all)
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	peer = float64(n) / took.Seconds()
+	changes := float64(len(targets) * o.single)
+	peer = changes / took.Seconds()
 	empty := &bierdriver.Config{}
 	for _, r := range targets { // takes away what the peer wrote
 		if a, err := d.Apply(ctx, r, empty, bierdriver.Always); err != nil || a.State != bierdriver.Applied {
 			return 0, 0, 0, fmt.Errorf("%v, %v", a, err)
 		}
 	}
-	var mu sync.Mutex
-	var sent uint32
+	var sent atomic.Uint32
 	start := time.Now()
-	for i, r := range targets {
-		work.Go(func() {
-			c := &bierdriver.Config{}
-			for k := range o.single {
-				c.Channels = append(c.Channels, &bierdriver.Channel{SourceAddress: "10.8.8.8", SourceWildcard: 32, GroupAddress: group(k), GroupWildcard: 32,
-					IngressBfrId: 1, EgressBfrIds: []uint32{uint32(i + 1)}})
-				if (k+1)%queued != 0 && k+1 < o.single {
-					continue
-				}
-				bierdriver.Canonical(c)
-				a, e := d.Apply(ctx, r, c, bierdriver.Always)
-				mu.Lock()
-				if sent += a.GetMessages(); e == nil && a.State != bierdriver.Applied {
-					e = fmt.Errorf("%s: %s", r.NodeId, a.Reason)
-				}
-				if err == nil {
-					err = e
-				}
-				mu.Unlock()
+	err = rig.Each(len(targets), len(targets), func(i int) error {
+		c := &bierdriver.Config{}
+		for k := range o.single {
+			c.Channels = append(c.Channels, &bierdriver.Channel{SourceAddress: "10.8.8.8", SourceWildcard: 32, GroupAddress: group(k), GroupWildcard: 32,
+				IngressBfrId: 1, EgressBfrIds: []uint32{uint32(i + 1)}})
+			if (k+1)%queued != 0 && k+1 < o.single {
+				continue
 			}
-		})
-	}
-	work.Wait()
-	changes := float64(len(targets) * o.single)
-	return changes / time.Since(start).Seconds(), peer, float64(sent) / changes, err
+			bierdriver.Canonical(c)
+			a, err := d.Apply(ctx, targets[i], c, bierdriver.Always)
+			if err == nil && a.State != bierdriver.Applied {
+				err = fmt.Errorf("%s: %s", targets[i].NodeId, a.Reason)
+			}
+			if err != nil {
+				return err
+			}
+			sent.Add(a.GetMessages())
+		}
+		return nil
+	})
+	return changes / time.Since(start).Seconds(), peer, float64(sent.Load()) / changes, err
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func build(dir string) error {
 
 // routers are simulated ones in a process of their own.
 type routers struct {
-	*rig.Child
+	*harness.Program
 	list    []router
 	control *http.Client
 }
@@ -41,11 +42,11 @@ type router struct {
 
 func startRouters(dir string, n int) (*routers, error) {
 	sock := filepath.Join(dir, "lab.sock")
-	c, err := rig.Launch("ready", nil, filepath.Join(dir, "bin", "ctl-lab"), "routers", "--netconf", fmt.Sprint(n), "--control", sock)
+	c, err := harness.Launch("ready", exec.Command(filepath.Join(dir, "bin", "ctl-lab"), "routers", "--netconf", fmt.Sprint(n), "--control", sock))
 	if err != nil {
 		return nil, err
 	}
-	r := &routers{Child: c, control: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	r := &routers{Program: c, control: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", sock)
 	}}}}
 	if r.list, err = r.now(); err != nil {

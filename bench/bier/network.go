@@ -257,13 +257,13 @@ func (o *options) throughput(ctx context.Context, l *lab) error {
 	// The peer writes channels of the same size to the same routers, which are emptied
 	// first. The controller would take them away again.
 	l.Stop()
-	if _, _, err := raw(ctx, all, 1, func(int, int) *xmltree.Node {
+	if _, err := raw(ctx, all, 1, func(int, int) *xmltree.Node {
 		return xmltree.New(multicast, "multicast-information").With(netconf.NS, "operation", "remove")
 	}); err != nil {
 		return err
 	}
 	cpu = l.cpu()
-	n, bare, err := raw(ctx, all, o.channels, func(i, k int) *xmltree.Node {
+	bare, err := raw(ctx, all, o.channels, func(i, k int) *xmltree.Node {
 		ingress, egress := members(k)
 		if ingress != i+1 {
 			egress = []int{i + 1}
@@ -274,13 +274,13 @@ func (o *options) throughput(ctx context.Context, l *lab) error {
 	if err != nil {
 		return err
 	}
-	peer := float64(n) / bare.Seconds()
+	peer := float64(changes) / bare.Seconds()
 	bareUsed, bareTime := spent(cpu, l.cpu())
 	say(fmt.Sprintf("%d channels of %d routers deployed", o.channels, o.wide), "%v, %.0f channels/s, %.0f router changes/s, %.2f requests a change, %s a router",
 		took.Round(10*time.Millisecond), float64(o.channels)/took.Seconds(), ours, float64(requests)/float64(changes), spread(before, now))
 	say("processor time of that", "%s", used)
 	say("the same by bare edit-config and commit", "%v, %.0f router changes/s", bare.Round(10*time.Millisecond), peer)
 	say("processor time of that", "%s", bareUsed)
-	say("ratio of the rates", "%.2f; asked for 0.95 (processor time, which other load does not blur: %.2f)", ours/peer, bareTime.Seconds()/ourTime.Seconds()*float64(changes)/float64(n))
+	say("ratio of the rates", "%.2f; asked for 0.95 (processor time, which other load does not blur: %.2f)", ours/peer, bareTime.Seconds()/ourTime.Seconds())
 	return nil
 }

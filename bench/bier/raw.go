@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
+	"ctl.internal/bench/rig"
 	"ctl.internal/internal/netconf"
 	"ctl.internal/internal/netconf/xmltree"
 )
@@ -50,36 +50,21 @@ func closeAll(all []*netconf.Session) {
 	}
 }
 
-// raw does the changes of each router: edit-config of candidate and commit for each,
-// one after the other, all routers at the same time. change makes the k-th of router i,
-// nil when it has none.
-func raw(ctx context.Context, all []*netconf.Session, n int, change func(i, k int) *xmltree.Node) (changes int, took time.Duration, err error) {
-	var group sync.WaitGroup
-	var mu sync.Mutex
+// raw does n changes of each router: edit-config of candidate and commit for each,
+// one after the other, all routers at the same time. change makes the k-th of router i.
+func raw(ctx context.Context, all []*netconf.Session, n int, change func(i, k int) *xmltree.Node) (time.Duration, error) {
 	start := time.Now()
-	for i, s := range all {
-		group.Go(func() {
-			done := 0
-			var bad error
-			for k := 0; k < n && bad == nil; k++ {
-				c := change(i, k)
-				if c == nil {
-					continue
-				}
-				edit := netconf.Edit{Target: netconf.CandidateDS, DefaultOperation: "merge", Config: []*xmltree.Node{c}}.Operation()
-				if bad = s.OK(ctx, edit); bad == nil {
-					bad = s.OK(ctx, netconf.CommitOp())
-				}
-				done++
+	err := rig.Each(len(all), len(all), func(i int) error {
+		for k := range n {
+			edit := netconf.Edit{Target: netconf.CandidateDS, DefaultOperation: "merge", Config: []*xmltree.Node{change(i, k)}}.Operation()
+			if err := all[i].OK(ctx, edit); err != nil {
+				return err
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			changes += done
-			if err == nil {
-				err = bad
+			if err := all[i].OK(ctx, netconf.CommitOp()); err != nil {
+				return err
 			}
-		})
-	}
-	group.Wait()
-	return changes, time.Since(start), err
+		}
+		return nil
+	})
+	return time.Since(start), err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ctl.internal/bench/rig"
+	"ctl.internal/test/harness"
 )
 
 const slapdProgram = "/usr/sbin/slapd"
@@ -53,7 +54,7 @@ func crypted(int) (string, error) {
 
 // slapd is a running server.
 type slapd struct {
-	*rig.Child
+	*harness.Program
 	url         string
 	certificate string // file
 }
@@ -95,7 +96,7 @@ access to * by users read
 		return nil, err
 	}
 	s.url = k.scheme + "://" + address
-	s.Child, err = rig.Server(address, slapdProgram, "-d", "0", "-f", conf, "-h", s.url+"/")
+	s.Program, err = harness.Serve(address, exec.Command(slapdProgram, "-d", "0", "-f", conf, "-h", s.url+"/"))
 	return s, err
 }
 

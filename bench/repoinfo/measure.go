@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ctl.internal/bench/rig"
+	"ctl.internal/test/harness"
 )
 
 type measure struct {
@@ -25,7 +26,7 @@ type measure struct {
 
 // server is a child that serves the repository.
 type server struct {
-	*rig.Child
+	*harness.Program
 	root    string // its address
 	project string
 	base    string // of the list that is measured
@@ -37,7 +38,7 @@ func (m *measure) start() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	child, err := rig.Launch(":", nil, self, "-serve", filepath.Dir(m.repo), "-data", filepath.Join(m.tmp, fmt.Sprintf("data%d", m.servers)))
+	child, err := harness.Launch(":", exec.Command(self, "-serve", filepath.Dir(m.repo), "-data", filepath.Join(m.tmp, fmt.Sprintf("data%d", m.servers))))
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func (m *measure) start() (*server, error) {
 	if m.branch != "" {
 		query.Set("branch", m.branch)
 	}
-	return &server{Child: child, root: root, project: project, base: root + "/git/commits?" + query.Encode()}, nil
+	return &server{Program: child, root: root, project: project, base: root + "/git/commits?" + query.Encode()}, nil
 }
 
 // get reads an answer and returns when the first byte and the last one came.

@@ -51,7 +51,7 @@ func Family(pid int) []Process {
 	return out
 }
 
-// Child finds the process below another that runs a program; 0: there is none.
+// ChildOf finds the process below another that runs a program; 0: there is none.
 func ChildOf(parent int, program string) int {
 	family := Family(parent)
 	if i := slices.IndexFunc(family, func(p Process) bool { return p.PID != parent && p.Name == program }); i >= 0 {

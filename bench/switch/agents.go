@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"os/exec"
 	"strings"
 
-	"ctl.internal/bench/rig"
 	"ctl.internal/internal/lab/faults"
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/internal/lab/snmpagent"
 	"ctl.internal/plugins/switch/switchlist"
+	"ctl.internal/test/harness"
 )
 
 // end marks the end of the switch list.
@@ -76,7 +77,7 @@ func (o options) agents() (list []switchlist.Entry, stop func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	child, err := rig.Launch(end, nil, self, append([]string{"-agents"}, os.Args[1:]...)...)
+	child, err := harness.Launch(end, exec.Command(self, append([]string{"-agents"}, os.Args[1:]...)...))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ctl.internal/bench/rig"
+	"ctl.internal/test/harness"
 )
 
 // shot is a picture of the console: lines as they are typed, with what the program answers.
@@ -36,8 +36,8 @@ func pictures(bin, dir string) error {
 	}
 	defer c.stop()
 	list := filepath.Join(filepath.Dir(c.Home), "switches.csv")
-	lab, err := rig.Launch("ready", nil, filepath.Join(c.bin, "ctl-lab"), "--topology", "ring:8,tree:3x2", "--csv", list,
-		"--control", filepath.Join(filepath.Dir(c.Home), "lab.sock"))
+	lab, err := harness.Launch("ready", exec.Command(filepath.Join(c.bin, "ctl-lab"), "--topology", "ring:8,tree:3x2", "--csv", list,
+		"--control", filepath.Join(filepath.Dir(c.Home), "lab.sock")))
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,9 @@
+// Package harness runs real controllers for tests: it builds the programs, starts
+// ctld on a home of its own, and asks it by HTTP and by ctl. A peer that several
+// packages of tests need, such as etcd, is started here, too.
 package harness
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"io/fs"
 	"maps"
@@ -38,11 +39,9 @@ type Controller struct {
 	Home string
 	Args []string // of the next launch, besides those that every one has
 
-	t    *testing.T
-	o    Options
-	cmd  *exec.Cmd
-	out  *bytes.Buffer
-	done chan struct{}
+	t       *testing.T
+	o       Options
+	program *Program
 }
 
 // NewHome names a home that is not there yet; it goes with the test. The path is
@@ -75,12 +74,12 @@ func Run(t *testing.T, o Options) *Controller {
 	c.Launch()
 	t.Cleanup(func() {
 		select {
-		case <-c.done:
+		case <-c.program.done:
 		default:
 			c.Stop()
 		}
 		if t.Failed() {
-			t.Logf("ctld said:\n%s\nits log:\n%s", c.out, tail(c.Log(), 200))
+			t.Logf("ctld said:\n%s\nits log:\n%s", &c.program.errors, tail(c.Log(), 200))
 		}
 	})
 	return c
@@ -156,38 +155,11 @@ func Refused(t *testing.T, o Options) (said string, code int) {
 // Launch starts a controller that was stopped or killed again; HTTP changes.
 func (c *Controller) Launch() {
 	c.t.Helper()
-	c.done, c.out = make(chan struct{}), &bytes.Buffer{}
-	c.cmd = command(c.o, c.Home, c.Args)
-	c.cmd.Stderr = c.out
-	stdout, err := c.cmd.StdoutPipe()
+	program, err := Launch("console: ctl", command(c.o, c.Home, c.Args))
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if err := c.cmd.Start(); err != nil {
-		c.t.Fatal(err)
-	}
-	ready := make(chan bool, 1)
-	done, cmd := c.done, c.cmd
-	go func() {
-		defer close(done)
-		for r := bufio.NewScanner(stdout); r.Scan(); {
-			if strings.Contains(r.Text(), "console: ctl") {
-				ready <- true
-			}
-		}
-		close(ready)
-		_ = cmd.Wait()
-	}()
-	select {
-	case ok := <-ready:
-		if !ok {
-			<-c.done
-			c.t.Fatalf("ctld ended: %s", c.out)
-		}
-	case <-time.After(patience):
-		_ = c.cmd.Process.Kill()
-		c.t.Fatal("ctld was not ready after two minutes")
-	}
+	c.program = program
 	c.HTTP = "http://" + c.Address("http")
 }
 
@@ -202,25 +174,25 @@ func (c *Controller) Address(listener string) string {
 }
 
 // PID is the process id of ctld.
-func (c *Controller) PID() int { return c.cmd.Process.Pid }
+func (c *Controller) PID() int { return c.program.PID }
 
 // Kill is kill -9.
 func (c *Controller) Kill() {
-	_ = c.cmd.Process.Kill()
-	<-c.done
+	_ = c.program.cmd.Process.Kill()
+	<-c.program.done
 }
 
 // Stop ends ctld in order and returns its exit code.
 func (c *Controller) Stop() int {
 	c.t.Helper()
-	_ = c.cmd.Process.Signal(syscall.SIGTERM)
+	_ = c.program.cmd.Process.Signal(syscall.SIGTERM)
 	select {
-	case <-c.done:
+	case <-c.program.done:
 	case <-time.After(patience):
 		c.Kill()
 		c.t.Error("ctld did not stop within two minutes")
 	}
-	return c.cmd.ProcessState.ExitCode()
+	return c.program.cmd.ProcessState.ExitCode()
 }
 
 // Restart ends the controller in order and starts it again on its home, after what
@@ -228,7 +200,7 @@ func (c *Controller) Stop() int {
 func (c *Controller) Restart(meanwhile ...func()) {
 	c.t.Helper()
 	if code := c.Stop(); code != 0 {
-		c.t.Fatalf("ctld stopped with exit code %d: %s", code, c.out)
+		c.t.Fatalf("ctld stopped with exit code %d: %s", code, &c.program.errors)
 	}
 	for _, f := range meanwhile {
 		f()
@@ -238,8 +210,8 @@ func (c *Controller) Restart(meanwhile ...func()) {
 
 // Said is what ctld wrote to its standard error since it was launched; it must have ended.
 func (c *Controller) Said() string {
-	<-c.done
-	return c.out.String()
+	<-c.program.done
+	return c.program.errors.String()
 }
 
 // Log is what the controller wrote to its log.

@@ -29,9 +29,17 @@ func (a Answer) JSON(t *testing.T) map[string]any {
 // TOKEN" or empty; a body is JSON.
 func (c *Controller) Do(method, path, auth, body string) Answer {
 	c.t.Helper()
-	req, err := http.NewRequest(method, c.HTTP+path, strings.NewReader(body))
+	req, err := c.request(method, path, auth, body)
 	if err != nil {
 		c.t.Fatal(err)
+	}
+	return c.Send(req)
+}
+
+func (c *Controller) request(method, path, auth, body string) (*http.Request, error) {
+	req, err := http.NewRequest(method, c.HTTP+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
 	}
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
@@ -41,7 +49,7 @@ func (c *Controller) Do(method, path, auth, body string) Answer {
 	} else if auth != "" {
 		req.Header.Set("Authorization", auth)
 	}
-	return c.Send(req)
+	return req, nil
 }
 
 // Send sends a request, which must be answered.
@@ -61,22 +69,18 @@ func (c *Controller) Send(req *http.Request) Answer {
 
 // Get asks for a path with Basic credentials and returns the status and the body.
 func (c *Controller) Get(path, user, password string) (status int, body string, err error) {
-	return c.send(http.MethodGet, path, user, password, "")
+	return c.send(http.MethodGet, path, user+":"+password, "")
 }
 
 // Call calls an RPC as admin with a JSON body and returns the status and the answer.
 func (c *Controller) Call(rpc, body string) (status int, answer string, err error) {
-	return c.send(http.MethodPost, "/restconf/operations/"+rpc, "admin", "admin", body)
+	return c.send(http.MethodPost, "/restconf/operations/"+rpc, "admin:admin", body)
 }
 
-func (c *Controller) send(method, path, user, password, content string) (status int, body string, err error) {
-	r, err := http.NewRequest(method, c.HTTP+path, strings.NewReader(content))
+func (c *Controller) send(method, path, auth, content string) (status int, body string, err error) {
+	r, err := c.request(method, path, auth, content)
 	if err != nil {
 		return 0, "", err
-	}
-	r.SetBasicAuth(user, password)
-	if content != "" {
-		r.Header.Set("Content-Type", "application/json")
 	}
 	r.Close = true // a controller that is started again has no connection of before
 	answer, err := http.DefaultClient.Do(r)

@@ -51,28 +51,27 @@ func (o *options) interactive(ctx context.Context) error {
 // followTerminal informs the controller the window's size as it changes, and closes
 // the connection when the terminal goes away, so that its state is put back.
 func (l *link) followTerminal(fd int) (stop func()) {
+	return onSignals(func(s os.Signal) {
+		if s != syscall.SIGWINCH {
+			l.client.Close()
+		} else if w, h, err := term.GetSize(fd); err == nil {
+			l.session.WindowChange(h, w)
+		}
+	}, syscall.SIGWINCH, syscall.SIGTERM, syscall.SIGHUP)
+}
+
+// onSignals calls f for each of some signals until it is stopped.
+func onSignals(f func(os.Signal), signals ...os.Signal) (stop func()) {
 	c := make(chan os.Signal, 4)
-	signal.Notify(c, syscall.SIGWINCH, syscall.SIGTERM, syscall.SIGHUP)
-	done := make(chan struct{})
+	signal.Notify(c, signals...)
 	go func() {
-		for {
-			select {
-			case <-done:
-				return
-			case s := <-c:
-				if s != syscall.SIGWINCH {
-					l.client.Close()
-					return
-				}
-				if w, h, err := term.GetSize(fd); err == nil {
-					l.session.WindowChange(h, w)
-				}
-			}
+		for s := range c {
+			f(s)
 		}
 	}()
 	return func() {
-		signal.Stop(c)
-		close(done)
+		signal.Stop(c) // nothing is sent after it
+		close(c)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"syscall"
 
@@ -34,29 +33,24 @@ func (o *options) offline(cmd *cobra.Command, in console.Offline) error {
 	}
 	run := exec.Command(daemon, "--home", dir, "--"+console.OfflineFlag, string(text))
 	run.Stdout, run.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-	c := make(chan os.Signal, 4)
-	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(c)
+	started := make(chan struct{})
+	defer onSignals(func(s os.Signal) {
+		<-started
+		_ = run.Process.Signal(s) // it has ended when this fails
+	}, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)()
 	if err := run.Start(); err != nil {
 		return coded{console.Failed, fmt.Errorf("%s, which is needed for this, does not start: %w", daemon, err)}
 	}
-	done := make(chan error, 1)
-	go func() { done <- run.Wait() }()
-	for {
-		select {
-		case s := <-c:
-			_ = run.Process.Signal(s) // it has ended when this fails
-		case err := <-done:
-			var e *exec.ExitError
-			switch {
-			case err == nil:
-				return nil
-			case errors.As(err, &e) && e.Exited():
-				return ended(console.Code(e.ExitCode()))
-			}
-			return coded{console.Failed, fmt.Errorf("%s, which is needed for this, was killed: %w", daemon, err)}
-		}
+	close(started)
+	err = run.Wait()
+	var e *exec.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e) && e.Exited():
+		return ended(console.Code(e.ExitCode()))
 	}
+	return coded{console.Failed, fmt.Errorf("%s, which is needed for this, was killed: %w", daemon, err)}
 }
 
 // findDaemon finds ctld: beside ctl, where the installation puts it, else in PATH.

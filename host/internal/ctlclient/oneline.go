@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strconv"
 	"syscall"
 
@@ -78,25 +77,13 @@ func (a above) Write(p []byte) (int, error) {
 
 // forwardSignals sends Ctrl-C to the running command; a second one ends ctl.
 func (l *link) forwardSignals() (stop func()) {
-	c := make(chan os.Signal, 2)
-	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	done := make(chan struct{})
-	go func() {
-		for n := 0; ; n++ {
-			select {
-			case <-done:
-				return
-			case <-c:
-			}
-			if n > 0 {
-				l.client.Close()
-				return
-			}
-			l.session.Signal(ssh.SIGINT)
+	again := false
+	return onSignals(func(os.Signal) {
+		if again {
+			l.client.Close()
+			return
 		}
-	}()
-	return func() {
-		signal.Stop(c)
-		close(done)
-	}
+		again = true
+		l.session.Signal(ssh.SIGINT)
+	}, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }

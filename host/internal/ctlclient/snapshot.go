@@ -1,7 +1,6 @@
 package ctlclient
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -35,16 +34,12 @@ func (o *options) snapshotCommand() *cobra.Command {
 
 // saveSnapshot writes beside the file and puts it in place when it is whole.
 func (o *options) saveSnapshot(cmd *cobra.Command, path string) (err error) {
-	ctx := cmd.Context()
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".snapshot-*") // mode 0600
 	if err != nil {
 		return coded{console.Failed, err}
 	}
 	defer os.Remove(f.Name())
-	err = o.snapshotTo(ctx, cmd, f)
+	err = o.snapshotTo(cmd, f)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -67,8 +62,8 @@ func (o *options) saveSnapshot(cmd *cobra.Command, path string) (err error) {
 }
 
 // snapshotTo asks the controller, or reads the home when none runs.
-func (o *options) snapshotTo(ctx context.Context, cmd *cobra.Command, f *os.File) error {
-	l, err := o.dial(ctx)
+func (o *options) snapshotTo(cmd *cobra.Command, f *os.File) error {
+	l, err := o.dial(cmd.Context())
 	if is(err, console.Unavailable) {
 		return o.offline(cmd, console.Offline{Name: "snapshot:save", Format: "text", Args: map[string][]string{"file": {f.Name()}}})
 	}

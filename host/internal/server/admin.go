@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/pprof"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -142,16 +140,8 @@ func isFull(err error) bool {
 //
 //	curl --unix-socket HOME/data/run/pprof.sock -o cpu http://x/debug/pprof/profile?seconds=10
 func (s *Server) openProfiler(ctx context.Context) error {
-	path := s.home.Run("pprof.sock")
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	ln, err := net.Listen("unix", path)
+	ln, err := process.Listen(s.home.Run("pprof.sock"), process.None, func(pid int) { s.log.Warn("a plugin tried to read profiles and was refused", "pid", pid) })
 	if err != nil {
-		return err
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		ln.Close()
 		return err
 	}
 	m := http.NewServeMux()
@@ -159,7 +149,6 @@ func (s *Server) openProfiler(ctx context.Context) error {
 	m.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	m.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	m.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	ln = process.Closed(ln, process.None, func(pid int) { s.log.Warn("a plugin tried to read profiles and was refused", "pid", pid) })
 	srv := &http.Server{Handler: m, ReadHeaderTimeout: 10 * time.Second}
 	s.background(ctx, "profiler", func(ctx context.Context) error {
 		stop := context.AfterFunc(ctx, func() { _ = srv.Close() })

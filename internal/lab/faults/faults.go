@@ -34,9 +34,9 @@ type Set struct {
 	SetMute   bool            // SET is done but its answer is lost
 }
 
-// Subtree returns the member of Within that a name lies in, else nil.
-func (s *Set) Subtree(name snmpwire.OID) snmpwire.OID {
-	for _, o := range s.Within {
+// Subtree returns the one of some subtrees, Missing or Within, that a name lies in, else nil.
+func Subtree(list []snmpwire.OID, name snmpwire.OID) snmpwire.OID {
+	for _, o := range list {
 		if name.HasPrefix(o) {
 			return o
 		}
@@ -46,7 +46,7 @@ func (s *Set) Subtree(name snmpwire.OID) snmpwire.OID {
 
 // Covers reports whether Loop and WrongType are at work at a name.
 func (s *Set) Covers(name snmpwire.OID) bool {
-	return len(s.Within) == 0 || s.Subtree(name) != nil
+	return len(s.Within) == 0 || Subtree(s.Within, name) != nil
 }
 
 // Parse reads the text form: words separated by commas, as

@@ -18,35 +18,12 @@ type field struct {
 }
 
 func (s *Set) fields() []field {
-	number := func(name string, p *int, limit int) field {
-		return field{name, nil, func() string {
-			if *p == 0 {
-				return ""
-			}
-			return strconv.Itoa(*p)
-		}, func(v string) error {
-			n, err := strconv.Atoi(v)
-			if err != nil || n < 0 || n > limit {
-				return fmt.Errorf("%s=%.20q: a number from 0 to %d belongs here", name, v, limit)
-			}
-			*p = n
-			return nil
-		}}
-	}
-	status := func(name string, p *snmpwire.Status) field {
-		return field{name, nil, func() string {
-			if *p == snmpwire.NoError {
-				return ""
-			}
-			return p.String()
-		}, func(v string) (err error) {
-			*p, err = snmpwire.ParseStatus(v)
-			return err
-		}}
-	}
 	flag := func(name string, p *bool) field { return field{name: name, flag: p} }
+	status := func(name string, p *snmpwire.Status) field {
+		return word(name, p, snmpwire.Status.String, snmpwire.ParseStatus)
+	}
 	return []field{
-		flag("silent", &s.Silent), number("loss", &s.Loss, 100), s.delayField(), flag("duplicate", &s.Duplicate),
+		flag("silent", &s.Silent), number("loss", &s.Loss, 100), word("delay", &s.Delay, time.Duration.String, parseDelay), flag("duplicate", &s.Duplicate),
 		number("toobig", &s.TooBig, 1<<16), flag("wrongid", &s.WrongID), flag("loop", &s.Loop), flag("back", &s.Back),
 		flag("wrongtype", &s.WrongType), subtrees("missing", &s.Missing), subtrees("within", &s.Within), flag("truncate", &s.Truncate), flag("garbage", &s.Garbage),
 		flag("huge", &s.Huge), flag("nobulk", &s.NoBulk), status("status", &s.Status), status("setstatus", &s.SetStatus),
@@ -54,20 +31,36 @@ func (s *Set) fields() []field {
 	}
 }
 
-func (s *Set) delayField() field {
-	return field{"delay", nil, func() string {
-		if s.Delay == 0 {
+// word is a field of one value, whose zero is the one that is not set.
+func word[T comparable](name string, p *T, show func(T) string, parse func(string) (T, error)) field {
+	return field{name, nil, func() string {
+		var none T
+		if *p == none {
 			return ""
 		}
-		return s.Delay.String()
-	}, func(v string) error {
-		d, err := time.ParseDuration(v)
-		if err != nil || d < 0 || d > time.Hour {
-			return fmt.Errorf("delay=%.20q: a duration as 250ms, at most 1h, belongs here", v)
-		}
-		s.Delay = d
-		return nil
+		return show(*p)
+	}, func(v string) (err error) {
+		*p, err = parse(v)
+		return err
 	}}
+}
+
+func number(name string, p *int, limit int) field {
+	return word(name, p, strconv.Itoa, func(v string) (int, error) {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 0 || n > limit {
+			return 0, fmt.Errorf("%s=%.20q: a number from 0 to %d belongs here", name, v, limit)
+		}
+		return n, nil
+	})
+}
+
+func parseDelay(v string) (time.Duration, error) {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < 0 || d > time.Hour {
+		return 0, fmt.Errorf("delay=%.20q: a duration as 250ms, at most 1h, belongs here", v)
+	}
+	return d, nil
 }
 
 func subtrees(name string, list *[]snmpwire.OID) field {

@@ -24,14 +24,14 @@ func (n *Network) CSV() []byte {
 	_ = w.Write(Columns()) // a bytes.Buffer takes everything
 	for _, node := range n.nodes {
 		at := node.Server.Addr()
-		row := []string{node.MAC().String(), at.Addr().String(), n.opts.WriteCommunity, "admin", "password",
+		row := []string{node.MAC().String(), at.Addr().String(), writeCommunity, "admin", "password",
 			node.Profile().Model, strconv.Itoa(int(at.Port())), "v2c", "", "", "", "", "",
-			n.opts.ReadCommunity, n.opts.WriteCommunity, "", "", ""}
+			readCommunity, writeCommunity, "", "", ""}
 		if node.CLIPort != 0 {
 			row[16], row[17] = "telnet", strconv.Itoa(node.CLIPort)
 		}
-		if u := n.opts.User; n.opts.V3 {
-			copy(row[7:], []string{"v3", u.Name, u.Auth.String(), u.AuthPassword, u.Priv.String(), u.PrivPassword, "", ""})
+		if n.opts.V3 {
+			copy(row[7:], []string{"v3", userName, authProtocol.String(), authPassword, privProtocol.String(), privPassword, "", ""})
 			row[2] = ""
 		}
 		_ = w.Write(row)

@@ -1,6 +1,9 @@
 package network
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // End is one end of a link.
 type End struct {
@@ -91,19 +94,10 @@ func (n *Network) portChanged(node *Node, port int) {
 	defer n.mu.Unlock()
 	if l := node.byPort[port]; l != nil {
 		n.refresh(l)
-	} else if node.hasHost(port) {
+	} else if slices.ContainsFunc(node.Hosts, func(h Host) bool { return h.Port == port }) {
 		n.linkTrap(node, port, node.Up(port))
 	}
 	n.converge()
-}
-
-func (node *Node) hasHost(port int) bool {
-	for _, h := range node.Hosts {
-		if h.Port == port {
-			return true
-		}
-	}
-	return false
 }
 
 // refresh informs both ends whether the link lives, and traps when that is new.

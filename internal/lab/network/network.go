@@ -47,7 +47,7 @@ type Network struct {
 	links  []*cable
 	ctx    context.Context
 	cancel context.CancelFunc
-	user   *snmpwire.User // of Options.User
+	user   *snmpwire.User // of version 3
 	wg     sync.WaitGroup
 
 	mu      sync.Mutex // the state of links and what follows from it
@@ -81,16 +81,14 @@ func Start(opts Options) (*Network, error) {
 
 func (n *Network) build(p plan) error {
 	schemas := map[simswitch.Discovery]*snmpagent.Schema[*simswitch.Switch]{}
-	u := n.opts.User
 	var err error
-	if n.user, err = snmpwire.NewUser(u.Name, u.Auth, u.AuthPassword, u.Priv, u.PrivPassword); err != nil {
+	if n.user, err = snmpwire.NewUser(userName, authProtocol, authPassword, privProtocol, privPassword); err != nil {
 		return err
 	}
 	var users []*snmpwire.User
 	if n.opts.V3 {
 		users = append(users, n.user)
 	}
-	started := n.opts.Clock()
 	for i := range p.switches {
 		at, err := n.opts.endpoint(i)
 		if err != nil {
@@ -109,7 +107,7 @@ func (n *Network) build(p plan) error {
 		node := &Node{index: i, byPort: map[int]*cable{}}
 		node.Switch, err = simswitch.New(simswitch.Config{
 			Name: fmt.Sprintf("sw%d", i+1), MAC: switchMAC(i), Address: n.opts.management(i, at), Ports: n.opts.Ports,
-			Profile: profile, Discovery: shows, Clock: n.opts.Clock, Started: started, UpTime: n.opts.UpTime,
+			Profile: profile, Discovery: shows, Clock: n.opts.Clock, UpTime: upTime,
 			PortAdmin: func(port int, _ bool) { n.portChanged(node, port) }, TreeSet: n.Relearn,
 		})
 		if err != nil {
@@ -133,11 +131,11 @@ func (n *Network) build(p plan) error {
 func (n *Network) agentConfig(node *Node, schema *snmpagent.Schema[*simswitch.Switch], users []*snmpwire.User) snmpagent.Config {
 	cfg := snmpagent.Config{
 		MIB: node.MIB(schema), Users: users, EngineID: engineID(node.MAC()), Clock: n.opts.Clock,
-		MaxMessage: n.opts.MaxMessage, Seed: n.opts.Seed + uint64(node.index),
+		MaxMessage: n.opts.MaxMessage, Seed: uint64(node.index),
 		AuthFailure: func() { n.authFailed(node) },
 	}
 	if !n.opts.V3 {
-		cfg.ReadCommunity, cfg.WriteCommunity = n.opts.ReadCommunity, n.opts.WriteCommunity
+		cfg.ReadCommunity, cfg.WriteCommunity = readCommunity, writeCommunity
 	}
 	return cfg
 }

@@ -2,6 +2,7 @@ package network
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -29,33 +30,27 @@ type Options struct {
 	// With a mute switch among them, the switches' own addresses are learned too.
 	Discovery []simswitch.Discovery
 
-	V3             bool   // version 3 instead of 2c
-	ReadCommunity  string // default public
-	WriteCommunity string // default private
-	User           V3User // default ops, SHA-256, AES
-	MaxMessage     int    // of the agents, octets; 0 = snmpagent.DefaultMaxMessage
+	V3         bool // version 3 instead of 2c
+	MaxMessage int  // of the agents, octets; 0 = snmpagent.DefaultMaxMessage
 
 	Hosts   int // stations at each switch, on its last ports; -1 = none, 0 = 2
 	FDB     int // addresses that the first switch knows besides, in both its tables
 	Targets []snmpagent.Target
-	Seed    uint64
 	Clock   func() time.Time
-	UpTime  time.Duration // of the switches at their start; 0 = 1 h
 }
 
-// V3User is a user with its passwords, which go into the switch list.
-type V3User struct {
-	Name         string
-	Auth         gosnmp.SnmpV3AuthProtocol
-	AuthPassword string
-	Priv         gosnmp.SnmpV3PrivProtocol
-	PrivPassword string
-}
+// How all agents are read and written, as the switch list says.
+const (
+	readCommunity, writeCommunity        = "public", "private"
+	userName, authProtocol, privProtocol = "ops", gosnmp.SHA256, gosnmp.AES // version 3
+	authPassword, privPassword           = "authpass123", "privpass123"
+)
+
+// upTime is that of the switches at their start.
+const upTime = time.Hour
 
 func (o *Options) defaults() error {
-	o.Ports, o.Hosts, o.UpTime = cmp.Or(o.Ports, 24), cmp.Or(o.Hosts, 2), cmp.Or(o.UpTime, time.Hour)
-	o.ReadCommunity, o.WriteCommunity = cmp.Or(o.ReadCommunity, "public"), cmp.Or(o.WriteCommunity, "private")
-	o.User = cmp.Or(o.User, V3User{"ops", gosnmp.SHA256, "authpass123", gosnmp.AES, "privpass123"})
+	o.Ports, o.Hosts = cmp.Or(o.Ports, 24), cmp.Or(o.Hosts, 2)
 	if !o.Listen.IsValid() {
 		o.Listen = netip.MustParsePrefix("127.0.0.1/32")
 	}
@@ -89,9 +84,8 @@ func (o *Options) endpoint(i int) (netip.AddrPort, error) {
 		return netip.AddrPortFrom(o.Listen.Addr(), uint16(port)), nil
 	}
 	a := o.Listen.Masked().Addr().As4()
-	n := uint32(a[0])<<24 | uint32(a[1])<<16 | uint32(a[2])<<8 | uint32(a[3])
-	n += uint32(i + 1)
-	at := netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
+	binary.BigEndian.PutUint32(a[:], binary.BigEndian.Uint32(a[:])+uint32(i+1))
+	at := netip.AddrFrom4(a)
 	if !o.Listen.Contains(at) {
 		return netip.AddrPort{}, fmt.Errorf("%s has too few addresses for the switches: take a wider network", o.Listen)
 	}
@@ -104,10 +98,8 @@ func (o *Options) management(i int, at netip.AddrPort) netip.Prefix {
 	if !o.single() {
 		return netip.PrefixFrom(at.Addr(), o.Listen.Bits())
 	}
-	return netip.PrefixFrom(labAddr(i+1), 16)
+	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 99, byte((i + 1) >> 8), byte(i + 1)}), 16)
 }
-
-func labAddr(n int) netip.Addr { return netip.AddrFrom4([4]byte{10, 99, byte(n >> 8), byte(n)}) }
 
 // switchMAC is 02:00:00:00 and the number of the switch, from 1.
 func switchMAC(i int) simswitch.MAC {

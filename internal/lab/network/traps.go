@@ -9,7 +9,7 @@ import (
 )
 
 // SetTargets replaces who gets traps. Version 3 targets without a user get
-// them as Options.User.
+// them as the user of the switch list.
 func (n *Network) SetTargets(targets ...snmpagent.Target) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // config is a running configuration: sections in order, each with its lines.
@@ -22,7 +23,7 @@ func pattern(s string) *regexp.Regexp { return regexp.MustCompile("^" + s + "$")
 
 // grammars lists the sections of the router. A line whose key, the captured part, is
 // set already replaces that line.
-func grammars() []grammar {
+var grammars = sync.OnceValue(func() []grammar {
 	const id, label, bits = `[0-9]{1,5}`, `[0-9]{1,7}`, `(?:64|128|256|512|1024|2048|4096)`
 	const address = `[0-9a-f.:]{2,39}`
 	return []grammar{
@@ -45,9 +46,7 @@ func grammars() []grammar {
 			pattern(`(sub-domain) ` + id), pattern(`(ingress) ` + id), pattern(`(egress ` + id + `)`),
 		}},
 	}
-}
-
-func newConfig() *config { return &config{lines: map[string][]string{}} }
+})
 
 // enter begins a section; false: there is no such section.
 func (c *config) enter(header string) bool {

@@ -77,13 +77,13 @@ func (h *shell) login() bool {
 	h.say("\xff\xfb\x01\xff\xfb\x03\r\n\r\n            " + h.s.o.Model + " Gigabit Ethernet Switch\r\n                 Command Line Interface\r\n\r\n")
 	for range 3 {
 		h.say("UserName:")
-		user, ok1 := h.line(true)
+		name, ok1 := h.line(true)
 		h.say("\r\nPassWord:")
 		password, ok2 := h.line(false)
 		if !ok1 || !ok2 {
 			return false
 		}
-		if user == h.s.o.User && password == h.s.o.Password {
+		if name == user && password == h.s.o.Password {
 			h.say("\r\n")
 			return true
 		}

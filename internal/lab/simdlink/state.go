@@ -12,7 +12,6 @@ import (
 
 // state is what the switch keeps.
 type state struct {
-	ports     int
 	clipaging bool
 	stp       bool
 	stpPorts  map[int]bool
@@ -36,9 +35,9 @@ const (
 	maxRule    = 256
 )
 
-func newState(ports int, stpPort func(int, bool)) *state {
-	s := &state{ports: ports, stpPort: stpPort, clipaging: true, stp: true, stpPorts: map[int]bool{}, settings: map[string]string{}, profiles: map[int]*profile{}, table: commands()}
-	for p := 1; p <= ports; p++ {
+func newState(stpPort func(int, bool)) *state {
+	s := &state{stpPort: stpPort, clipaging: true, stp: true, stpPorts: map[int]bool{}, settings: map[string]string{}, profiles: map[int]*profile{}, table: commands()}
+	for p := 1; p <= count; p++ {
 		s.stpPorts[p] = true
 	}
 	s.saved = s.config()
@@ -79,7 +78,7 @@ func commands() []command {
 		line(`(enable|disable) stp`, func(s *state, m []string) string { s.stp = m[1] == "enable"; return success }),
 		line(`config stp ports (\S+) state (enable|disable)`, (*state).stpState),
 		line(`config stp ports (\S+) fbpdu (enable|disable)`, func(s *state, m []string) string {
-			if ports(m[1], s.ports) == nil {
+			if ports(m[1]) == nil {
 				return possible
 			}
 			s.settings["stp fbpdu "+m[1]] = m[0]
@@ -139,7 +138,7 @@ func (s *state) do(line string) string {
 }
 
 func (s *state) stpState(m []string) string {
-	list := ports(m[1], s.ports)
+	list := ports(m[1])
 	if list == nil {
 		return possible
 	}
@@ -153,7 +152,7 @@ func (s *state) stpState(m []string) string {
 }
 
 func (s *state) showSTPPorts(m []string) string {
-	list := ports(m[1], s.ports)
+	list := ports(m[1])
 	if list == nil {
 		return possible
 	}
@@ -203,7 +202,7 @@ func (s *state) addRule(m []string) string {
 	}
 	id, err := strconv.Atoi(m[3])
 	layer, match, _ := strings.Cut(m[4], " ")
-	if err != nil || id < 1 || id > maxRule || layer != p.layer || match == "" || ports(m[7], s.ports) == nil || !addresses(m[5:7]) {
+	if err != nil || id < 1 || id > maxRule || layer != p.layer || match == "" || ports(m[7]) == nil || !addresses(m[5:7]) {
 		return possible
 	}
 	if _, there := p.rules[id]; there {

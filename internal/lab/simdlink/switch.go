@@ -30,13 +30,17 @@ type Faults struct {
 	Prompt   string        // another prompt than MODEL:USER#
 }
 
-// Options of a switch. Zero values: DGS-3120-24TC with 28 ports, user "admin" and
-// password "password", any free ports of 127.0.0.1.
+// user is who may log in; a switch has so many ports.
+const (
+	user  = "admin"
+	count = 28
+)
+
+// Options of a switch. Zero values: DGS-3120-24TC, password "password", any free ports of 127.0.0.1.
 type Options struct {
-	Model          string
-	Ports          int
-	User, Password string
-	Telnet, SSH    string // host:port; "off": not opened
+	Model       string
+	Password    string
+	Telnet, SSH string // host:port
 	// STPPort is called when the spanning tree of a port is enabled or disabled; nil: not used.
 	STPPort func(port int, on bool)
 }
@@ -44,37 +48,30 @@ type Options struct {
 // Switch is one simulated switch.
 type Switch struct {
 	o      Options
-	telnet net.Listener
+	telnet *sshhost.Listener
 	ssh    *sshhost.Listener
 	done   chan struct{}
-	all    sync.WaitGroup
 
 	mu     sync.Mutex
 	state  *state
 	faults Faults
 	sent   []string
-	conns  map[net.Conn]bool
 }
 
 // Start lets a switch listen.
 func Start(o Options) (*Switch, error) {
-	o.Model, o.Ports = cmp.Or(o.Model, "DGS-3120-24TC"), cmp.Or(o.Ports, 28)
-	o.User, o.Password = cmp.Or(o.User, "admin"), cmp.Or(o.Password, "password")
+	o.Model, o.Password = cmp.Or(o.Model, "DGS-3120-24TC"), cmp.Or(o.Password, "password")
 	o.Telnet, o.SSH = cmp.Or(o.Telnet, "127.0.0.1:0"), cmp.Or(o.SSH, "127.0.0.1:0")
-	s := &Switch{o: o, done: make(chan struct{}), state: newState(o.Ports, o.STPPort), conns: map[net.Conn]bool{}}
+	s := &Switch{o: o, done: make(chan struct{}), state: newState(o.STPPort)}
 	var err error
-	if o.SSH != "off" {
-		s.ssh, err = sshhost.Start(sshhost.Options{User: o.User, Password: o.Password, Address: o.SSH,
-			Serve: func(_ string, ch ssh.Channel, requests <-chan *ssh.Request) {
-				if sshhost.Wanted(requests, "shell", "") {
-					newShell(s, ch).run(false)
-				}
-			}})
-	}
-	if err == nil && o.Telnet != "off" {
-		if s.telnet, err = net.Listen("tcp", o.Telnet); err == nil {
-			s.all.Go(s.accept)
-		}
+	s.ssh, err = sshhost.Start(sshhost.Options{User: user, Password: o.Password, Address: o.SSH,
+		Serve: func(_ string, ch ssh.Channel, requests <-chan *ssh.Request) {
+			if sshhost.Wanted(requests, "shell", "") {
+				newShell(s, ch).run(false)
+			}
+		}})
+	if err == nil {
+		s.telnet, err = sshhost.Start(sshhost.Options{Address: o.Telnet, Plain: func(c net.Conn) { newShell(s, c).run(true) }})
 	}
 	if err != nil {
 		s.Close()
@@ -83,57 +80,21 @@ func Start(o Options) (*Switch, error) {
 	return s, nil
 }
 
-func (s *Switch) accept() {
-	for {
-		c, err := s.telnet.Accept()
-		if err != nil {
-			return
-		}
-		s.mu.Lock()
-		s.conns[c] = true
-		s.mu.Unlock()
-		s.all.Go(func() {
-			newShell(s, c).run(true)
-			c.Close()
-			s.mu.Lock()
-			delete(s.conns, c)
-			s.mu.Unlock()
-		})
-	}
-}
-
 // Close ends the switch and all its sessions.
 func (s *Switch) Close() {
 	close(s.done)
-	if s.telnet != nil {
-		s.telnet.Close()
+	for _, l := range []*sshhost.Listener{s.telnet, s.ssh} {
+		if l != nil {
+			l.Down()
+		}
 	}
-	s.mu.Lock()
-	for c := range s.conns {
-		c.Close()
-	}
-	s.mu.Unlock()
-	if s.ssh != nil {
-		s.ssh.Down()
-	}
-	s.all.Wait()
 }
 
-// TelnetPort is the TCP port, 0 when telnet is off.
-func (s *Switch) TelnetPort() int {
-	if s.telnet == nil {
-		return 0
-	}
-	return s.telnet.Addr().(*net.TCPAddr).Port
-}
+// TelnetPort is the TCP port of telnet.
+func (s *Switch) TelnetPort() int { return s.telnet.Port() }
 
-// SSHPort is the TCP port, 0 when SSH is off.
-func (s *Switch) SSHPort() int {
-	if s.ssh == nil {
-		return 0
-	}
-	return s.ssh.Port()
-}
+// SSHPort is the TCP port of SSH.
+func (s *Switch) SSHPort() int { return s.ssh.Port() }
 
 // HostKey is the SSH host key, a line of authorized_keys.
 func (s *Switch) HostKey() string { return s.ssh.HostKey() }
@@ -175,13 +136,13 @@ func (s *Switch) prompt(f Faults) string {
 	if f.Prompt != "" {
 		return f.Prompt
 	}
-	return s.o.Model + ":" + s.o.User + "#"
+	return s.o.Model + ":" + user + "#"
 }
 
 func began(fault, line string) bool { return fault != "" && strings.HasPrefix(line, fault) }
 
 // ports reads "1,3,5-7"; nil when it is no list of the switch's ports.
-func ports(list string, have int) (out []int) {
+func ports(list string) (out []int) {
 	for item := range strings.SplitSeq(list, ",") {
 		from, to, isRange := strings.Cut(item, "-")
 		a, err := strconv.Atoi(from)
@@ -189,7 +150,7 @@ func ports(list string, have int) (out []int) {
 		if isRange && err == nil {
 			b, err = strconv.Atoi(to)
 		}
-		if err != nil || a < 1 || b < a || b > have {
+		if err != nil || a < 1 || b < a || b > count {
 			return nil
 		}
 		for p := a; p <= b; p++ {

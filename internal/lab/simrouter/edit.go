@@ -1,6 +1,7 @@
 package simrouter
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -55,10 +56,7 @@ func (s *Schema) edit(parent, n *xmltree.Node, inherited, above string) error {
 			return &Fault{"missing-element", path + "/" + key, "a key is missing"}
 		}
 	}
-	op := n.Attr(netconf.NS, "operation")
-	if op == "" {
-		op = inherited
-	}
+	op := cmp.Or(n.Attr(netconf.NS, "operation"), inherited)
 	have := is.find(parent, n)
 	switch op {
 	case "delete", "remove":

@@ -1,6 +1,10 @@
 package simrouter
 
-import "ctl.internal/internal/netconf/xmltree"
+import (
+	"slices"
+
+	"ctl.internal/internal/netconf/xmltree"
+)
 
 // Select applies a subtree filter (RFC 6241 section 6) to a configuration; nil
 // selects all of it. The result shares nodes with cfg.
@@ -38,8 +42,8 @@ func pick(n, f *xmltree.Node) *xmltree.Node {
 	for _, k := range f.Kids {
 		if len(k.Kids) > 0 || k.Trimmed() == "" {
 			others = append(others, k)
-		} else if !contains(n, k) {
-			return nil
+		} else if !slices.ContainsFunc(n.Kids, func(have *xmltree.Node) bool { return matches(have, k) && have.Trimmed() == k.Trimmed() }) {
+			return nil // a content match: a leaf with this very value
 		}
 	}
 	if len(others) == 0 {
@@ -58,14 +62,4 @@ func pick(n, f *xmltree.Node) *xmltree.Node {
 		return nil
 	}
 	return out
-}
-
-// contains is a content match: a leaf with this very value.
-func contains(n, f *xmltree.Node) bool {
-	for _, k := range n.Kids {
-		if matches(k, f) && k.Trimmed() == f.Trimmed() {
-			return true
-		}
-	}
-	return false
 }

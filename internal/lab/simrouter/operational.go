@@ -1,6 +1,7 @@
 package simrouter
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,12 +38,7 @@ func (r *Router) operational() *xmltree.Node {
 
 // announces reports whether one of the model's modules has the namespace.
 func (r *Router) announces(space string) bool {
-	for _, m := range r.o.Model.Modules {
-		if strings.HasPrefix(m, space+"?") && r.has(m) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.o.Model.Modules, func(m string) bool { return strings.HasPrefix(m, space+"?") && r.has(m) })
 }
 
 // ping is continuity-check for one target. The lock is held.

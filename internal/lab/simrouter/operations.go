@@ -1,6 +1,7 @@
 package simrouter
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -100,11 +101,7 @@ func (s *session) edit(op *xmltree.Node) error {
 	if config == nil {
 		return &Fault{"missing-element", "/config", "there is nothing to change"}
 	}
-	defaultOperation := op.Value("default-operation")
-	if defaultOperation == "" {
-		defaultOperation = "merge"
-	}
-	err = s.r.store.edit(ds, config, defaultOperation, option == "rollback-on-error")
+	err = s.r.store.edit(ds, config, cmp.Or(op.Value("default-operation"), "merge"), option == "rollback-on-error")
 	if err == nil {
 		s.r.note(s.id, "edit-config")
 	}

@@ -2,6 +2,7 @@ package simrouter
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -54,10 +55,7 @@ func (s *session) answer(rpc *xmltree.Node) bool {
 		}
 		return n.Add(text("error-message", e.Message))
 	}
-	refusal := &Fault{f.RefuseTag, "/routing", "not today"}
-	if refusal.Tag == "" {
-		refusal.Tag = "operation-failed"
-	}
+	refusal := &Fault{cmp.Or(f.RefuseTag, "operation-failed"), "/routing", "not today"}
 	switch {
 	case greeting:
 		reply.Add(el("data"))

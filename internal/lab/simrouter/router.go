@@ -23,7 +23,6 @@ type Options struct {
 	Model        Model    // empty: Draft00
 	Leave        []string // capabilities of package netconf that the router does not have
 	Base10       bool     // only base:1.0
-	User         string   // empty: "lab"
 	Password     string   // empty: "lab"
 	AuthorizedTo string   // a key that may log in, a line of authorized_keys; empty: none
 	Both         bool     // with the key the password is needed too
@@ -77,7 +76,7 @@ func Start(o Options) (*Router, error) {
 	}
 	r := &Router{o: o, store: newStore(o.Model.Root), sessions: map[uint32]*session{}, counts: map[string]int{}}
 	var err error
-	r.Listener, err = sshhost.Start(sshhost.Options{User: o.User, Password: o.Password, AuthorizedTo: o.AuthorizedTo, Both: o.Both, Address: o.Address,
+	r.Listener, err = sshhost.Start(sshhost.Options{Password: o.Password, AuthorizedTo: o.AuthorizedTo, Both: o.Both, Address: o.Address,
 		Refuse: func() bool { return r.now().RefuseLogin },
 		Serve: func(user string, ch ssh.Channel, requests <-chan *ssh.Request) {
 			if sshhost.Wanted(requests, "subsystem", "netconf") {

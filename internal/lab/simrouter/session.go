@@ -1,6 +1,7 @@
 package simrouter
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -145,10 +146,5 @@ func (r *Router) has(capability string) bool {
 	if capability == netconf.Base11 && r.o.Base10 {
 		return false
 	}
-	for _, l := range r.o.Leave {
-		if l == capability || strings.HasPrefix(capability, l+"?") {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.o.Leave, func(l string) bool { return l == capability || strings.HasPrefix(capability, l+"?") })
 }

@@ -2,6 +2,7 @@ package simswitch
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 
 	"ctl.internal/internal/lab/snmpwire"
@@ -112,13 +113,13 @@ func ipObjects() []object {
 		row:   func(s *Switch, _ int) netip.Prefix { return s.cfg.Address },
 		index: func(_ *Switch, p netip.Prefix, dst oid) oid { return appendIP(dst, p.Addr()) },
 	}
-	address := func(a netip.Addr) value { b := a.As4(); return value{Tag: snmpwire.IPAddress, Bytes: b[:]} }
 	return []object{
-		t.column(1, "ipAdEntAddr", func(_ *Switch, p netip.Prefix) value { return address(p.Addr()) }),
+		t.column(1, "ipAdEntAddr", func(_ *Switch, p netip.Prefix) value {
+			return value{Tag: snmpwire.IPAddress, Bytes: p.Addr().AsSlice()}
+		}),
 		t.column(2, "ipAdEntIfIndex", func(s *Switch, _ netip.Prefix) value { return snmpwire.Int32(s.cfg.Profile.SVI) }),
 		t.column(3, "ipAdEntNetMask", func(_ *Switch, p netip.Prefix) value {
-			mask := ^uint32(0) << (32 - p.Bits())
-			return address(netip.AddrFrom4([4]byte{byte(mask >> 24), byte(mask >> 16), byte(mask >> 8), byte(mask)}))
+			return value{Tag: snmpwire.IPAddress, Bytes: net.CIDRMask(p.Bits(), 32)}
 		}),
 	}
 }
@@ -151,7 +152,7 @@ func (s *Switch) SetTraffic(number int, bits, errors uint64) error {
 	if p == nil {
 		return fmt.Errorf("switch %s has ports 1 to %d, not %d", s.name, len(s.ports), number)
 	}
-	now := s.upTime()
+	now := s.UpTime()
 	octets, counted := p.traffic.until(now)
 	p.traffic = traffic{bits, errors, octets, counted, now}
 	return nil
@@ -159,7 +160,7 @@ func (s *Switch) SetTraffic(number int, bits, errors uint64) error {
 
 // passed are the octets each way and the faulty frames that an interface has counted.
 func (s *Switch) passed(i iface) (octets, errors uint64) {
-	now := s.upTime()
+	now := s.UpTime()
 	if p := s.port(i.port); p != nil {
 		octets, errors = p.traffic.until(now)
 	}

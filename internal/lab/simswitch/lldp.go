@@ -19,7 +19,6 @@ type Neighbor struct {
 	SysName        string
 	SysDesc        string
 	Management     netip.Addr // may be invalid: not advertised
-	ManagementIf   int        // its ifIndex
 }
 
 type nearRow struct {
@@ -77,7 +76,7 @@ func (s *Switch) Advert(number int) Neighbor {
 	subtype, id := s.portID(number)
 	return Neighbor{
 		ChassisSubtype: 4, Chassis: s.chassis(), PortSubtype: subtype, Port: id, PortDesc: s.portName(number),
-		SysName: s.name, SysDesc: s.cfg.Profile.Descr, Management: s.cfg.Address.Addr(), ManagementIf: s.cfg.Profile.SVI,
+		SysName: s.name, SysDesc: s.cfg.Profile.Descr, Management: s.cfg.Address.Addr(),
 	}
 }
 

@@ -14,7 +14,7 @@ func (s *Switch) AddNeighbor(number int, n Neighbor) bool {
 		return false
 	}
 	s.lldp.last++
-	s.lldp.changed = s.upTime()
+	s.lldp.changed = s.UpTime()
 	r := nearRow{max(s.lldp.changed, 1), s.lldpPort(number), s.lldp.last, number, n}
 	i, _ := slices.BinarySearchFunc(s.near, r, func(a, b nearRow) int {
 		return cmp.Or(cmp.Compare(a.mark, b.mark), cmp.Compare(a.local, b.local), cmp.Compare(a.index, b.index))
@@ -40,7 +40,7 @@ func (s *Switch) forgetNeighbors(number int) {
 	before := len(s.near)
 	s.near = slices.DeleteFunc(s.near, func(r nearRow) bool { return r.port == number })
 	if len(s.near) < before {
-		s.lldp.changed = s.upTime()
+		s.lldp.changed = s.UpTime()
 	}
 }
 

@@ -27,7 +27,7 @@ func (s *Switch) makePorts() {
 	s.ports = make([]port, s.cfg.Ports)
 	s.ifs = make([]iface, 0, s.cfg.Ports+1)
 	for i := range s.ports {
-		s.ports[i] = port{number: i + 1, admin: true, pvid: 1, stp: newSTPPort()}
+		s.ports[i] = port{number: i + 1, admin: true, pvid: 1, stp: stpPort{enable: true, state: Disabled}}
 		s.ifs = append(s.ifs, iface{s.ifIndex(i + 1), i + 1})
 	}
 	s.ifs = append(s.ifs, iface{uint32(s.cfg.Profile.SVI), 0})

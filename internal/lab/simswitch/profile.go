@@ -1,10 +1,6 @@
 package simswitch
 
-import (
-	"fmt"
-
-	"ctl.internal/internal/lab/snmpwire"
-)
+import "fmt"
 
 // Profile is what differs between makes of switches. The quirks are those that
 // recordings of real devices show.
@@ -71,5 +67,3 @@ func ProfileOf(model string) (Profile, error) {
 	}
 	return Profile{}, fmt.Errorf("no profile for model %.40q; the first of those there are is %q", model, all[0].Model)
 }
-
-func (p *Profile) objectID() snmpwire.OID { return snmpwire.MustOID(p.ObjectID) }

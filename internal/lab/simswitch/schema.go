@@ -55,13 +55,6 @@ var single = table[struct{}]{
 	index: func(_ *Switch, _ struct{}, dst oid) oid { return append(dst, 0) },
 }
 
-// text makes a writable DisplayString that is kept as it is.
-func textScalar(name, at string, field func(s *Switch) *string) object {
-	return writableScalar(name, at, snmpagent.Syntax{Tag: snmpwire.OctetString, Max: 255},
-		func(s *Switch) value { return snmpwire.Text(*field(s)) },
-		func(s *Switch, t tx, v value) status { return assign(t, field(s), string(v.Bytes)) })
-}
-
 // assign sets a field so that it can be undone.
 func assign[T any](t tx, field *T, v T) status {
 	old := *field

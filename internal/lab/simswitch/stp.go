@@ -52,10 +52,6 @@ type TreePort struct {
 	Port   int      // designated port
 }
 
-func newSTP(mac MAC) stp { return stp{priority: 32768, root: bridgeID(32768, mac)} }
-
-func newSTPPort() stpPort { return stpPort{enable: true, state: Disabled} }
-
 // BridgeID returns the switch's own.
 func (s *Switch) BridgeID() BridgeID {
 	s.mu.Lock()

@@ -43,8 +43,7 @@ type Config struct {
 	// Discovery is how it shows its neighbours; empty: LLDP.
 	Discovery Discovery
 	Clock     func() time.Time
-	Started   time.Time     // sysUpTime counts from here; zero means Clock() at New
-	UpTime    time.Duration // sysUpTime at Started
+	UpTime    time.Duration // sysUpTime at New
 	// PortAdmin is called when SNMP has changed ifAdminStatus, with the
 	// switch unlocked and before the answer is sent.
 	PortAdmin func(port int, up bool)
@@ -90,20 +89,20 @@ func New(cfg Config) (*Switch, error) {
 	if cfg.Profile.Model == "" {
 		cfg.Profile = Profiles()[0]
 	}
-	cfg.Started, cfg.Profile.SVI = cmp.Or(cfg.Started, cfg.Clock()), cmp.Or(cfg.Profile.SVI, 5121)
+	cfg.Profile.SVI = cmp.Or(cfg.Profile.SVI, 5121)
 	if n := cfg.Profile.PortListLen; n > 0 && n*8 < cfg.Ports {
 		return nil, fmt.Errorf("switch %s: model %s has room for %d ports", cfg.Name, cfg.Profile.Model, n*8)
 	}
 	s := &Switch{cfg: cfg, name: cfg.Name}
-	s.since.Store(cfg.Started.Add(-cfg.UpTime).UnixNano())
+	s.since.Store(cfg.Clock().Add(-cfg.UpTime).UnixNano())
 	s.makePorts()
-	s.stp = newSTP(cfg.MAC)
+	s.stp = stp{priority: 32768, root: bridgeID(32768, cfg.MAC)}
 	all := s.emptyPortList()
 	for p := 1; p <= cfg.Ports; p++ {
 		setBit(all, p, true)
 	}
 	s.vlans = []*vlan{{id: 1, name: "default", status: active, egress: s.withTail(all), untagged: all,
-		forbidden: s.emptyPortList(), created: s.upTime()}}
+		forbidden: s.emptyPortList(), created: s.UpTime()}}
 	return s, nil
 }
 
@@ -120,14 +119,11 @@ func (s *Switch) MAC() MAC { return s.cfg.MAC }
 // Profile returns the make of the switch.
 func (s *Switch) Profile() Profile { return s.cfg.Profile }
 
-// UpTime returns sysUpTime, hundredths of a second.
-func (s *Switch) UpTime() uint32 { return s.upTime() }
-
 // ObjectID returns sysObjectID.
-func (s *Switch) ObjectID() snmpwire.OID { return s.cfg.Profile.objectID() }
+func (s *Switch) ObjectID() snmpwire.OID { return snmpwire.MustOID(s.cfg.Profile.ObjectID) }
 
-// upTime may be called locked or not.
-func (s *Switch) upTime() uint32 {
+// UpTime returns sysUpTime, hundredths of a second. It may be called locked or not.
+func (s *Switch) UpTime() uint32 {
 	return uint32((s.cfg.Clock().UnixNano() - s.since.Load()) / int64(10*time.Millisecond))
 }
 

@@ -3,6 +3,7 @@ package simswitch
 import (
 	"slices"
 
+	"ctl.internal/internal/lab/snmpagent"
 	"ctl.internal/internal/lab/snmpwire"
 )
 
@@ -11,9 +12,11 @@ func systemObjects() []object {
 	const at = "1.3.6.1.2.1.1."
 	return []object{
 		scalar("sysDescr", at+"1", func(s *Switch) value { return snmpwire.Text(s.cfg.Profile.Descr) }),
-		scalar("sysObjectID", at+"2", func(s *Switch) value { return snmpwire.Object(s.cfg.Profile.objectID()) }),
-		scalar("sysUpTime", at+"3", func(s *Switch) value { return ticks(s.upTime()) }),
-		textScalar("sysName", at+"5", func(s *Switch) *string { return &s.name }),
+		scalar("sysObjectID", at+"2", func(s *Switch) value { return snmpwire.Object(s.ObjectID()) }),
+		scalar("sysUpTime", at+"3", func(s *Switch) value { return ticks(s.UpTime()) }),
+		writableScalar("sysName", at+"5", snmpagent.Syntax{Tag: snmpwire.OctetString, Max: 255},
+			func(s *Switch) value { return snmpwire.Text(s.name) },
+			func(s *Switch, t tx, v value) status { return assign(t, &s.name, string(v.Bytes)) }),
 	}
 }
 

@@ -46,15 +46,6 @@ func (s *Switch) vlanAt(id uint32) (int, bool) {
 	return slices.BinarySearchFunc(s.vlans, id, func(v *vlan, id uint32) int { return cmp.Compare(uint32(v.id), id) })
 }
 
-func vlanTable(at oid) table[*vlan] {
-	return table[*vlan]{
-		at:    at,
-		count: func(s *Switch) int { return len(s.vlans) },
-		row:   func(s *Switch, i int) *vlan { return s.vlans[i] },
-		index: func(_ *Switch, v *vlan, dst oid) oid { return append(dst, uint32(v.id)) },
-	}
-}
-
 // VLAN is what a switch knows of a VLAN, for tests to compare with.
 type VLAN struct {
 	ID       int

@@ -9,7 +9,12 @@ import (
 
 // vlanStaticObjects is dot1qVlanStaticTable of Q-BRIDGE-MIB.
 func vlanStaticObjects() []object {
-	t := vlanTable(snmpwire.MustOID("1.3.6.1.2.1.17.7.1.4.3.1"))
+	t := table[*vlan]{
+		at:    snmpwire.MustOID("1.3.6.1.2.1.17.7.1.4.3.1"),
+		count: func(s *Switch) int { return len(s.vlans) },
+		row:   func(s *Switch, i int) *vlan { return s.vlans[i] },
+		index: func(_ *Switch, v *vlan, dst oid) oid { return append(dst, uint32(v.id)) },
+	}
 	ports := func(n uint32, name string, field func(v *vlan) *[]byte) object {
 		o := t.column(n, name, func(s *Switch, v *vlan) value { return s.portList(*field(v)) })
 		o.Syntax = portListSyntax()
@@ -108,7 +113,7 @@ func setRowStatus(s *Switch, t tx, inst oid, val value) status {
 
 func (s *Switch) createVLAN(t tx, id uint16, ready bool) {
 	v := &vlan{id: id, status: notInService, fresh: true, egress: s.withTail(s.emptyPortList()),
-		untagged: s.emptyPortList(), forbidden: s.emptyPortList(), created: s.upTime()}
+		untagged: s.emptyPortList(), forbidden: s.emptyPortList(), created: s.UpTime()}
 	if ready {
 		v.status = active
 	}

@@ -33,7 +33,6 @@ type Config struct {
 	Boots          int              // snmpEngineBoots, 0 means 1
 	MaxMessage     int              // octets, 484 to 65507; 0 means DefaultMaxMessage
 	Clock          func() time.Time // nil means time.Now
-	Started        time.Time        // zero of the engine's time; zero means Clock() at New
 	Seed           uint64           // of the lost requests
 	AuthFailure    func()           // called for a wrong community, in the goroutine of the request
 }
@@ -81,13 +80,12 @@ func New(cfg Config) *Agent {
 		cfg.Clock = time.Now
 	}
 	cfg.Boots, cfg.MaxMessage = cmp.Or(cfg.Boots, 1), cmp.Or(cfg.MaxMessage, DefaultMaxMessage)
-	cfg.Started = cmp.Or(cfg.Started, cfg.Clock())
 	a := &Agent{cfg: cfg, users: make(map[string]user, len(cfg.Users)), rng: rand.New(rand.NewPCG(cfg.Seed, 0))}
 	for _, u := range cfg.Users {
 		a.users[u.Name] = user{u, sync.OnceValue(func() *snmpwire.Keys { return u.Localize(cfg.EngineID) })}
 	}
 	a.faults.Store(&faults.Set{})
-	a.life.Store(&life{cfg.Boots, cfg.Started})
+	a.life.Store(&life{cfg.Boots, cfg.Clock()})
 	return a
 }
 

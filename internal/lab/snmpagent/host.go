@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"ctl.internal/internal/together"
 )
 
 // maxRequest bounds the requests that are read, octets; what is longer is cut, and so does not parse.
@@ -134,12 +136,8 @@ func (s *Server) later(d time.Duration, f func()) {
 	}
 	s.host.wg.Go(func() {
 		defer func() { <-s.delayed }()
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-t.C:
+		if together.Sleep(s.host.ctx, d) == nil {
 			f()
-		case <-s.host.ctx.Done():
 		}
 	})
 }

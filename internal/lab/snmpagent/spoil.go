@@ -26,18 +26,8 @@ type faultyMIB struct {
 	faults *faults.Set
 }
 
-// hole returns the missing subtree that name lies in, else nil.
-func (m *faultyMIB) hole(name snmpwire.OID) snmpwire.OID {
-	for _, o := range m.faults.Missing {
-		if name.HasPrefix(o) {
-			return o
-		}
-	}
-	return nil
-}
-
 func (m *faultyMIB) Get(name snmpwire.OID) snmpwire.Value {
-	if m.hole(name) != nil {
+	if faults.Subtree(m.faults.Missing, name) != nil {
 		return snmpwire.Value{Tag: snmpwire.NoSuchObject}
 	}
 	return m.retype(name, m.MIB.Get(name))
@@ -50,11 +40,11 @@ func (m *faultyMIB) Next(name, dst snmpwire.OID) (snmpwire.OID, snmpwire.Value) 
 		}
 	}
 	found, v := m.MIB.Next(name, dst)
-	if tree := m.faults.Subtree(name); m.faults.Back && tree != nil && (v.Exception() || !found.HasPrefix(tree)) {
+	if tree := faults.Subtree(m.faults.Within, name); m.faults.Back && tree != nil && (v.Exception() || !found.HasPrefix(tree)) {
 		found, v = m.MIB.Next(tree, nil)
 	}
 	for !v.Exception() {
-		hole := m.hole(found)
+		hole := faults.Subtree(m.faults.Missing, found)
 		if hole == nil {
 			return found, m.retype(found, v)
 		}
@@ -66,7 +56,7 @@ func (m *faultyMIB) Next(name, dst snmpwire.OID) (snmpwire.OID, snmpwire.Value) 
 
 func (m *faultyMIB) Set(list []snmpwire.VarBind) (snmpwire.Status, int) {
 	for i, vb := range list {
-		if m.hole(vb.Name) != nil {
+		if faults.Subtree(m.faults.Missing, vb.Name) != nil {
 			return snmpwire.NotWritable, i + 1
 		}
 	}

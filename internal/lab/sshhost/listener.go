@@ -27,6 +27,8 @@ type Options struct {
 	Refuse         func() bool // reports whether logins are refused now; nil: never
 	// Serve runs on each channel of a session until it returns.
 	Serve func(user string, ch ssh.Channel, requests <-chan *ssh.Request)
+	// Plain, if it is set, serves connections without SSH instead: telnet.
+	Plain func(net.Conn)
 }
 
 // Listener is a router's SSH server.
@@ -146,21 +148,15 @@ func (l *Listener) Up(address string) error {
 	l.mu.Lock()
 	l.listener, l.address = tcp, tcp.Addr().String()
 	l.mu.Unlock()
-	l.all.Add(1)
-	go func() {
-		defer l.all.Done()
+	l.all.Go(func() {
 		for {
 			c, err := tcp.Accept()
 			if err != nil {
 				return
 			}
-			l.all.Add(1)
-			go func() {
-				defer l.all.Done()
-				l.serve(c)
-			}()
+			l.all.Go(func() { l.serve(c) })
 		}
-	}()
+	})
 	return nil
 }
 

@@ -17,16 +17,16 @@ func (l *Listener) serve(c net.Conn) {
 		delete(l.conns, c)
 		l.mu.Unlock()
 	}()
+	if l.o.Plain != nil {
+		l.o.Plain(c)
+		return
+	}
 	conn, chans, requests, err := ssh.NewServerConn(c, config)
 	if err != nil {
 		return
 	}
 	defer conn.Close()
-	l.all.Add(1)
-	go func() {
-		defer l.all.Done()
-		ssh.DiscardRequests(requests)
-	}()
+	l.all.Go(func() { ssh.DiscardRequests(requests) })
 	for n := range chans {
 		if n.ChannelType() != "session" {
 			_ = n.Reject(ssh.UnknownChannelType, "only sessions")
@@ -36,12 +36,10 @@ func (l *Listener) serve(c net.Conn) {
 		if err != nil {
 			return
 		}
-		l.all.Add(1)
-		go func() {
-			defer l.all.Done()
+		l.all.Go(func() {
 			defer ch.Close()
 			l.o.Serve(conn.User(), ch, requests)
-		}()
+		})
 	}
 }
 

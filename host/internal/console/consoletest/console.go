@@ -71,7 +71,7 @@ type Console struct {
 // listeners and serves.
 func New(home string, log *slog.Logger, change func(*sshserver.Config)) (*Console, error) {
 	c := &Console{Home: home, Commands: NewCommands(), Users: NewUsers(), Histories: history.New(filepath.Join(home, "data", "history"), 1000)}
-	shell := engine.New(engine.Config{Sources: []engine.Source{c.Commands, engine.Static(tables.SystemCommands(tables.System{Shutdown: func() { c.Shutdown() }}))}, Log: log, Audit: c.audit, NewRequestID: func() string { return "r1" }})
+	shell := engine.New(engine.Config{Sources: []engine.Source{c.Commands.Commands, engine.Static(tables.SystemCommands(tables.System{Shutdown: func() { c.Shutdown() }}))}, Log: log, Audit: c.audit, NewRequestID: func() string { return "r1" }})
 	cfg := sshserver.Config{
 		Shell: shell, Histories: c.Histories, Login: c.Users, Log: log,
 		HostKeyFile: filepath.Join(home, "data", "ssh_host_key"), KeysDir: filepath.Join(home, "etc", "authorized_keys"),

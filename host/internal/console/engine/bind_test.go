@@ -60,6 +60,7 @@ func TestBindFaults(t *testing.T) {
 		"feature:list 'a":                    "the quote ' that begins at column 14 is not closed",
 		"alias 'a b=c'":                      "write it as alias NAME='COMMAND'",
 		"watch -n 0 feature:list":            "the interval must be a number of seconds from 0.1 to 86400",
+		"watch -n NaN feature:list":          "the interval must be a number of seconds from 0.1 to 86400",
 	} {
 		t.Run(line, func(t *testing.T) {
 			_, errs, code := run(t, newTestSession(nil), line, "")

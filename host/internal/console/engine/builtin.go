@@ -180,12 +180,12 @@ func echoCommand(_ context.Context, in *commands.Invocation) error {
 	return err
 }
 
-func seconds(text, what string) (float64, error) {
+func seconds(text, what string) (time.Duration, error) {
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || f < 0.1 || f > 86400 {
+	if err != nil || !(f >= 0.1 && f <= 86400) { // NaN, too, is no time
 		return 0, fault.New(fault.Invalid, "%s must be a number of seconds from 0.1 to 86400, not %q", what, text)
 	}
-	return f, nil
+	return time.Duration(f * float64(time.Second)), nil
 }
 
 // AuditTo returns an Audit that writes to a log's handler, whatever the levels are

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/console"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/commands"
 )
 
@@ -19,7 +20,7 @@ func (s *Session) watchCommand(ctx context.Context, in *commands.Invocation) err
 	if words := in.Args["command"]; len(words) > 1 {
 		line = console.Join(words)
 	}
-	tick := time.NewTicker(time.Duration(every * float64(time.Second)))
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for n := 1; ; n++ {
 		if in.Width > 0 {
@@ -44,12 +45,5 @@ func sleepCommand(ctx context.Context, in *commands.Invocation) error {
 	if err != nil {
 		return err
 	}
-	t := time.NewTimer(time.Duration(d * float64(time.Second)))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	return together.Sleep(ctx, d)
 }

@@ -53,14 +53,14 @@ func TestComplete(t *testing.T) {
 func TestCompleteSurvivesBadCompleters(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
-	bad := Static{
+	bad := []commands.Command{
 		{Name: "bad:panic", Arguments: []commands.Argument{{Name: "name", Complete: func(context.Context, string) []string { panic("x") }}}},
 		{Name: "bad:hang", Arguments: []commands.Argument{{Name: "name", Values: []string{"fixed"}, Complete: func(context.Context, string) []string {
 			<-release
 			return nil
 		}}}},
 	}
-	s := newTestSession(func(c *Config) { c.Sources = []Source{bad} })
+	s := newTestSession(func(c *Config) { c.Sources = []Source{Static(bad)} })
 	ctx, cancel := context.WithCancel(context.Background())
 	if got := names(s.Complete(ctx, "bad:panic ")); got != "[]" {
 		t.Errorf("got %s", got)
@@ -105,7 +105,7 @@ func FuzzSession(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		s := newTestSession(func(c *Config) { c.Sources = []Source{testTable()[:8]} })
+		s := newTestSession(func(c *Config) { c.Sources = []Source{Static(testTable()[:8])} })
 		s.Sensitive(line)
 		s.Complete(context.Background(), line)
 		ctx, cancel := context.WithCancel(context.Background())

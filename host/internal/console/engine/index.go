@@ -13,15 +13,10 @@ import (
 
 // Source gives command tables. It is asked on each use, so that the commands of a
 // plugin appear when its feature is installed.
-type Source interface {
-	Commands() []commands.Command
-}
+type Source func() []commands.Command
 
 // Static is a Source that never changes.
-type Static []commands.Command
-
-// Commands returns the table itself.
-func (s Static) Commands() []commands.Command { return s }
+func Static(table []commands.Command) Source { return func() []commands.Command { return table } }
 
 // index is the commands there are now, sorted by name.
 type index struct {

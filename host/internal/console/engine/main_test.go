@@ -35,8 +35,8 @@ func echoRun(_ context.Context, in *commands.Invocation) error {
 	return nil
 }
 
-func testTable() Static {
-	return Static{
+func testTable() []commands.Command {
+	return []commands.Command{
 		{Name: "feature:list", Summary: "list features", Options: []commands.Option{{Name: "installed", Short: "i", Type: commands.Bool, Help: "installed"}, {Name: "required", Short: "r", Type: commands.Bool, Help: "required"}}, Run: echoRun},
 		{Name: "feature:install", Summary: "install features", Help: "Installs.", Arguments: []commands.Argument{{Name: "name", Help: "the features", Required: true, Repeated: true,
 			Complete: func(_ context.Context, p string) []string { return []string{"ctl-bier", "ctl-switch", "with blank"} }}}, Run: echoRun},
@@ -91,7 +91,7 @@ func (h *testHistory) Lines() []string { return h.lines }
 func (h *testHistory) Clear() error    { h.lines = nil; return nil }
 
 func newTestSession(change func(*Config)) *Session {
-	cfg := Config{Sources: []Source{testTable()}}
+	cfg := Config{Sources: []Source{Static(testTable())}}
 	if change != nil {
 		change(&cfg)
 	}

@@ -89,20 +89,16 @@ func TestInterrupt(t *testing.T) {
 
 // A plugin's commands come and go with its feature, in the middle of a session.
 func TestSourcesAreAskedEachTime(t *testing.T) {
-	src := &growing{}
-	s := newTestSession(func(c *Config) { c.Sources = append(c.Sources, src) })
+	var table []commands.Command
+	s := newTestSession(func(c *Config) { c.Sources = append(c.Sources, func() []commands.Command { return table }) })
 	if _, _, code := run(t, s, "late:run", ""); code != console.NotFound {
 		t.Fatalf("code %d before the plugin came", code)
 	}
-	src.table = []commands.Command{{Name: "late:run", Run: echoRun}, {Name: "feature:list", Run: nil}}
+	table = []commands.Command{{Name: "late:run", Run: echoRun}, {Name: "feature:list", Run: nil}}
 	if out, _, code := run(t, s, "late:run; feature:list", ""); code != console.OK || out != "late:run\nfeature:list\n" {
 		t.Fatalf("code %d, out %q: a plugin must add commands and not replace the host's", code, out)
 	}
 }
-
-type growing struct{ table []commands.Command }
-
-func (g *growing) Commands() []commands.Command { return g.table }
 
 func TestAuditMasksSecrets(t *testing.T) {
 	var got []Audited
@@ -154,11 +150,11 @@ func TestHelpIsOneText(t *testing.T) {
 
 func TestWidthIsForTheScreenOnly(t *testing.T) {
 	var widths []int
-	probe := Static{{Name: "test:width", Run: func(_ context.Context, in *commands.Invocation) error {
+	probe := []commands.Command{{Name: "test:width", Run: func(_ context.Context, in *commands.Invocation) error {
 		widths = append(widths, in.Width)
 		return nil
 	}}}
-	s := newTestSession(func(c *Config) { c.Sources = []Source{probe} })
+	s := newTestSession(func(c *Config) { c.Sources = []Source{Static(probe)} })
 	var out bytes.Buffer
 	s.Run(context.Background(), "test:width; test:width | wc", IO{Stdout: &out, Stderr: &out, Width: 90})
 	if len(widths) != 2 || widths[0] != 90 || widths[1] != 0 {

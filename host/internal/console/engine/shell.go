@@ -112,8 +112,8 @@ func (s *Session) Prompt() string {
 // index is the table as of now; one line is checked against one table.
 func (s *Session) index() *index {
 	tables := [][]commands.Command{s.builtins(), filter.Commands(shellScope)}
-	for _, src := range s.shell.cfg.Sources {
-		tables = append(tables, src.Commands())
+	for _, table := range s.shell.cfg.Sources {
+		tables = append(tables, table())
 	}
 	return newIndex(tables...)
 }

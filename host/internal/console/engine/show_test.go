@@ -12,7 +12,7 @@ import (
 
 // What shows is run and answers JSON; what changes something, pipes and chains are not.
 func TestShow(t *testing.T) {
-	shell := New(Config{Sources: []Source{testTable(), Static{
+	shell := New(Config{Sources: []Source{Static(testTable()), Static([]commands.Command{
 		{Name: "look:table", Safe: true, Run: func(_ context.Context, in *commands.Invocation) error {
 			out := &commands.Table{Columns: []commands.Column{{Title: "A", Key: "a"}}}
 			out.Add("one")
@@ -27,7 +27,7 @@ func TestShow(t *testing.T) {
 			_, err := in.Stdout.Write(make([]byte, maxShown+1))
 			return err
 		}},
-	}}})
+	})}})
 	for _, c := range []struct {
 		line, content, failure string
 		kind                   fault.Kind

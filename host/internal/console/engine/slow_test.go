@@ -21,7 +21,7 @@ func (s seen) Progress(p commands.Progress)                       { s <- p }
 func waiting(t *testing.T, before, after func(in *commands.Invocation)) (shown seen, out *strings.Builder, end func()) {
 	t.Helper()
 	goOn := make(chan struct{})
-	table := Static{{Name: "test:slow", Summary: "waits", Run: func(ctx context.Context, in *commands.Invocation) error {
+	table := []commands.Command{{Name: "test:slow", Summary: "waits", Run: func(ctx context.Context, in *commands.Invocation) error {
 		before(in)
 		select {
 		case <-goOn:
@@ -31,7 +31,7 @@ func waiting(t *testing.T, before, after func(in *commands.Invocation)) (shown s
 			return ctx.Err()
 		}
 	}}}
-	s := New(Config{Sources: []Source{table}}).Session(caller.Caller{User: "admin"}, nil, "")
+	s := New(Config{Sources: []Source{Static(table)}}).Session(caller.Caller{User: "admin"}, nil, "")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	shown, out = make(seen, 100), &strings.Builder{}
 	code := make(chan console.Code)

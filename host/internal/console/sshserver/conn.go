@@ -46,11 +46,9 @@ func (s *Server) serveConn(ctx context.Context, raw net.Conn, local bool, logged
 	cfg := s.local
 	if !local {
 		cfg = s.remoteConfig(ctx, loggedIn)
-	} else {
-		if err := checkPeer(raw); err != nil {
-			s.cfg.Log.Warn("the console's socket refuses a peer", "reason", err)
-			return
-		}
+	} else if err := checkPeer(raw); err != nil {
+		s.cfg.Log.Warn("the console's socket refuses a peer", "reason", err)
+		return
 	}
 	stop := context.AfterFunc(ctx, func() { raw.Close() })
 	raw.SetDeadline(time.Now().Add(s.cfg.LoginTime))

@@ -92,7 +92,8 @@ func (k *keyboard) Read(p []byte) (int, error) {
 		k.cond.Wait()
 	}
 	if k.searching {
-		return k.searchKey(p), nil
+		p[0] = k.searchKey()
+		return 1, nil
 	}
 	next := k.buf
 	if i := bytes.IndexByte(next, keyCtrlR); i >= 0 {
@@ -110,19 +111,18 @@ func (k *keyboard) search(on bool) {
 	k.searching = on
 }
 
-// searchKey gives the editor one byte of a search. A key that the editor acts on ends the search first.
-func (k *keyboard) searchKey(p []byte) int {
-	switch c := k.buf[0]; {
+// searchKey is the next byte of a search for the editor. A key that the editor acts on ends the search first.
+func (k *keyboard) searchKey() byte {
+	c := k.buf[0]
+	switch {
 	case c == 0x7f || c == 0x08:
-		p[0] = keyShorter
-	case c == keyCtrlR || c == keyCtrlG || c >= ' ':
-		p[0] = c
-	default:
-		k.searching, p[0] = false, keyTaken
-		return 1
+		c = keyShorter
+	case c != keyCtrlR && c != keyCtrlG && c < ' ':
+		k.searching = false
+		return keyTaken
 	}
 	k.buf = k.buf[1:]
-	return 1
+	return c
 }
 
 // line brackets the reading of one line, which ctx ends too, and reports whether

@@ -1,7 +1,6 @@
 package sshserver
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -21,7 +20,8 @@ func localCaller() caller.Caller {
 	return caller.Caller{User: "local", Domain: "sdn", Roles: []string{"admin"}}
 }
 
-func listenUnix(path string) (net.Listener, error) {
+// listenUnix opens the console's socket; refused is called for a plugin that tries to use it.
+func listenUnix(path string, refused func(pid int)) (net.Listener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("the path of the console's socket, %s, is longer than %d bytes; choose a home with a shorter path", path, maxSocketPath)
 	}
@@ -38,16 +38,9 @@ func listenUnix(path string) (net.Listener, error) {
 		c.Close()
 		return nil, fmt.Errorf("another controller answers at %s; stop it first", path)
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	l, err := net.Listen("unix", path)
+	l, err := process.Listen(path, process.None, refused)
 	if err != nil {
 		return nil, fmt.Errorf("the console's socket: %w", err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		l.Close()
-		return nil, err
 	}
 	return l, nil
 }

@@ -21,7 +21,7 @@ import (
 	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/host/internal/console/files"
 	"ctl.internal/host/internal/console/history"
-	"ctl.internal/host/internal/plugin/process"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/caller"
 )
 
@@ -114,11 +114,10 @@ func (s *Server) ListenTCP(addr string) (net.Addr, error) {
 
 // ListenLocal opens the unix socket, in a directory of mode 0700.
 func (s *Server) ListenLocal(path string) error {
-	l, err := listenUnix(path)
+	l, err := listenUnix(path, func(pid int) { s.cfg.Log.Warn("a plugin tried to use the console and was refused", "pid", pid) })
 	if err != nil {
 		return err
 	}
-	l = process.Closed(l, process.None, func(pid int) { s.cfg.Log.Warn("a plugin tried to use the console and was refused", "pid", pid) })
 	s.lis = append(s.lis, listener{l, true, &connLimiter{max: maxLocal}})
 	return nil
 }
@@ -171,10 +170,7 @@ func (s *Server) accept(ctx context.Context, l listener, wg *sync.WaitGroup) err
 			return fmt.Errorf("the console's listener %s was closed", l.Addr())
 		case err != nil: // out of descriptors, or a client that gave up: serve on
 			s.cfg.Log.Warn("the console cannot accept a connection", "error", err)
-			select {
-			case <-ctx.Done():
-			case <-time.After(100 * time.Millisecond):
-			}
+			_ = together.Sleep(ctx, 100*time.Millisecond) // the end is seen at the next turn
 			continue
 		}
 		one, cancel := context.WithCancel(ctx)

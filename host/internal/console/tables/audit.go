@@ -58,11 +58,7 @@ func AuditCommands(dir string) []commands.Command {
 				if r.Time.Before(since) || who != "" && r.Who != who && !strings.HasPrefix(r.Who, who+"@") || !strings.Contains(r.What+" "+r.Object, what) {
 					return true
 				}
-				var at any = when(r.Time.Local())
-				if in.Format == "json" {
-					at = r.Time
-				}
-				out.Add(r.Seq, at, console.Printable(r.Who), r.What, console.Printable(r.Object), r.Outcome, r.Address)
+				out.Add(r.Seq, timeCell(in, r.Time), console.Printable(r.Who), r.What, console.Printable(r.Object), r.Outcome, r.Address)
 				return true
 			})
 			if e := in.Emit(out, nil); e != nil {

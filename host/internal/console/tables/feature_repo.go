@@ -46,11 +46,7 @@ func (t features) keyList(_ context.Context, in *commands.Invocation) error {
 	out := &commands.Table{Empty: "No keys", Columns: []commands.Column{{Title: "ID", Key: "id"}, {Title: "State", Key: "state"}, {Title: "By", Key: "by"},
 		{Title: "At", Key: "at"}, {Title: "Catalogues", Key: "repositories"}, {Title: "Fingerprint", Key: "fingerprint"}, {Title: "Public key", Key: "key"}}}
 	for _, k := range t.Keys() {
-		var at any = when(k.At.Local())
-		if in.Format == "json" {
-			at = k.At
-		}
-		out.Add(k.ID, map[bool]string{true: "revoked", false: "trusted"}[k.Revoked], console.Printable(k.By), at, strings.Join(k.Repositories, ", "), k.Fingerprint, k.Key)
+		out.Add(k.ID, map[bool]string{true: "revoked", false: "trusted"}[k.Revoked], console.Printable(k.By), timeCell(in, k.At), strings.Join(k.Repositories, ", "), k.Fingerprint, k.Key)
 	}
 	return in.Emit(out, nil)
 }

@@ -46,6 +46,14 @@ func when(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04:05")
 }
 
+// timeCell is a time in a table: as when has it, and whole as JSON.
+func timeCell(in *commands.Invocation, t time.Time) any {
+	if in.Format == "json" {
+		return t
+	}
+	return when(t)
+}
+
 // field is a line of what an info command shows.
 type field struct{ title, value string }
 

@@ -60,13 +60,11 @@ func (t plugins) list(_ context.Context, in *commands.Invocation) error {
 		{Title: "PID", Key: "pid", Right: true}, {Title: "Restarts", Key: "restarts", Right: true}, {Title: "Since", Key: "since"}, {Title: "Reason", Key: "reason"},
 	}}
 	for _, p := range t.List() {
-		var pid, since any = p.PID, when(p.Since)
-		if in.Format == "json" {
-			since = p.Since
-		} else if p.PID == 0 {
+		var pid any = p.PID
+		if in.Format != "json" && p.PID == 0 {
 			pid = ""
 		}
-		out.Add(p.Name, p.Version, p.State.String(), health(p), pid, p.Restarts, since, p.Reason)
+		out.Add(p.Name, p.Version, p.State.String(), health(p), pid, p.Restarts, timeCell(in, p.Since), p.Reason)
 	}
 	return in.Emit(out, nil)
 }

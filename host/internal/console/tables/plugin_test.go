@@ -98,15 +98,15 @@ func TestPluginCommands(t *testing.T) {
 // A plugin's command is there only while a feature switches it on.
 func TestSourcesFollowFeatures(t *testing.T) {
 	on := func(p, c string) bool { return c == "switch:PrintDB" || p == "host" && c == "aaa:get-users" }
-	if got := FromPlugins(fakePlugins{}, on).Commands(); len(got) != 1 || got[0].Name != "switch:PrintDB" || got[0].Run == nil {
+	if got := FromPlugins(fakePlugins{}, on)(); len(got) != 1 || got[0].Name != "switch:PrintDB" || got[0].Run == nil {
 		t.Errorf("plugins: %v", got)
 	}
 	table := []commands.Command{{Name: "aaa:get-users"}, {Name: "aaa:add-user"}}
-	if got := FromHost("users", func() []commands.Command { return table }, on).Commands(); len(got) != 1 || got[0].Name != "aaa:get-users" {
+	if got := FromHost("users", func() []commands.Command { return table }, on)(); len(got) != 1 || got[0].Name != "aaa:get-users" {
 		t.Errorf("host: %v", got)
 	}
 	whole := func(p, c string) bool { return p == "host" && c == "users" }
-	if got := FromHost("users", func() []commands.Command { return table }, whole).Commands(); len(got) != 2 {
+	if got := FromHost("users", func() []commands.Command { return table }, whole)(); len(got) != 2 {
 		t.Errorf("the whole table: %v", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/sdk/commands"
@@ -23,7 +24,7 @@ func FromPlugins(m interface {
 	List() []plugin.Info
 	Fresh(name string) (grpc.ClientConnInterface, error)
 	OnNode(name string, err error) (grpc.ClientConnInterface, bool)
-}, on CLI) Source {
+}, on CLI) engine.Source {
 	return func() []commands.Command {
 		var out []commands.Command
 		for _, p := range m.List() {
@@ -63,7 +64,7 @@ func repeatable(c commands.Command) commands.Command {
 
 // FromHost is a table of the controller's own that a feature brings: the whole table by its name, or single
 // commands, such as aaa:*.
-func FromHost(name string, table func() []commands.Command, on CLI) Source {
+func FromHost(name string, table func() []commands.Command, on CLI) engine.Source {
 	return func() []commands.Command {
 		var out []commands.Command
 		for _, c := range table() {
@@ -74,9 +75,3 @@ func FromHost(name string, table func() []commands.Command, on CLI) Source {
 		return out
 	}
 }
-
-// Source is a function as package engine's Source.
-type Source func() []commands.Command
-
-// Commands calls the function.
-func (f Source) Commands() []commands.Command { return f() }

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"ctl.internal/bench/rig"
+	"ctl.internal/test/harness"
 )
 
 // bareBadger is Badger with synced writes and otherwise its own settings.
@@ -61,11 +62,11 @@ func startEtcd(dir string) (endpoint string, stop func(), err error) {
 		}
 		at[i] = "http://" + address
 	}
-	server, err := rig.Server(strings.TrimPrefix(at[0], "http://"), program, "--data-dir", dir, "--name", "bench",
+	server, err := harness.Serve(strings.TrimPrefix(at[0], "http://"), exec.Command(program, "--data-dir", dir, "--name", "bench",
 		"--listen-client-urls", at[0], "--advertise-client-urls", at[0],
 		"--listen-peer-urls", at[1], "--initial-advertise-peer-urls", at[1], "--initial-cluster", "bench="+at[1],
 		"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--quota-backend-bytes", "8589934592",
-		"--logger", "zap", "--log-outputs", filepath.Join(filepath.Dir(dir), "etcd.log"))
+		"--logger", "zap", "--log-outputs", filepath.Join(filepath.Dir(dir), "etcd.log")))
 	if err != nil {
 		return "", nil, err
 	}

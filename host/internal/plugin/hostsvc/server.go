@@ -6,9 +6,7 @@
 package hostsvc
 
 import (
-	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,20 +69,13 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 	if n := services.Quotas.Events; n > 0 {
 		s.events = rate.NewLimiter(rate.Limit(n), 10*n)
 	}
-	if err := os.Remove(s.socket); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("an old socket of plugin %s cannot be removed: %w", plugin, err)
-	}
-	lis, err := net.Listen("unix", s.socket)
+	lis, err := process.Listen(s.socket, s.started, func(pid int) {
+		services.Log.Warn("a plugin tried to use the socket of another and was refused", "plugin", plugin, "pid", pid)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("the host's socket for plugin %s cannot be opened: %w", plugin, err)
 	}
-	if err := os.Chmod(s.socket, 0o600); err != nil {
-		lis.Close()
-		return nil, err
-	}
-	lis = netutil.LimitListener(process.Closed(lis, s.started, func(pid int) {
-		services.Log.Warn("a plugin tried to use the socket of another and was refused", "plugin", plugin, "pid", pid)
-	}), connections)
+	lis = netutil.LimitListener(lis, connections)
 	s.grpc = grpc.NewServer(wire.ServerOptions(
 		grpc.ForceServerCodecV2(frames.Codec()),
 		grpc.MaxConcurrentStreams(1024),

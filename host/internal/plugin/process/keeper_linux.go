@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -211,10 +212,21 @@ func ofPlugin(pid int, own func(pid int) bool) bool {
 	return false
 }
 
-// Closed returns a listener at a unix socket that plugins cannot use, but for the processes that own reports: who
-// connects from another is cut off. The kernel restricts such sockets by neither Landlock nor grants.
-func Closed(l net.Listener, own func(pid int) bool, refused func(pid int)) net.Listener {
-	return closedListener{l, own, refused}
+// Listen opens a unix socket of mode 0600, in place of one that is there, that plugins cannot use, but for the processes
+// that own reports: who connects from another is cut off. The kernel restricts such sockets by neither Landlock nor grants.
+func Listen(path string, own func(pid int) bool, refused func(pid int)) (net.Listener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return closedListener{l, own, refused}, nil
 }
 
 // None is the owner of a socket that is not for plugins.

@@ -132,18 +132,17 @@ func TestNothingOfAProcessIsLeft(t *testing.T) {
 func TestAPluginCannotUseASocketOfTheHost(t *testing.T) {
 	k := isolating(t)
 	path := filepath.Join(t.TempDir(), "console.sock")
-	l, err := net.Listen("unix", path)
+	refused := make(chan int, 1)
+	var owner atomic.Int64 // of the socket: a child of the test
+	l, err := Listen(path, func(pid int) bool { return int64(pid) == owner.Load() }, func(pid int) { refused <- pid })
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused := make(chan int, 1)
-	var owner atomic.Int64 // of the socket: a child of the test
-	closed := Closed(l, func(pid int) bool { return int64(pid) == owner.Load() }, func(pid int) { refused <- pid })
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		for {
-			c, err := closed.Accept()
+			c, err := l.Accept()
 			if err != nil {
 				return
 			}
