@@ -69,10 +69,7 @@ func read(path string) (Config, *xmlfile.File, error) {
 	if err != nil {
 		return Config{}, nil, err
 	}
-	if info.Size() > xmlfile.MaxSize {
-		return Config{}, nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", path, info.Size(), xmlfile.MaxSize)
-	}
-	text, err := os.ReadFile(path)
+	text, err := home.ReadBounded(path, xmlfile.MaxSize)
 	if err != nil {
 		return Config{}, nil, err
 	}

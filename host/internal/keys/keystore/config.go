@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,7 +72,7 @@ func ConfigFile(dir home.Dir) string {
 }
 
 func readConfig(path string) (Config, *xmlfile.File, error) {
-	text, err := readFile(path, xmlfile.MaxSize)
+	text, err := home.ReadBounded(path, xmlfile.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return defaults(), nil, nil
 	}
@@ -189,16 +188,4 @@ func list(s string) []string {
 		}
 	}
 	return out
-}
-
-// readFile reads a file of at most limit bytes.
-func readFile(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > limit {
-		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", path, info.Size(), limit)
-	}
-	return os.ReadFile(path)
 }

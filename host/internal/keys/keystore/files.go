@@ -28,7 +28,7 @@ func (f *fileStorage) load(context.Context) (saved, error) {
 		to   *[]byte
 	}{{c.Name, &s.Ctl}, {c.TrustName, &s.Trust}} {
 		path := f.dir.SSL(p.name)
-		b, err := readFile(path, maxStore)
+		b, err := home.ReadBounded(path, maxStore)
 		if errors.Is(err, fs.ErrNotExist) {
 			missing++
 			continue
