@@ -135,7 +135,7 @@ func (c *Config) check() error {
 	if len(c.Bundle) > 100 || strings.ContainsAny(c.Bundle, "/\x00") {
 		return fmt.Errorf("<bundle-name> %q: up to 100 characters without a slash", c.Bundle)
 	}
-	if _, err := parseDName(c.DName); err != nil {
+	if _, _, err := parseDName(c.DName); err != nil {
 		return err
 	}
 	if _, err := c.keySpec(); err != nil {
