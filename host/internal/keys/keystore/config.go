@@ -157,10 +157,8 @@ func checkPassword(p string) error {
 	if len(p) < 6 || len(p) > 256 {
 		return errors.New("a keystore password has 6 to 256 characters")
 	}
-	for _, r := range p {
-		if r < 0x20 || r > 0x7e {
-			return errors.New("a keystore password has printable ASCII characters only")
-		}
+	if strings.ContainsFunc(p, func(r rune) bool { return r < 0x20 || r > 0x7e }) {
+		return errors.New("a keystore password has printable ASCII characters only")
 	}
 	return nil
 }
