@@ -115,27 +115,21 @@ func salt(to *string) func(string) error {
 }
 
 // complete makes what is empty at random, and reports whether anything was.
-func (c *Config) complete() (bool, error) {
-	changed := false
+func (c *Config) complete() bool {
+	made := c.Key == "" || c.Salt == ""
 	if c.Key == "" {
 		const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 		for range c.KeyCharacters {
-			i, err := rand.Int(rand.Reader, big.NewInt(int64(len(letters))))
-			if err != nil {
-				return false, err
-			}
+			i, _ := rand.Int(rand.Reader, big.NewInt(int64(len(letters)))) // never fails since Go 1.24
 			c.Key += string(letters[i.Int64()])
 		}
-		changed = true
 	}
 	if c.Salt == "" {
 		b := make([]byte, saltSize)
-		if _, err := rand.Read(b); err != nil {
-			return false, err
-		}
-		c.Salt, changed = base64.StdEncoding.EncodeToString(b), true
+		_, _ = rand.Read(b)
+		c.Salt = base64.StdEncoding.EncodeToString(b)
 	}
-	return changed, nil
+	return made
 }
 
 // write puts key, salt and parameters into the file; comments and all else stay.
