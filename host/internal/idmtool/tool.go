@@ -115,7 +115,7 @@ func (t *tool) askNew(request string) (string, error) {
 		return "", err
 	}
 	if first != second {
-		return "", errors.New("Passwords did not match;  cancelling the " + request + " request")
+		return "", failure("Passwords did not match;  cancelling the " + request + " request")
 	}
 	return first, nil
 }
@@ -162,16 +162,21 @@ func (t *tool) run(ctx context.Context, c request) error {
 	return t.show(resp.StatusCode, data)
 }
 
+// failure is a sentence for the user, as the script says it.
+type failure string
+
+func (f failure) Error() string { return string(f) }
+
 func (t *tool) unreachable(err error) error {
 	var cert *tls.CertificateVerificationError
 	if errors.As(err, &cert) {
-		return fmt.Errorf("The certificate of %s cannot be verified (%v); -k accepts it unverified", t.base, cert.Err)
+		return failure(fmt.Sprintf("The certificate of %s cannot be verified (%v); -k accepts it unverified", t.base, cert.Err))
 	}
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	return fmt.Errorf("Unable to connect to %s: %v; is the controller running? --target-host names another one", t.base, err)
+	return failure(fmt.Sprintf("Unable to connect to %s: %v; is the controller running? --target-host names another one", t.base, err))
 }
 
 // show prints the outcome of a request.
@@ -200,7 +205,7 @@ func (t *tool) show(status int, data []byte) error {
 	if details != "" { // such as whether the login is wrong or a role is missing
 		text += "\n" + printable(details)
 	}
-	return errors.New(text)
+	return failure(text)
 }
 
 // printable keeps a server's text from moving the cursor.
