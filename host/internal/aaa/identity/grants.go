@@ -27,11 +27,7 @@ func (s *Service) CreateGrant(ctx context.Context, g Grant) error {
 		if err != nil {
 			return nil, err
 		}
-		exists, err := v.has(k.byUser())
-		if exists {
-			err = fault.New(fault.Exists, "grant %s exists already", g.ID())
-		}
-		return k.put(), err
+		return k.put(), v.absent(k.byUser(), "grant", g.ID())
 	})
 	return s.done(ctx, err, "create grant", g.ID())
 }

@@ -105,11 +105,15 @@ func remove(key string) datastore.Op { return datastore.Delete(namespace, key) }
 type view struct{ sn datastore.Snapshot }
 
 func get[T any](v view, key string) (T, error) {
-	var r T
 	e, err := v.sn.Get(namespace, key)
 	if err != nil {
-		return r, err
+		var none T
+		return none, err
 	}
+	return decode[T](e)
+}
+
+func decode[T any](e datastore.Entry) (r T, err error) {
 	if err := json.Unmarshal(e.Value, &r); err != nil {
 		return r, fault.Wrap(fault.Internal, err, "an identity record is damaged")
 	}
@@ -133,6 +137,15 @@ func (v view) has(key string) (bool, error) {
 	return err == nil, err
 }
 
+// absent is an Exists fault when the key of a new thing is there already.
+func (v view) absent(key, what, id string) error {
+	exists, err := v.has(key)
+	if exists {
+		return fault.New(fault.Exists, "%s %s exists already", what, id)
+	}
+	return err
+}
+
 // grants lists the grants under a prefix of any of the three indexes.
 func (v view) grants(prefix string) ([]grantKeys, error) {
 	var out []grantKeys
@@ -153,9 +166,9 @@ func list[R, T any](ctx context.Context, s *Service, kind string, p Page, build 
 			if err != nil {
 				return nil, err
 			}
-			var r R
-			if err := json.Unmarshal(e.Value, &r); err != nil {
-				return nil, fault.Wrap(fault.Internal, err, "an identity record is damaged")
+			r, err := decode[R](e)
+			if err != nil {
+				return nil, err
 			}
 			out = append(out, build(strings.Split(e.Key, "/"), r))
 		}

@@ -70,14 +70,10 @@ func (s *Service) CreateUser(ctx context.Context, u User, password string) error
 }
 
 func (v view) mayCreate(u User) error {
-	if _, err := find[domainRecord](v, domainKey(u.Domain), "domain", u.Domain); err != nil {
+	if _, err := v.domain(u.Domain); err != nil {
 		return err
 	}
-	exists, err := v.has(userKey(u.Domain, u.Name))
-	if exists {
-		return fault.New(fault.Exists, "user %s exists already", u.ID())
-	}
-	return err
+	return v.absent(userKey(u.Domain, u.Name), "user", u.ID())
 }
 
 func (s *Service) checkUser(u User) error {
