@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -158,10 +159,5 @@ func compileConfig(o Options) (config, error) {
 }
 
 func plainText(s string) bool {
-	for _, r := range s {
-		if r < ' ' || r > '~' || r == '"' || r == '\\' {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
 }

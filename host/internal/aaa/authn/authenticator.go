@@ -24,10 +24,9 @@ type Options struct {
 	Tokens   *token.Service // nil = no bearer tokens
 	Throttle *throttle.Limiter
 	// Attempt is called with every login, good or bad; it must not block.
-	Attempt   func(context.Context, Attempt)
-	CacheSize int           // verified logins held; 0 = 10,000
-	CacheFor  time.Duration // how long one of an outside realm is believed; 0 = 1 minute, less = not at all
-	Now       func() time.Time
+	Attempt  func(context.Context, Attempt)
+	CacheFor time.Duration // how long one of an outside realm is believed; 0 = 1 minute, less = not at all
+	Now      func() time.Time
 	// Wait delays an answer; nil = a timer.
 	Wait func(context.Context, time.Duration) error
 	// Waiting is called while a request waits for the verification of its password, until
@@ -49,7 +48,6 @@ type Authenticator struct {
 
 // New returns an Authenticator.
 func New(o Options) *Authenticator {
-	o.CacheSize = cmp.Or(o.CacheSize, 10_000)
 	o.CacheFor = cmp.Or(o.CacheFor, time.Minute)
 	if o.Now == nil {
 		o.Now = time.Now
@@ -66,7 +64,7 @@ func New(o Options) *Authenticator {
 	if o.Waiting == nil {
 		o.Waiting = func(context.Context) func() { return func() {} }
 	}
-	return &Authenticator{o: o, digests: newDigests(), cache: cache.New[digest, *verified](o.CacheSize), waiting: make(chan struct{}, 1024),
+	return &Authenticator{o: o, digests: newDigests(), cache: cache.New[digest, *verified](maxVerified), waiting: make(chan struct{}, 1024),
 		found: cache.New[token.Outside, lookedUp](maxFound)}
 }
 

@@ -99,19 +99,13 @@ func (s *Service) Used(ctx context.Context, token string) error {
 // Sessions lists the live sessions of the holder of one; current is its token.
 func (s *Service) Sessions(ctx context.Context, user, current string) ([]Session, error) {
 	out := []Session{}
-	err := s.sessions(ctx, user, func(d string, r *record) {
-		one := r.shown()
-		one.Current = d == digestOf(current)
-		out = append(out, one)
-	})
-	return out, err
-}
-
-func (s *Service) sessions(ctx context.Context, user string, f func(digest string, r *record)) error {
-	return s.each(ctx, userKey(user, ""), func(d string, r *record) bool {
+	err := s.each(ctx, userKey(user, ""), func(d string, r *record) bool {
 		if r.Session != nil && s.o.Now().Before(r.Expires) {
-			f(d, r)
+			one := r.shown()
+			one.Current = d == digestOf(current)
+			out = append(out, one)
 		}
 		return true
 	})
+	return out, err
 }
