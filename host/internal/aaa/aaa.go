@@ -10,6 +10,7 @@ package aaa
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,7 +23,6 @@ import (
 	"ctl.internal/host/internal/aaa/accounting"
 	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/host/internal/aaa/broker"
-	aaaconfig "ctl.internal/host/internal/aaa/config"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/idm"
 	"ctl.internal/host/internal/aaa/password"
@@ -32,6 +32,12 @@ import (
 	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/host/internal/aaa/token"
 )
+
+// Modules are the YANG modules, yang/*.yang: the policies (aaa) and the authorization
+// broker (authorization-schema).
+//
+//go:embed yang/*.yang
+var Modules embed.FS
 
 // AAA is the whole of access control. It is safe for concurrent use.
 type AAA struct {
@@ -154,7 +160,7 @@ func compileConfig(o Options) (config, error) {
 		ruleErr = servletRule(f, set)
 	}
 	var ttlErr error
-	c.timeToLive, ttlErr = aaaconfig.TimeToLive("etc/ctl/karaf/08-authn-config.xml", o.AuthnConfig)
+	c.timeToLive, ttlErr = timeToLive("etc/ctl/karaf/08-authn-config.xml", o.AuthnConfig)
 	return c, errors.Join(parseErr, ruleErr, realmErr, err, ttlErr)
 }
 

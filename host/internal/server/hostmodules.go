@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	aaayang "ctl.internal/host/internal/aaa/yang"
+	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/keys/encrypt"
 	certrpc "ctl.internal/host/internal/keys/keystore/rpc"
@@ -25,16 +25,13 @@ func hostModules() (*pluginv1.Manifest, error) {
 	add := func(name, text string) {
 		p.YangModules = append(p.YangModules, &pluginv1.YangModule{Name: name, Text: text, Implemented: true})
 	}
-	for _, dir := range []struct {
-		files embed.FS
-		match string
-	}{{aaayang.Modules, "*.yang"}, {ownModules, "yang/*.yang"}} {
-		files, err := fs.Glob(dir.files, dir.match)
+	for _, dir := range []embed.FS{aaa.Modules, ownModules} {
+		files, err := fs.Glob(dir, "yang/*.yang")
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range files {
-			text, err := dir.files.ReadFile(f)
+			text, err := dir.ReadFile(f)
 			if err != nil {
 				return nil, err
 			}
