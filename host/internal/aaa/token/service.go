@@ -206,19 +206,26 @@ func (s *Service) Exchange(ctx context.Context, token string, allowed func(Holde
 			return Pair{}, Holder{}, err
 		}
 		r.Used = true
-		data, err := json.Marshal(r)
-		if err != nil {
-			return Pair{}, Holder{}, err
-		}
-		_, err = s.o.Store.Commit(ctx, datastore.Txn{
-			Compares: []datastore.Compare{{Namespace: namespace, Key: tokenKey(d), Revision: rev}},
-			Ops:      append(ops, datastore.Put(namespace, tokenKey(d), data)),
-		})
+		err = s.replace(ctx, d, rev, r, ops...)
 		if errors.Is(err, datastore.ErrConflict) {
 			continue // another has exchanged it meanwhile
 		}
 		return pair, h, err
 	}
+}
+
+// replace writes a record that was read at a revision, together with more; datastore.ErrConflict if another has
+// written it since.
+func (s *Service) replace(ctx context.Context, d string, rev datastore.Revision, r *record, more ...datastore.Op) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = s.o.Store.Commit(ctx, datastore.Txn{
+		Compares: []datastore.Compare{{Namespace: namespace, Key: tokenKey(d), Revision: rev}},
+		Ops:      append(more, datastore.Put(namespace, tokenKey(d), data)),
+	})
+	return err
 }
 
 // endFamily removes all tokens of the login that a refresh token is of.

@@ -3,7 +3,6 @@ package token
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -76,19 +75,11 @@ func (s *Service) Used(ctx context.Context, token string) error {
 	if err != nil || kept == nil {
 		return err
 	}
-	fresh := *kept
-	fresh.Expires = now.Add(kept.Session.Idle)
-	if fresh.Expires.After(kept.Ends) {
-		fresh.Expires = kept.Ends
+	kept.Expires = now.Add(kept.Session.Idle)
+	if kept.Expires.After(kept.Ends) {
+		kept.Expires = kept.Ends
 	}
-	data, err := json.Marshal(fresh)
-	if err != nil {
-		return err
-	}
-	_, err = s.o.Store.Commit(ctx, datastore.Txn{
-		Compares: []datastore.Compare{{Namespace: namespace, Key: tokenKey(d), Revision: rev}},
-		Ops:      []datastore.Op{datastore.Put(namespace, tokenKey(d), data)},
-	})
+	err = s.replace(ctx, d, rev, kept)
 	if errors.Is(err, datastore.ErrConflict) {
 		return nil // another request has noted it, or the session was ended
 	}
