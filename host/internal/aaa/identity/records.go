@@ -129,12 +129,18 @@ func find[T any](v view, key, what, id string) (T, error) {
 	return r, err
 }
 
-func (v view) has(key string) (bool, error) {
-	_, err := v.sn.Get(namespace, key)
+// revision is that of a record, 0 if there is none.
+func (v view) revision(key string) (datastore.Revision, error) {
+	e, err := v.sn.Get(namespace, key)
 	if errors.Is(err, datastore.ErrNotFound) {
-		return false, nil
+		return 0, nil
 	}
-	return err == nil, err
+	return e.Revision, err
+}
+
+func (v view) has(key string) (bool, error) {
+	r, err := v.revision(key)
+	return r > 0, err
 }
 
 // absent is an Exists fault when the key of a new thing is there already.

@@ -30,12 +30,11 @@ func (s *Service) Users(ctx context.Context, p Page) ([]User, error) {
 }
 
 // User returns one user; NotFound if the id does not exist.
-func (s *Service) User(ctx context.Context, id string) (u User, err error) {
-	err = s.read(ctx, func(v view) error {
-		u, _, err = v.user(id)
-		return err
+func (s *Service) User(ctx context.Context, id string) (User, error) {
+	return reading(ctx, s, func(v view) (User, error) {
+		u, _, err := v.user(id)
+		return u, err
 	})
-	return u, err
 }
 
 func (v view) user(id string) (User, userRecord, error) {
