@@ -90,13 +90,12 @@ func (s *Service) Used(ctx context.Context, token string) error {
 // Sessions lists the live sessions of the holder of one; current is its token.
 func (s *Service) Sessions(ctx context.Context, user, current string) ([]Session, error) {
 	out := []Session{}
-	err := s.each(ctx, userKey(user, ""), func(d string, r *record) bool {
+	err := s.each(ctx, userKey(user, ""), func(d string, r *record) {
 		if r.Session != nil && s.o.Now().Before(r.Expires) {
 			one := r.shown()
 			one.Current = d == digestOf(current)
 			out = append(out, one)
 		}
-		return true
 	})
 	return out, err
 }
