@@ -30,7 +30,7 @@ type Client struct {
 func New(s Settings, t *trust.Source) *Client {
 	c := &Client{s: s, users: newPool(s, t, nil)}
 	if s.SystemUser != "" {
-		c.sys = newPool(s, t, func(_ context.Context, conn *conn) error {
+		c.sys = newPool(s, t, func(conn *conn) error {
 			if err := conn.bind(s.SystemUser, s.SystemPassword); err != nil {
 				return fmt.Errorf("the system account cannot log in: %w", err)
 			}

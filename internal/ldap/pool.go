@@ -14,7 +14,7 @@ import (
 type pool struct {
 	s     Settings
 	trust *trust.Source
-	ready func(context.Context, *conn) error // makes a fresh connection usable; may be nil; one it fails on is closed
+	ready func(*conn) error // makes a fresh connection usable; may be nil; one it fails on is closed
 	slots chan struct{}
 
 	mu      sync.Mutex
@@ -23,7 +23,7 @@ type pool struct {
 	closed  bool
 }
 
-func newPool(s Settings, t *trust.Source, ready func(context.Context, *conn) error) *pool {
+func newPool(s Settings, t *trust.Source, ready func(*conn) error) *pool {
 	return &pool{s: s, trust: t, ready: ready, slots: make(chan struct{}, s.Connections)}
 }
 
@@ -86,7 +86,7 @@ func (p *pool) prepare(ctx context.Context, c *conn) error {
 		return nil
 	}
 	stop := context.AfterFunc(ctx, c.cut)
-	err := p.ready(ctx, c)
+	err := p.ready(c)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}

@@ -90,8 +90,7 @@ func (a *Authenticator) Request(ctx context.Context, h http.Header, from netip.A
 
 func (a *Authenticator) basic(ctx context.Context, text string, from netip.AddrPort) (*Login, error) {
 	d := a.digests.of('b', text)
-	if l := a.remembered(ctx, d); l != nil {
-		a.again(ctx, l, from)
+	if l := a.again(ctx, d, from); l != nil {
 		return l, nil
 	}
 	user, password, ok := basicPair(text)
@@ -105,19 +104,23 @@ func (a *Authenticator) basic(ctx context.Context, text string, from netip.AddrP
 // Login verifies user and password, as the token endpoint and the console do.
 func (a *Authenticator) Login(ctx context.Context, c Credentials) (*Login, error) {
 	d := a.digests.of('l', strconv.Itoa(len(c.User))+":"+c.User+c.Password)
-	if l := a.remembered(ctx, d); l != nil {
-		a.again(ctx, l, c.Address)
+	if l := a.again(ctx, d, c.Address); l != nil {
 		return l, nil
 	}
 	return a.login(ctx, d, c)
 }
 
-// again accounts for a login that was verified before.
-func (a *Authenticator) again(ctx context.Context, l *Login, from netip.AddrPort) {
+// again returns the login of credentials verified before, and accounts for it; nil if there is none.
+func (a *Authenticator) again(ctx context.Context, d digest, from netip.AddrPort) *Login {
+	l := a.remembered(ctx, d)
+	if l == nil {
+		return nil
+	}
 	if a.o.Throttle.Failing() { // the common case is no, without a lock
 		a.o.Throttle.Seen(a.account(l.User, l.Domain), from.Addr())
 	}
 	a.o.Attempt(ctx, Attempt{User: l.User, Realm: l.Realm, Address: from, OK: true})
+	return l
 }
 
 func (a *Authenticator) bearer(ctx context.Context, token string, from netip.AddrPort) (*Login, error) {

@@ -33,33 +33,32 @@ func (s *Service) CreateGrant(ctx context.Context, g Grant) error {
 }
 
 // GrantedRoles lists the roles a user holds in a domain.
-func (s *Service) GrantedRoles(ctx context.Context, domain, user string) (out []Role, err error) {
-	out = []Role{}
-	err = s.read(ctx, func(v view) error {
+func (s *Service) GrantedRoles(ctx context.Context, domain, user string) ([]Role, error) {
+	return reading(ctx, s, func(v view) ([]Role, error) {
 		if _, err := v.domain(domain); err != nil {
-			return err
+			return nil, err
 		}
 		u, _, err := v.user(user)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		grants, err := v.grants(join("grant", u.Domain, u.Name) + "/")
 		if err != nil {
-			return err
+			return nil, err
 		}
+		out := []Role{}
 		for _, g := range grants {
 			if g.domain != domain {
 				continue
 			}
 			r, err := v.role(g.role + "@" + g.roleDomain)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			out = append(out, r)
 		}
-		return nil
+		return out, nil
 	})
-	return out, err
 }
 
 // DeleteGrant takes a role from a user.
