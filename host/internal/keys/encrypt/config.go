@@ -11,7 +11,6 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/home/xmlfile"
@@ -141,15 +140,9 @@ func (c Config) write(dir home.Dir) error {
 
 // params are the elements of the parameters, with what they were.
 func (c Config) params(old Config) []xmlfile.Change {
-	number := func(n int) string {
-		if n == 0 {
-			return "" // left out: the documented value
-		}
-		return strconv.Itoa(n)
-	}
 	return []xmlfile.Change{
 		{Path: "encrypt-method", Old: old.Method, Value: c.Method}, {Path: "encrypt-type", Old: old.Type, Value: c.Type}, {Path: "cipher-transforms", Old: old.Transform, Value: c.Transform},
-		{Path: "encrypt-iteration-count", Old: number(old.Iterations), Value: number(c.Iterations)}, {Path: "encrypt-key-length", Old: number(old.Length), Value: number(c.Length)},
+		{Path: "encrypt-iteration-count", Old: xmlfile.Decimal(old.Iterations), Value: xmlfile.Decimal(c.Iterations)}, {Path: "encrypt-key-length", Old: xmlfile.Decimal(old.Length), Value: xmlfile.Decimal(c.Length)},
 	}
 }
 
