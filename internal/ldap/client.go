@@ -28,10 +28,9 @@ type Client struct {
 
 // New returns a client; it connects when it is first asked.
 func New(s Settings, t *trust.Source) *Client {
-	d := &dialer{s: s, trust: t}
-	c := &Client{s: s, users: newPool(d, s, nil)}
+	c := &Client{s: s, users: newPool(s, t, nil)}
 	if s.SystemUser != "" {
-		c.sys = newPool(d, s, func(_ context.Context, conn *conn) error {
+		c.sys = newPool(s, t, func(conn *conn) error {
 			if err := conn.bind(s.SystemUser, s.SystemPassword); err != nil {
 				return fmt.Errorf("the system account cannot log in: %w", err)
 			}

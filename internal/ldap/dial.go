@@ -11,8 +11,6 @@ import (
 
 	ber "github.com/go-asn1-ber/asn1-ber"
 	goldap "github.com/go-ldap/ldap/v3"
-
-	"ctl.internal/sdk/realm/trust"
 )
 
 // Bound sets limits of the whole process, so a plugin calls it once, before it makes
@@ -27,22 +25,17 @@ func Bound() {
 	runtime.GOMAXPROCS(1)
 }
 
-type dialer struct {
-	s     Settings
-	trust *trust.Source
-}
-
 // dial connects to a server and agrees on TLS, verifying its certificate.
-func (d *dialer) dial(ctx context.Context, index int) (*conn, error) {
-	server := d.s.Servers[index]
-	ctx, cancel := context.WithTimeout(ctx, d.s.Dial)
+func (p *pool) dial(ctx context.Context, index int) (*conn, error) {
+	server := p.s.Servers[index]
+	ctx, cancel := context.WithTimeout(ctx, p.s.Dial)
 	defer cancel()
 	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", server.Address)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", server.URL, err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
-	c, err := d.agree(ctx, raw, server)
+	c, err := p.agree(ctx, raw, server)
 	if !stop() || err != nil {
 		_ = raw.Close()
 		if err == nil || ctx.Err() != nil {
@@ -53,30 +46,28 @@ func (d *dialer) dial(ctx context.Context, index int) (*conn, error) {
 	return &conn{Conn: c, raw: raw, server: index, since: time.Now()}, nil
 }
 
-func (d *dialer) agree(ctx context.Context, raw net.Conn, server Server) (*goldap.Conn, error) {
-	if !server.TLS && !d.s.StartTLS {
-		c := goldap.NewConn(raw, false)
-		c.Start()
-		return c, nil
-	}
-	settings, err := d.trust.Client(ctx, server.Host)
-	if err != nil {
-		return nil, err
+func (p *pool) agree(ctx context.Context, raw net.Conn, server Server) (*goldap.Conn, error) {
+	var settings *tls.Config
+	if server.TLS || p.s.StartTLS {
+		var err error
+		if settings, err = p.trust.Client(ctx, server.Host); err != nil {
+			return nil, err
+		}
 	}
 	if server.TLS {
 		secure := tls.Client(raw, settings)
 		if err := secure.HandshakeContext(ctx); err != nil {
 			return nil, err
 		}
-		c := goldap.NewConn(secure, true)
-		c.Start()
-		return c, nil
+		raw = secure
 	}
-	c := goldap.NewConn(raw, false)
+	c := goldap.NewConn(raw, server.TLS)
 	c.Start()
-	if err := c.StartTLS(settings); err != nil {
-		_ = c.Close()
-		return nil, err
+	if p.s.StartTLS && !server.TLS {
+		if err := c.StartTLS(settings); err != nil {
+			_ = c.Close()
+			return nil, err
+		}
 	}
 	return c, nil
 }

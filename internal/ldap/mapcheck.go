@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -43,11 +44,7 @@ func (m *mapCheck) run(ctx context.Context, search Search, base, attribute strin
 
 // unmatched says which keys can give no role.
 func (r *Roles) unmatched(ctx context.Context, search Search, base, attribute string) (out []string) {
-	keys := make([]string, 0, len(r.exact))
-	for k := range r.exact {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
+	keys := slices.Sorted(maps.Keys(r.exact))
 	for _, key := range keys[:min(len(keys), maxChecked)] {
 		q := Query{Base: base, Filter: "(" + attribute + "=" + Filter("{0}", key) + ")", Attributes: []string{attribute}, Limit: 1}
 		what := fmt.Sprintf("no entry below %s has %s = %s", base, attribute, key)

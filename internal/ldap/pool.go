@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"ctl.internal/sdk/realm/trust"
 )
 
 // pool lends connections, each to one login at a time.
 type pool struct {
-	d     *dialer
 	s     Settings
-	ready func(context.Context, *conn) error // makes a fresh connection usable; may be nil; one it fails on is closed
+	trust *trust.Source
+	ready func(*conn) error // makes a fresh connection usable; may be nil; one it fails on is closed
 	slots chan struct{}
 
 	mu      sync.Mutex
@@ -21,8 +23,8 @@ type pool struct {
 	closed  bool
 }
 
-func newPool(d *dialer, s Settings, ready func(context.Context, *conn) error) *pool {
-	return &pool{d: d, s: s, ready: ready, slots: make(chan struct{}, s.Connections)}
+func newPool(s Settings, t *trust.Source, ready func(*conn) error) *pool {
+	return &pool{s: s, trust: t, ready: ready, slots: make(chan struct{}, s.Connections)}
 }
 
 // use calls f with a connection. When the connection turns out to be broken, f is
@@ -66,7 +68,7 @@ func isAnswer(err error) bool {
 func (p *pool) fresh(ctx context.Context, index, shares int, f func(context.Context, *conn) error) error {
 	limit, cancel := context.WithTimeout(ctx, remaining(ctx)/time.Duration(shares))
 	defer cancel()
-	c, err := p.d.dial(limit, index)
+	c, err := p.dial(limit, index)
 	if err != nil {
 		return err
 	}
@@ -84,7 +86,7 @@ func (p *pool) prepare(ctx context.Context, c *conn) error {
 		return nil
 	}
 	stop := context.AfterFunc(ctx, c.cut)
-	err := p.ready(ctx, c)
+	err := p.ready(c)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}

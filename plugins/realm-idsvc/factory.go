@@ -24,16 +24,14 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 		domain:  r.String("defaultDomain", "Default"),
 		appCred: r.Bool("applicationCredentials", false),
 	}
-	account := newAccount(r, s)
-	u, warnings := address(r, text, verify)
+	s.account = newAccount(r, s)
+	var warnings []string
+	s.base, warnings = address(r, text, verify)
 	if err := r.Err(); err != nil {
 		return nil, nil, err
 	}
-	s.endpoint = u.JoinPath("auth", "tokens").String() + "?nocatalog"
-	if s.account = account; account != nil {
-		account.base = u
-	}
-	s.client = newClient(f.trust, u.Hostname(), verify)
+	s.endpoint = s.base.JoinPath("auth", "tokens").String() + "?nocatalog"
+	s.client = newClient(f.trust, s.base.Hostname(), verify)
 	return s, warnings, nil
 }
 

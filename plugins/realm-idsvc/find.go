@@ -1,6 +1,7 @@
 package realmidsvc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,7 +20,6 @@ import (
 type account struct {
 	s                      *service
 	user, password, domain string
-	base                   *url.URL
 
 	mu    sync.Mutex
 	token string
@@ -41,9 +41,7 @@ func (s *service) Find(ctx context.Context, user, domain string) (realm.Result, 
 	if s.account == nil {
 		return realm.Result{}, realm.ErrNoFinder
 	}
-	if domain == "" {
-		domain = s.domain
-	}
+	domain = cmp.Or(domain, s.domain)
 	if credentialID.MatchString(user) && s.appCred || len(user) > maxName || len(domain) > maxName {
 		return refused("an application credential cannot be looked up")
 	}
@@ -119,7 +117,7 @@ func (a *account) get(ctx context.Context, path string, q url.Values, into any) 
 		if err != nil {
 			return err
 		}
-		u := a.base.JoinPath(path)
+		u := a.s.base.JoinPath(path)
 		u.RawQuery = q.Encode()
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 		if err != nil {

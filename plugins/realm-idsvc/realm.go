@@ -2,6 +2,7 @@ package realmidsvc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,6 +26,7 @@ const (
 // service is one instance of etc/sec.ini.
 type service struct {
 	client           *http.Client
+	base             *url.URL // of the API, up to its version
 	endpoint, domain string
 	appCred          bool
 	account          *account // that looks users up; nil without one
@@ -32,10 +34,7 @@ type service struct {
 
 // Authenticate implements realm.Realm.
 func (s *service) Authenticate(ctx context.Context, c realm.Credentials) (realm.Result, error) {
-	domain := c.Domain
-	if domain == "" {
-		domain = s.domain
-	}
+	domain := cmp.Or(c.Domain, s.domain)
 	switch {
 	case c.User == "" || c.Password == "":
 		return refused("an empty name or password")

@@ -10,10 +10,12 @@ package aaa
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -21,7 +23,6 @@ import (
 	"ctl.internal/host/internal/aaa/accounting"
 	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/host/internal/aaa/broker"
-	aaaconfig "ctl.internal/host/internal/aaa/config"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/idm"
 	"ctl.internal/host/internal/aaa/password"
@@ -31,6 +32,12 @@ import (
 	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/host/internal/aaa/token"
 )
+
+// Modules are the YANG modules, yang/*.yang: the policies (aaa) and the authorization
+// broker (authorization-schema).
+//
+//go:embed yang/*.yang
+var Modules embed.FS
 
 // AAA is the whole of access control. It is safe for concurrent use.
 type AAA struct {
@@ -153,15 +160,10 @@ func compileConfig(o Options) (config, error) {
 		ruleErr = servletRule(f, set)
 	}
 	var ttlErr error
-	c.timeToLive, ttlErr = aaaconfig.TimeToLive("etc/ctl/karaf/08-authn-config.xml", o.AuthnConfig)
+	c.timeToLive, ttlErr = timeToLive("etc/ctl/karaf/08-authn-config.xml", o.AuthnConfig)
 	return c, errors.Join(parseErr, ruleErr, realmErr, err, ttlErr)
 }
 
 func plainText(s string) bool {
-	for _, r := range s {
-		if r < ' ' || r > '~' || r == '"' || r == '\\' {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
 }

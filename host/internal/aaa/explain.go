@@ -68,8 +68,7 @@ func (a *AAA) Explain(ctx context.Context, user, method, path string) (*Explanat
 			v.Policy = a.policies.First(one)
 		}
 		q.Path = one
-		e := &explaining{env: env{aaa: a, ctx: ctx}, known: x.Login == ""}
-		verdict := a.rules.Decide(e, &q)
+		verdict := a.rules.Decide(&explaining{env{aaa: a, ctx: ctx}}, &q)
 		v.Verdict = verdict.String()
 		if verdict != rules.Pass && x.Verdict == rules.Pass.String() {
 			v.Decisive, x.Verdict, x.Reason = true, verdict.String(), why(v, verdict, x)
@@ -85,13 +84,10 @@ func (a *AAA) Explain(ctx context.Context, user, method, path string) (*Explanat
 }
 
 // explaining is an env in which the user either is logged in already or cannot log in.
-type explaining struct {
-	env
-	known bool
-}
+type explaining struct{ env }
 
-func (e *explaining) Authenticate(*rules.Request, rules.Schemes) (rules.Verdict, bool) {
-	if e.known {
+func (e *explaining) Authenticate(r *rules.Request, _ rules.Schemes) (rules.Verdict, bool) {
+	if r.Known {
 		return rules.Pass, true
 	}
 	return rules.Unauthenticated, true

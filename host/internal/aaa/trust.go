@@ -3,7 +3,6 @@ package aaa
 import (
 	"context"
 	"encoding/json"
-	"net/netip"
 	"time"
 
 	"ctl.internal/host/internal/aaa/throttle"
@@ -43,7 +42,7 @@ func (a *AAA) keepTrust(ctx context.Context, l *throttle.Limiter) error {
 		if err == nil {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), trustWrite)
 			defer cancel()
-			_, err = a.o.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put(trustNamespace, trustKey(t.User, t.From), value)}})
+			_, err = a.o.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put(trustNamespace, t.User+"\x00"+t.From.String(), value)}})
 		}
 		if err != nil {
 			a.log.Warn("where a user has logged in from is not kept: after a restart guesses may delay the user there", "error", err)
@@ -51,5 +50,3 @@ func (a *AAA) keepTrust(ctx context.Context, l *throttle.Limiter) error {
 	})
 	return err
 }
-
-func trustKey(user string, from netip.Addr) string { return user + "\x00" + from.String() }

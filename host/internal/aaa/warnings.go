@@ -2,6 +2,7 @@ package aaa
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -86,11 +87,7 @@ func (w *warner) unreachable(i int) {
 	case !known && servlets[first] != "":
 		w.warn(r.Line, "%s matches nothing here: rules are for full paths; write %s%s = %s", text, servlets[first], slashed(text), r.Text)
 	case !known:
-		var names []string
-		for n := range served {
-			names = append(names, n)
-		}
-		w.warn(r.Line, "%s matches nothing unless a plugin serves paths below /%s%s", text, first, nearest.Hint(first, names))
+		w.warn(r.Line, "%s matches nothing unless a plugin serves paths below /%s%s", text, first, nearest.Hint(first, slices.Sorted(maps.Keys(served))))
 	case literal && second != nil && !slices.Contains(second, s):
 		w.warn(r.Line, "%s matches nothing: below /%s there are %s only%s", text, first, strings.Join(second, ", "), nearest.Hint(s, second))
 	}

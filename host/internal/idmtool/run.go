@@ -2,7 +2,6 @@ package idmtool
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,11 +26,6 @@ type Env struct {
 	// Nil = lines are read from Stdin.
 	ReadPassword func() (string, error)
 }
-
-// failure ends the run with exit code 1; its text has been printed when empty.
-type failure struct{ text string }
-
-func (f failure) Error() string { return f.text }
 
 // Run runs one command and returns the exit code.
 func Run(ctx context.Context, args []string, env Env) int {
@@ -58,15 +52,11 @@ func Run(ctx context.Context, args []string, env Env) int {
 	if t.password, err = t.ask("Password: "); err == nil {
 		err = t.run(ctx, commandOf(o.command).call(t, o.args))
 	}
-	var f failure
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.As(err, &f) && f.text == "":
-	default:
+	if err != nil {
 		fmt.Fprintln(env.Stdout, err)
+		return exitFailed
 	}
-	return exitFailed
+	return exitOK
 }
 
 type options struct {

@@ -115,7 +115,7 @@ func (t *tool) askNew(request string) (string, error) {
 		return "", err
 	}
 	if first != second {
-		return "", failure{"Passwords did not match;  cancelling the " + request + " request"}
+		return "", failure("Passwords did not match;  cancelling the " + request + " request")
 	}
 	return first, nil
 }
@@ -157,30 +157,35 @@ func (t *tool) run(ctx context.Context, c request) error {
 		return t.unreachable(err)
 	}
 	if len(data) > maxAnswer {
-		return failure{"the answer is too large"}
+		return errors.New("the answer is too large")
 	}
 	return t.show(resp.StatusCode, data)
 }
 
+// failure is a sentence for the user, as the script says it.
+type failure string
+
+func (f failure) Error() string { return string(f) }
+
 func (t *tool) unreachable(err error) error {
 	var cert *tls.CertificateVerificationError
 	if errors.As(err, &cert) {
-		return failure{fmt.Sprintf("The certificate of %s cannot be verified (%v); -k accepts it unverified", t.base, cert.Err)}
+		return failure(fmt.Sprintf("The certificate of %s cannot be verified (%v); -k accepts it unverified", t.base, cert.Err))
 	}
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	return failure{fmt.Sprintf("Unable to connect to %s: %v; is the controller running? --target-host names another one", t.base, err)}
+	return failure(fmt.Sprintf("Unable to connect to %s: %v; is the controller running? --target-host names another one", t.base, err))
 }
 
 // show prints the outcome of a request.
 func (t *tool) show(status int, data []byte) error {
 	var v any
-	isJSON := len(bytes.TrimSpace(data)) > 0 && json.Unmarshal(data, &v) == nil
+	err := json.Unmarshal(data, &v)
 	if status/100 == 2 {
 		fmt.Fprintln(t.env.Stdout, "\ncommand succeeded!")
-		if isJSON {
+		if err == nil {
 			fmt.Fprintln(t.env.Stdout, "\njson:")
 			e := json.NewEncoder(t.env.Stdout)
 			e.SetEscapeHTML(false)
@@ -190,21 +195,17 @@ func (t *tool) show(status int, data []byte) error {
 		return nil
 	}
 	details := ""
-	if o, ok := v.(map[string]any); ok && isJSON {
+	if o, ok := v.(map[string]any); ok {
 		details, _ = o["details"].(string)
 	}
-	if status == http.StatusUnauthorized {
-		text := "\nIncorrect Credentials Provided"
-		if details != "" { // whether the login is wrong or a role is missing
-			text += "\n" + printable(details)
-		}
-		return failure{text}
-	}
 	text := fmt.Sprintf("\ncommand failed! HTTP status code: %d", status)
-	if details != "" {
+	if status == http.StatusUnauthorized {
+		text = "\nIncorrect Credentials Provided"
+	}
+	if details != "" { // such as whether the login is wrong or a role is missing
 		text += "\n" + printable(details)
 	}
-	return failure{text}
+	return failure(text)
 }
 
 // printable keeps a server's text from moving the cursor.

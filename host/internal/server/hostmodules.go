@@ -3,9 +3,11 @@ package server
 import (
 	"embed"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 
-	aaayang "ctl.internal/host/internal/aaa/yang"
+	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/keys/encrypt"
 	certrpc "ctl.internal/host/internal/keys/keystore/rpc"
@@ -24,13 +26,14 @@ func hostModules() (*pluginv1.Manifest, error) {
 	add := func(name, text string) {
 		p.YangModules = append(p.YangModules, &pluginv1.YangModule{Name: name, Text: text, Implemented: true})
 	}
-	for dir, files := range map[string]embed.FS{".": aaayang.Modules, "yang": ownModules} {
-		src, err := yang.FromFS(p.Name, files, dir)
+	for _, files := range []embed.FS{aaa.Modules, ownModules} {
+		src, err := yang.FromFS(p.Name, files, "yang")
 		if err != nil {
 			return nil, err
 		}
-		for file, text := range src.Files {
+		for _, file := range slices.Sorted(maps.Keys(src.Files)) {
 			name, _, _ := strings.Cut(strings.TrimSuffix(file, ".yang"), "@")
+			text := src.Files[file]
 			add(name, string(text))
 		}
 	}

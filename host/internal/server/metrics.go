@@ -152,7 +152,7 @@ func (r *router) subtreeOf(path string) string {
 // loginCounters count logins, each request with credentials being one.
 func loginCounters(of *accounting.Recorder) []prometheus.Collector {
 	var out []prometheus.Collector
-	for result, n := range map[string]func() uint64{"ok": of.Accepted, "refused": of.Refused, "throttled": of.Throttled} {
+	for result, n := range map[string]func() uint64{"ok": of.Accepted.Load, "refused": of.Refused.Load, "throttled": of.Throttled.Load} {
 		out = append(out, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "ctl_logins_total",
 			Help: "Logins, each request with credentials being one; those throttled were refused unseen.", ConstLabels: prometheus.Labels{"result": result}}, func() float64 { return float64(n()) }))
 	}

@@ -51,7 +51,8 @@ type Recorder struct {
 
 	listener atomic.Pointer[listener]
 
-	accepted, refused, throttled atomic.Uint64
+	// The attempts to log in that succeeded, failed, and were refused without a check.
+	Accepted, Refused, Throttled atomic.Uint64
 }
 
 // New returns a recorder. Logins go to the logger that named returns for
@@ -74,24 +75,15 @@ func (r *Recorder) hearing() func(Event) {
 	return nil
 }
 
-// Accepted is the number of attempts to log in that succeeded.
-func (r *Recorder) Accepted() uint64 { return r.accepted.Load() }
-
-// Refused is the number of attempts to log in that failed.
-func (r *Recorder) Refused() uint64 { return r.refused.Load() }
-
-// Throttled is the number of attempts to log in that were refused without a check.
-func (r *Recorder) Throttled() uint64 { return r.throttled.Load() }
-
 // Login records an attempt to log in.
 func (r *Recorder) Login(ctx context.Context, a authn.Attempt) {
 	switch {
 	case a.OK:
-		r.accepted.Add(1)
+		r.Accepted.Add(1)
 	case a.Throttled:
-		r.throttled.Add(1)
+		r.Throttled.Add(1)
 	default:
-		r.refused.Add(1)
+		r.Refused.Add(1)
 	}
 	logged := r.logins.Enabled(ctx, slog.LevelDebug)
 	hear := r.hearing()

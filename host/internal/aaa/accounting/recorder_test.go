@@ -37,8 +37,8 @@ func TestListenerHearsWhatItWants(t *testing.T) {
 	wanted = false
 	r.Login(ctx, authn.Attempt{Throttled: true})
 	r.Login(ctx, authn.Attempt{OK: true})
-	if r.Accepted() != 1 || r.Refused() != 1 || r.Throttled() != 1 {
-		t.Errorf("%d accepted, %d refused, %d throttled", r.Accepted(), r.Refused(), r.Throttled())
+	if r.Accepted.Load() != 1 || r.Refused.Load() != 1 || r.Throttled.Load() != 1 {
+		t.Errorf("%d accepted, %d refused, %d throttled", r.Accepted.Load(), r.Refused.Load(), r.Throttled.Load())
 	}
 	r.Change(ctx, "delete user", "bob@sdn")
 	want := []accounting.Event{

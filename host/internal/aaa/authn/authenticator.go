@@ -24,10 +24,9 @@ type Options struct {
 	Tokens   *token.Service // nil = no bearer tokens
 	Throttle *throttle.Limiter
 	// Attempt is called with every login, good or bad; it must not block.
-	Attempt   func(context.Context, Attempt)
-	CacheSize int           // verified logins held; 0 = 10,000
-	CacheFor  time.Duration // how long one of an outside realm is believed; 0 = 1 minute, less = not at all
-	Now       func() time.Time
+	Attempt  func(context.Context, Attempt)
+	CacheFor time.Duration // how long one of an outside realm is believed; 0 = 1 minute, less = not at all
+	Now      func() time.Time
 	// Wait delays an answer; nil = a timer.
 	Wait func(context.Context, time.Duration) error
 	// Waiting is called while a request waits for the verification of its password, until
@@ -49,7 +48,6 @@ type Authenticator struct {
 
 // New returns an Authenticator.
 func New(o Options) *Authenticator {
-	o.CacheSize = cmp.Or(o.CacheSize, 10_000)
 	o.CacheFor = cmp.Or(o.CacheFor, time.Minute)
 	if o.Now == nil {
 		o.Now = time.Now
@@ -66,7 +64,7 @@ func New(o Options) *Authenticator {
 	if o.Waiting == nil {
 		o.Waiting = func(context.Context) func() { return func() {} }
 	}
-	return &Authenticator{o: o, digests: newDigests(), cache: cache.New[digest, *verified](o.CacheSize), waiting: make(chan struct{}, 1024),
+	return &Authenticator{o: o, digests: newDigests(), cache: cache.New[digest, *verified](maxVerified), waiting: make(chan struct{}, 1024),
 		found: cache.New[token.Outside, lookedUp](maxFound)}
 }
 
@@ -92,8 +90,7 @@ func (a *Authenticator) Request(ctx context.Context, h http.Header, from netip.A
 
 func (a *Authenticator) basic(ctx context.Context, text string, from netip.AddrPort) (*Login, error) {
 	d := a.digests.of('b', text)
-	if l := a.remembered(ctx, d); l != nil {
-		a.again(ctx, l, from)
+	if l := a.again(ctx, d, from); l != nil {
 		return l, nil
 	}
 	user, password, ok := basicPair(text)
@@ -107,19 +104,23 @@ func (a *Authenticator) basic(ctx context.Context, text string, from netip.AddrP
 // Login verifies user and password, as the token endpoint and the console do.
 func (a *Authenticator) Login(ctx context.Context, c Credentials) (*Login, error) {
 	d := a.digests.of('l', strconv.Itoa(len(c.User))+":"+c.User+c.Password)
-	if l := a.remembered(ctx, d); l != nil {
-		a.again(ctx, l, c.Address)
+	if l := a.again(ctx, d, c.Address); l != nil {
 		return l, nil
 	}
 	return a.login(ctx, d, c)
 }
 
-// again accounts for a login that was verified before.
-func (a *Authenticator) again(ctx context.Context, l *Login, from netip.AddrPort) {
+// again returns the login of credentials verified before, and accounts for it; nil if there is none.
+func (a *Authenticator) again(ctx context.Context, d digest, from netip.AddrPort) *Login {
+	l := a.remembered(ctx, d)
+	if l == nil {
+		return nil
+	}
 	if a.o.Throttle.Failing() { // the common case is no, without a lock
 		a.o.Throttle.Seen(a.account(l.User, l.Domain), from.Addr())
 	}
 	a.o.Attempt(ctx, Attempt{User: l.User, Realm: l.Realm, Address: from, OK: true})
+	return l
 }
 
 func (a *Authenticator) bearer(ctx context.Context, token string, from netip.AddrPort) (*Login, error) {

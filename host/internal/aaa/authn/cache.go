@@ -15,6 +15,9 @@ import (
 // nothing.
 type digest [sha256.Size]byte
 
+// maxVerified bounds the verified logins that are held.
+const maxVerified = 10_000
+
 // verified is what was found out about credentials.
 type verified struct {
 	login *Login

@@ -83,7 +83,7 @@ func outsideLogin(r Realm, name, domain string, res realm.Result) *Login {
 func (a *Authenticator) Still(ctx context.Context, l *Login) (*Login, error) {
 	if l.token != "" {
 		if h, err := a.o.Tokens.Lookup(ctx, l.token, l.session); err != nil || !h.Known() {
-			return nil, refusedOr(err)
+			return nil, cmp.Or(err, ErrRefused)
 		}
 	}
 	if !l.Local && l.token != "" {
@@ -102,11 +102,4 @@ func (a *Authenticator) Still(ctx context.Context, l *Login) (*Login, error) {
 	now := localLogin(p, l.Realm)
 	now.token, now.session = l.token, l.session
 	return now, nil
-}
-
-func refusedOr(err error) error {
-	if err != nil {
-		return err
-	}
-	return ErrRefused
 }

@@ -29,15 +29,16 @@ func (s *Service) Bootstrap(ctx context.Context, f First) (bool, error) {
 	if err != nil || begun {
 		return false, err
 	}
-	text, made := "", map[string]bool{}
-	for _, p := range []struct {
-		name     string
-		password *string
-	}{{"admin", &f.Admin}, {"user", &f.User}} {
-		if *p.password == "" {
-			*p.password = rand.Text()
-			text += p.name + " " + *p.password + "\n"
-			made[p.name] = true
+	users := []*struct {
+		name, password string
+		random         bool
+		hash           []byte
+	}{{name: "admin", password: f.Admin}, {name: "user", password: f.User}}
+	text := ""
+	for _, u := range users {
+		if u.password == "" {
+			u.password, u.random = rand.Text(), true
+			text += u.name + " " + u.password + "\n"
 		}
 	}
 	if text != "" {
@@ -49,13 +50,10 @@ func (s *Service) Bootstrap(ctx context.Context, f First) (bool, error) {
 			return false, fmt.Errorf("write the first passwords: %w", err)
 		}
 	}
-	adminHash, err := s.hash(ctx, "admin@"+SDN, f.Admin)
-	if err != nil {
-		return false, err
-	}
-	userHash, err := s.hash(ctx, "user@"+SDN, f.User)
-	if err != nil {
-		return false, err
+	for _, u := range users {
+		if u.hash, err = s.hash(ctx, u.name+"@"+SDN, u.password); err != nil {
+			return false, err
+		}
 	}
 	err = s.update(ctx, func(v view) ([]datastore.Op, error) {
 		if begun, err = v.has(guardKey); begun || err != nil {
@@ -65,8 +63,9 @@ func (s *Service) Bootstrap(ctx context.Context, f First) (bool, error) {
 			put(domainKey(SDN), domainRecord{"the controller's own domain", true}),
 			put(roleKey(SDN, AdminRole), roleRecord{"may do everything"}),
 			put(roleKey(SDN, UserRole), roleRecord{"may use what no rule keeps for others"}),
-			put(userKey(SDN, "admin"), userRecord{Profile: Profile{Description: "admin user"}, Enabled: true, Epoch: rand.Text(), Hash: adminHash, Changed: s.now(), First: made["admin"]}),
-			put(userKey(SDN, "user"), userRecord{Profile: Profile{Description: "user user"}, Enabled: true, Epoch: rand.Text(), Hash: userHash, Changed: s.now(), First: made["user"]}),
+		}
+		for _, u := range users {
+			ops = append(ops, put(userKey(SDN, u.name), userRecord{Profile: Profile{Description: u.name + " user"}, Enabled: true, Epoch: rand.Text(), Hash: u.hash, Changed: s.now(), First: u.random}))
 		}
 		for _, g := range []grantKeys{
 			{SDN, "admin", SDN, AdminRole, SDN}, {SDN, "admin", SDN, UserRole, SDN}, {SDN, "user", SDN, UserRole, SDN},

@@ -37,11 +37,7 @@ func (s *Service) CreateDomain(ctx context.Context, d Domain) error {
 		return err
 	}
 	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
-		exists, err := v.has(domainKey(d.Name))
-		if exists {
-			err = fault.New(fault.Exists, "domain %s exists already", d.Name)
-		}
-		return []datastore.Op{put(domainKey(d.Name), domainRecord{d.Description, d.Enabled})}, err
+		return []datastore.Op{put(domainKey(d.Name), domainRecord{d.Description, d.Enabled})}, v.absent(domainKey(d.Name), "domain", d.Name)
 	})
 	return s.done(ctx, err, "create domain", d.Name)
 }

@@ -27,43 +27,38 @@ func (s *Service) CreateGrant(ctx context.Context, g Grant) error {
 		if err != nil {
 			return nil, err
 		}
-		exists, err := v.has(k.byUser())
-		if exists {
-			err = fault.New(fault.Exists, "grant %s exists already", g.ID())
-		}
-		return k.put(), err
+		return k.put(), v.absent(k.byUser(), "grant", g.ID())
 	})
 	return s.done(ctx, err, "create grant", g.ID())
 }
 
 // GrantedRoles lists the roles a user holds in a domain.
-func (s *Service) GrantedRoles(ctx context.Context, domain, user string) (out []Role, err error) {
-	out = []Role{}
-	err = s.read(ctx, func(v view) error {
+func (s *Service) GrantedRoles(ctx context.Context, domain, user string) ([]Role, error) {
+	return reading(ctx, s, func(v view) ([]Role, error) {
 		if _, err := v.domain(domain); err != nil {
-			return err
+			return nil, err
 		}
 		u, _, err := v.user(user)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		grants, err := v.grants(join("grant", u.Domain, u.Name) + "/")
 		if err != nil {
-			return err
+			return nil, err
 		}
+		out := []Role{}
 		for _, g := range grants {
 			if g.domain != domain {
 				continue
 			}
 			r, err := v.role(g.role + "@" + g.roleDomain)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			out = append(out, r)
 		}
-		return nil
+		return out, nil
 	})
-	return out, err
 }
 
 // DeleteGrant takes a role from a user.

@@ -1,6 +1,8 @@
 package identity
 
 import (
+	"errors"
+
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/sdk/fault"
 )
@@ -64,10 +66,9 @@ func (v view) enabledDomain(name string, c change) (bool, error) {
 	if name == c.withoutDomain {
 		return false, nil
 	}
-	exists, err := v.has(domainKey(name))
-	if err != nil || !exists {
-		return false, err
-	}
 	d, err := get[domainRecord](v, domainKey(name))
+	if errors.Is(err, datastore.ErrNotFound) {
+		return false, nil
+	}
 	return d.Enabled, err
 }

@@ -105,11 +105,15 @@ func remove(key string) datastore.Op { return datastore.Delete(namespace, key) }
 type view struct{ sn datastore.Snapshot }
 
 func get[T any](v view, key string) (T, error) {
-	var r T
 	e, err := v.sn.Get(namespace, key)
 	if err != nil {
-		return r, err
+		var none T
+		return none, err
 	}
+	return decode[T](e)
+}
+
+func decode[T any](e datastore.Entry) (r T, err error) {
 	if err := json.Unmarshal(e.Value, &r); err != nil {
 		return r, fault.Wrap(fault.Internal, err, "an identity record is damaged")
 	}
@@ -125,12 +129,27 @@ func find[T any](v view, key, what, id string) (T, error) {
 	return r, err
 }
 
-func (v view) has(key string) (bool, error) {
-	_, err := v.sn.Get(namespace, key)
+// revision is that of a record, 0 if there is none.
+func (v view) revision(key string) (datastore.Revision, error) {
+	e, err := v.sn.Get(namespace, key)
 	if errors.Is(err, datastore.ErrNotFound) {
-		return false, nil
+		return 0, nil
 	}
-	return err == nil, err
+	return e.Revision, err
+}
+
+func (v view) has(key string) (bool, error) {
+	r, err := v.revision(key)
+	return r > 0, err
+}
+
+// absent is an Exists fault when the key of a new thing is there already.
+func (v view) absent(key, what, id string) error {
+	exists, err := v.has(key)
+	if exists {
+		return fault.New(fault.Exists, "%s %s exists already", what, id)
+	}
+	return err
 }
 
 // grants lists the grants under a prefix of any of the three indexes.
@@ -153,9 +172,9 @@ func list[R, T any](ctx context.Context, s *Service, kind string, p Page, build 
 			if err != nil {
 				return nil, err
 			}
-			var r R
-			if err := json.Unmarshal(e.Value, &r); err != nil {
-				return nil, fault.Wrap(fault.Internal, err, "an identity record is damaged")
+			r, err := decode[R](e)
+			if err != nil {
+				return nil, err
 			}
 			out = append(out, build(strings.Split(e.Key, "/"), r))
 		}

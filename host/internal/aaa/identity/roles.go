@@ -40,14 +40,10 @@ func (s *Service) CreateRole(ctx context.Context, r Role) error {
 		return err
 	}
 	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
-		if _, err := find[domainRecord](v, domainKey(r.Domain), "domain", r.Domain); err != nil {
+		if _, err := v.domain(r.Domain); err != nil {
 			return nil, err
 		}
-		exists, err := v.has(roleKey(r.Domain, r.Name))
-		if exists {
-			err = fault.New(fault.Exists, "role %s exists already", r.ID())
-		}
-		return []datastore.Op{put(roleKey(r.Domain, r.Name), roleRecord{r.Description})}, err
+		return []datastore.Op{put(roleKey(r.Domain, r.Name), roleRecord{r.Description})}, v.absent(roleKey(r.Domain, r.Name), "role", r.ID())
 	})
 	return s.done(ctx, err, "create role", r.ID())
 }

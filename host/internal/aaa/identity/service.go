@@ -93,8 +93,9 @@ func (s *Service) update(ctx context.Context, change func(v view) ([]datastore.O
 		var ops []datastore.Op
 		var guard datastore.Revision
 		err := s.o.Store.View(ctx, func(sn datastore.Snapshot) (err error) {
-			if guard, err = revision(sn, guardKey); err == nil {
-				ops, err = change(view{sn})
+			v := view{sn}
+			if guard, err = v.revision(guardKey); err == nil {
+				ops, err = change(v)
 			}
 			return err
 		})
@@ -115,14 +116,6 @@ func (s *Service) update(ctx context.Context, change func(v view) ([]datastore.O
 		return err
 	}
 	return fault.New(fault.Unavailable, "other nodes kept changing the identities; try again")
-}
-
-func revision(sn datastore.Snapshot, key string) (datastore.Revision, error) {
-	e, err := sn.Get(namespace, key)
-	if errors.Is(err, datastore.ErrNotFound) {
-		return 0, nil
-	}
-	return e.Revision, err
 }
 
 // read runs f on a consistent snapshot.

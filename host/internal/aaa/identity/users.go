@@ -30,12 +30,11 @@ func (s *Service) Users(ctx context.Context, p Page) ([]User, error) {
 }
 
 // User returns one user; NotFound if the id does not exist.
-func (s *Service) User(ctx context.Context, id string) (u User, err error) {
-	err = s.read(ctx, func(v view) error {
-		u, _, err = v.user(id)
-		return err
+func (s *Service) User(ctx context.Context, id string) (User, error) {
+	return reading(ctx, s, func(v view) (User, error) {
+		u, _, err := v.user(id)
+		return u, err
 	})
-	return u, err
 }
 
 func (v view) user(id string) (User, userRecord, error) {
@@ -70,14 +69,10 @@ func (s *Service) CreateUser(ctx context.Context, u User, password string) error
 }
 
 func (v view) mayCreate(u User) error {
-	if _, err := find[domainRecord](v, domainKey(u.Domain), "domain", u.Domain); err != nil {
+	if _, err := v.domain(u.Domain); err != nil {
 		return err
 	}
-	exists, err := v.has(userKey(u.Domain, u.Name))
-	if exists {
-		return fault.New(fault.Exists, "user %s exists already", u.ID())
-	}
-	return err
+	return v.absent(userKey(u.Domain, u.Name), "user", u.ID())
 }
 
 func (s *Service) checkUser(u User) error {

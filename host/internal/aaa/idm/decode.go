@@ -161,9 +161,10 @@ func (o *object) same(name, computed string) {
 	}
 }
 
-func value(s *string) string {
-	if s == nil {
-		return ""
+// or is what a member holds; otherwise, where it was not sent.
+func or[T any](member *T, otherwise T) T {
+	if member == nil {
+		return otherwise
 	}
-	return *s
+	return *member
 }

@@ -29,11 +29,8 @@ func (h *handler) users() kind[identity.User] {
 		plural: "users", list: s.Users, get: s.User, remove: s.DeleteUser,
 		members: slices.Concat([]string{"userid", "name"}, identity.ProfileFields(), []string{"enabled", "password", "salt", "domainid"}),
 		create: func(o *object) (identity.User, func(context.Context) error) {
-			u := identity.User{Name: o.required("name"), Domain: o.required("domainid"), Enabled: true}
+			u := identity.User{Name: o.required("name"), Domain: o.required("domainid"), Enabled: or(o.boolean("enabled"), true)}
 			u.Profile.Set(o.texts(identity.ProfileFields()))
-			if e := o.boolean("enabled"); e != nil {
-				u.Enabled = *e
-			}
 			password := o.required("password")
 			if password == redacted {
 				o.faults = append(o.faults, fault.At(fault.Invalid, "password", "this text only hides a password and is not a valid password"))
@@ -78,7 +75,7 @@ func (h *handler) roles() kind[identity.Role] {
 		plural: "roles", list: s.Roles, get: s.Role, remove: s.DeleteRole,
 		members: []string{"roleid", "name", "description", "domainid"},
 		create: func(o *object) (identity.Role, func(context.Context) error) {
-			r := identity.Role{Name: o.required("name"), Domain: o.required("domainid"), Description: value(o.text("description"))}
+			r := identity.Role{Name: o.required("name"), Domain: o.required("domainid"), Description: or(o.text("description"), "")}
 			return r, func(ctx context.Context) error { return s.CreateRole(ctx, r) }
 		},
 		update: func(o *object, id string) func(context.Context) (identity.Role, error) {
@@ -105,10 +102,7 @@ func (h *handler) domains() kind[identity.Domain] {
 		plural: "domains", list: s.Domains, get: s.Domain, remove: s.DeleteDomain,
 		members: []string{"domainid", "name", "description", "enabled"},
 		create: func(o *object) (identity.Domain, func(context.Context) error) {
-			d := identity.Domain{Name: o.required("name"), Description: value(o.text("description"))}
-			if e := o.boolean("enabled"); e != nil {
-				d.Enabled = *e
-			}
+			d := identity.Domain{Name: o.required("name"), Description: or(o.text("description"), ""), Enabled: or(o.boolean("enabled"), false)}
 			return d, func(ctx context.Context) error { return s.CreateDomain(ctx, d) }
 		},
 		update: func(o *object, id string) func(context.Context) (identity.Domain, error) {

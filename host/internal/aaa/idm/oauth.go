@@ -112,8 +112,7 @@ func (h *handler) issueToken(w http.ResponseWriter, r *http.Request, _ []string)
 		err = authn.ErrRefused
 	}
 	if err != nil {
-		h.refusedGrant(w, r, err)
-		return 0, nil, nil
+		return 0, nil, h.refusedGrant(w, r, err)
 	}
 	h.Change(h.as(r.Context(), who), "issue token", who.ID())
 	w.Header().Set("Pragma", "no-cache")
@@ -143,26 +142,28 @@ func (h *handler) passwordGrant(r *http.Request, user, password string) (token.H
 	return token.Holder{Principal: p}, err
 }
 
-func (h *handler) refusedGrant(w http.ResponseWriter, r *http.Request, err error) {
+// refusedGrant is the answer to a login that failed; nil when the client has gone.
+func (h *handler) refusedGrant(w http.ResponseWriter, r *http.Request, err error) error {
 	var slow *throttle.BlockedError
 	var silent *authn.UnavailableError
 	var notFindable *authn.NotFindableError
 	switch {
 	case errors.As(err, &silent):
 		w.Header().Set("Retry-After", strconv.Itoa(int(silent.RetryAfter().Seconds())))
-		h.oauthFail(w, r, oauthError{http.StatusServiceUnavailable, "temporarily_unavailable", "the credentials cannot be verified now"})
+		return oauthError{http.StatusServiceUnavailable, "temporarily_unavailable", "the credentials cannot be verified now"}
 	case errors.As(err, &slow):
 		w.Header().Set("Retry-After", strconv.Itoa(int(slow.RetryAfter().Seconds())))
-		h.oauthFail(w, r, oauthError{http.StatusTooManyRequests, "temporarily_unavailable", "too many failed logins; try again later"})
+		return oauthError{http.StatusTooManyRequests, "temporarily_unavailable", "too many failed logins; try again later"}
 	case errors.Is(err, authn.ErrRefused):
-		h.oauthFail(w, r, oauthError{http.StatusBadRequest, "invalid_grant", "the credentials were refused"})
+		return oauthError{http.StatusBadRequest, "invalid_grant", "the credentials were refused"}
 	case errors.As(err, &notFindable):
-		h.oauthFail(w, r, oauthError{http.StatusBadRequest, "invalid_grant", err.Error()})
-	case errors.Is(err, context.Canceled): // the client has gone
+		return oauthError{http.StatusBadRequest, "invalid_grant", err.Error()}
+	case errors.Is(err, context.Canceled):
+		return nil
 	default:
 		h.Log.ErrorContext(r.Context(), "a token could not be issued", "error", err)
 		w.Header().Set("Retry-After", "1")
-		h.oauthFail(w, r, oauthError{http.StatusServiceUnavailable, "temporarily_unavailable", "the credentials cannot be verified now"})
+		return oauthError{http.StatusServiceUnavailable, "temporarily_unavailable", "the credentials cannot be verified now"}
 	}
 }
 
@@ -209,9 +210,12 @@ func (h *handler) revokeToken(w http.ResponseWriter, r *http.Request, _ []string
 // about any token, others about their own.
 func (h *handler) introspectToken(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
 	asks, _, err := h.Authn.Request(r.Context(), r.Header, address(r), rules.Basic|rules.Bearer)
+	if errors.Is(err, authn.ErrRefused) {
+		w.Header().Set("WWW-Authenticate", `Basic realm="application", charset="UTF-8"`)
+		return 0, nil, oauthError{http.StatusUnauthorized, "invalid_client", "the credentials were refused"}
+	}
 	if err != nil {
-		h.refusedClient(w, r, err)
-		return 0, nil, nil
+		return 0, nil, h.refusedGrant(w, r, err)
 	}
 	f, err := form(r)
 	if err != nil || f.Get("token") == "" {
@@ -262,13 +266,4 @@ func (h *handler) metadata(_ http.ResponseWriter, r *http.Request, _ []string) (
 		"token_endpoint_auth_methods_supported": []string{"none"}, "revocation_endpoint_auth_methods_supported": []string{"none"},
 		"introspection_endpoint_auth_methods_supported": []string{"client_secret_basic"},
 	}, nil
-}
-
-func (h *handler) refusedClient(w http.ResponseWriter, r *http.Request, err error) {
-	if !errors.Is(err, authn.ErrRefused) {
-		h.refusedGrant(w, r, err)
-		return
-	}
-	w.Header().Set("WWW-Authenticate", `Basic realm="application", charset="UTF-8"`)
-	h.oauthFail(w, r, oauthError{http.StatusUnauthorized, "invalid_client", "the credentials were refused"})
 }

@@ -40,6 +40,3 @@ func (p Pattern) Literal(i int) (string, bool) {
 	}
 	return p.parts[i].text, true
 }
-
-// Len is the number of the pattern's segments, ** counted as one.
-func (p Pattern) Len() int { return len(p.parts) }

@@ -54,12 +54,7 @@ func ParseString(raw string) (Path, error) {
 		}
 		return p, nil
 	}
-	var b strings.Builder
-	for _, s := range p.segments {
-		b.WriteByte('/')
-		b.WriteString(s.Raw)
-	}
-	p.canonical = b.String()
+	p.canonical = p.Canonical()
 	return p, nil
 }
 

@@ -43,6 +43,21 @@ func (p permission) implies(w permission) bool {
 	return true
 }
 
+// grants are the permissions of each role.
+type grants map[string][]permission
+
+// decide asks for all the permissions that are wanted.
+func (g grants) decide(roles []string, wanted []permission) Verdict {
+	for _, w := range wanted {
+		if !slices.ContainsFunc(roles, func(role string) bool {
+			return slices.ContainsFunc(g[role], func(p permission) bool { return p.implies(w) })
+		}) {
+			return Denied
+		}
+	}
+	return Pass
+}
+
 // restActions are the actions that the rest filter derives from methods.
 var restActions = map[string]string{
 	"GET": "read", "HEAD": "read", "OPTIONS": "read", "TRACE": "read",

@@ -52,10 +52,10 @@ func (s *Set) Rules() []Rule { return s.rules }
 // there is no such filter.
 func (rule *Rule) NeedsLogin() string {
 	for i, f := range rule.filters {
-		switch f.(type) {
-		case *authc:
+		switch f.login {
+		case asks:
 			return ""
-		case *roles, *perms, dynamic:
+		case needs:
 			return strings.Split(rule.Text+", ", ", ")[min(i, strings.Count(rule.Text, ", "))]
 		}
 	}
@@ -90,7 +90,7 @@ func (s *Set) Line(path []reqpath.Segment) int {
 // Dynamic reports whether the rule for a path asks the policies.
 func (s *Set) Dynamic(path []reqpath.Segment) bool {
 	r := s.Match(path)
-	return r != nil && slices.ContainsFunc(r.filters, func(f filter) bool { _, is := f.(dynamic); return is })
+	return r != nil && slices.ContainsFunc(r.filters, func(f filter) bool { return f.name == "dynamicAuthorization" })
 }
 
 // Decide runs the filters of the rule that matches. A path that no rule names
@@ -125,6 +125,9 @@ func (s *Set) Decide(env Env, r *Request) Verdict {
 
 func (rule *Rule) run(env Env, r *Request) Verdict {
 	for _, f := range rule.filters {
+		if f.login == needs && !r.Known {
+			return Unauthenticated
+		}
 		if v := f.check(env, r); v != Pass {
 			return v
 		}

@@ -8,6 +8,7 @@ package secini
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -76,14 +77,11 @@ type parser struct {
 func (p *parser) line(l logicalLine) error {
 	if strings.HasPrefix(l.text, "[") && strings.HasSuffix(l.text, "]") {
 		name := strings.TrimSpace(l.text[1 : len(l.text)-1])
-		p.section, p.bad = name, true
-		for _, s := range sections {
-			if s == name {
-				p.bad = false
-				return nil
-			}
+		p.section, p.bad = name, !slices.Contains(sections, name)
+		if p.bad {
+			return p.file.Unknown(l.at, "section", name, sections)
 		}
-		return p.file.Unknown(l.at, "section", name, sections)
+		return nil
 	}
 	if p.bad {
 		return nil

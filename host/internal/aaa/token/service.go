@@ -206,14 +206,7 @@ func (s *Service) Exchange(ctx context.Context, token string, allowed func(Holde
 			return Pair{}, Holder{}, err
 		}
 		r.Used = true
-		data, err := json.Marshal(r)
-		if err != nil {
-			return Pair{}, Holder{}, err
-		}
-		_, err = s.o.Store.Commit(ctx, datastore.Txn{
-			Compares: []datastore.Compare{{Namespace: namespace, Key: tokenKey(d), Revision: rev}},
-			Ops:      append(ops, datastore.Put(namespace, tokenKey(d), data)),
-		})
+		err = s.replace(ctx, d, rev, r, ops...)
 		if errors.Is(err, datastore.ErrConflict) {
 			continue // another has exchanged it meanwhile
 		}
@@ -221,14 +214,27 @@ func (s *Service) Exchange(ctx context.Context, token string, allowed func(Holde
 	}
 }
 
+// replace writes a record that was read at a revision, together with more; datastore.ErrConflict if another has
+// written it since.
+func (s *Service) replace(ctx context.Context, d string, rev datastore.Revision, r *record, more ...datastore.Op) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = s.o.Store.Commit(ctx, datastore.Txn{
+		Compares: []datastore.Compare{{Namespace: namespace, Key: tokenKey(d), Revision: rev}},
+		Ops:      append(more, datastore.Put(namespace, tokenKey(d), data)),
+	})
+	return err
+}
+
 // endFamily removes all tokens of the login that a refresh token is of.
 func (s *Service) endFamily(ctx context.Context, of *record) error {
 	var ops []datastore.Op
-	err := s.each(ctx, userKey(of.User, ""), func(d string, r *record) bool {
+	err := s.each(ctx, userKey(of.User, ""), func(d string, r *record) {
 		if r.Family == of.Family {
 			ops = append(ops, remove(r.User, d)...)
 		}
-		return true
 	})
 	if err != nil {
 		return err
@@ -383,8 +389,8 @@ type Kept struct {
 	Began, Expires time.Time
 }
 
-// each calls f with the records whose keys begin with prefix, and their digests, by user, until f returns false.
-func (s *Service) each(ctx context.Context, prefix string, f func(digest string, r *record) bool) error {
+// each calls f with the records whose keys begin with prefix, and their digests, by user.
+func (s *Service) each(ctx context.Context, prefix string, f func(digest string, r *record)) error {
 	return s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
 		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: prefix}) {
 			if err != nil {
@@ -395,8 +401,8 @@ func (s *Service) each(ctx context.Context, prefix string, f func(digest string,
 			if err != nil {
 				return err
 			}
-			if r != nil && !f(d, r) {
-				return nil
+			if r != nil {
+				f(d, r)
 			}
 		}
 		return nil
@@ -408,9 +414,9 @@ func digestIn(key string) string { return key[strings.LastIndex(key, "/")+1:] }
 
 // All lists what is not over by its time, by user.
 func (s *Service) All(ctx context.Context) (out []Kept, err error) {
-	err = s.each(ctx, "user/", func(d string, r *record) bool {
+	err = s.each(ctx, "user/", func(d string, r *record) {
 		if r.Used || !s.o.Now().Before(r.Expires) {
-			return true
+			return
 		}
 		k := Kept{ID: r.id(d), User: r.User, Kind: "access token", Began: r.Issued, Expires: r.Expires}
 		if r.Session != nil {
@@ -419,7 +425,6 @@ func (s *Service) All(ctx context.Context) (out []Kept, err error) {
 			k.Kind = "refresh token"
 		}
 		out = append(out, k)
-		return true
 	})
 	return out, err
 }
@@ -441,11 +446,10 @@ func (s *Service) End(ctx context.Context, of, id string) (user string, err erro
 	}
 	var found *record
 	var digest string
-	err = s.each(ctx, prefix, func(d string, r *record) bool {
-		if r.id(d) == id && (of == "" || r.Session != nil && s.o.Now().Before(r.Expires)) {
+	err = s.each(ctx, prefix, func(d string, r *record) {
+		if found == nil && r.id(d) == id && (of == "" || r.Session != nil && s.o.Now().Before(r.Expires)) {
 			found, digest = r, d
 		}
-		return found == nil
 	})
 	if err != nil || found == nil {
 		return "", err

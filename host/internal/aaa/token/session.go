@@ -3,7 +3,6 @@ package token
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -76,19 +75,11 @@ func (s *Service) Used(ctx context.Context, token string) error {
 	if err != nil || kept == nil {
 		return err
 	}
-	fresh := *kept
-	fresh.Expires = now.Add(kept.Session.Idle)
-	if fresh.Expires.After(kept.Ends) {
-		fresh.Expires = kept.Ends
+	kept.Expires = now.Add(kept.Session.Idle)
+	if kept.Expires.After(kept.Ends) {
+		kept.Expires = kept.Ends
 	}
-	data, err := json.Marshal(fresh)
-	if err != nil {
-		return err
-	}
-	_, err = s.o.Store.Commit(ctx, datastore.Txn{
-		Compares: []datastore.Compare{{Namespace: namespace, Key: tokenKey(d), Revision: rev}},
-		Ops:      []datastore.Op{datastore.Put(namespace, tokenKey(d), data)},
-	})
+	err = s.replace(ctx, d, rev, kept)
 	if errors.Is(err, datastore.ErrConflict) {
 		return nil // another request has noted it, or the session was ended
 	}
@@ -99,19 +90,12 @@ func (s *Service) Used(ctx context.Context, token string) error {
 // Sessions lists the live sessions of the holder of one; current is its token.
 func (s *Service) Sessions(ctx context.Context, user, current string) ([]Session, error) {
 	out := []Session{}
-	err := s.sessions(ctx, user, func(d string, r *record) {
-		one := r.shown()
-		one.Current = d == digestOf(current)
-		out = append(out, one)
+	err := s.each(ctx, userKey(user, ""), func(d string, r *record) {
+		if r.Session != nil && s.o.Now().Before(r.Expires) {
+			one := r.shown()
+			one.Current = d == digestOf(current)
+			out = append(out, one)
+		}
 	})
 	return out, err
-}
-
-func (s *Service) sessions(ctx context.Context, user string, f func(digest string, r *record)) error {
-	return s.each(ctx, userKey(user, ""), func(d string, r *record) bool {
-		if r.Session != nil && s.o.Now().Before(r.Expires) {
-			f(d, r)
-		}
-		return true
-	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"ctl.internal/host/internal/datastore"
@@ -68,12 +69,9 @@ func (s *Service) Sweep(ctx context.Context) (int, error) {
 // Run sweeps now and then, and drops from the cache what other nodes revoke,
 // until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.watch(ctx)
-	}()
-	defer func() { <-done }()
+	var wg sync.WaitGroup
+	wg.Go(func() { s.watch(ctx) })
+	defer wg.Wait()
 	t := time.NewTicker(10 * time.Minute)
 	defer t.Stop()
 	for {

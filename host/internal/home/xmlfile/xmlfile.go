@@ -147,6 +147,14 @@ func Number(to *int, low, high int) func(string) error {
 	}
 }
 
+// Decimal is a number as the value of an element; 0 is left out.
+func Decimal(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
 // Text is a function of Fields that takes up to most bytes.
 func Text(to *string, most int) func(string) error {
 	return func(s string) error {

@@ -3,6 +3,7 @@ package encrypt
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,12 +51,7 @@ func (s *Service) rotateKey(ctx context.Context, in *commands.Invocation) error 
 	return in.Emit(out, func() string {
 		var b strings.Builder
 		fmt.Fprintf(&b, "%d secrets sealed again\n", out.Renewed)
-		ids := make([]string, 0, len(out.Left))
-		for id := range out.Left {
-			ids = append(ids, id)
-		}
-		slices.Sort(ids)
-		for _, id := range ids {
+		for _, id := range slices.Sorted(maps.Keys(out.Left)) {
 			fmt.Fprintf(&b, "%d secrets still need the earlier key %s: start the plugins that keep them, then aaa:rotate-key -resume\n", out.Left[id], id)
 		}
 		for _, id := range out.Dropped {

@@ -11,7 +11,6 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/home/xmlfile"
@@ -69,10 +68,7 @@ func read(path string) (Config, *xmlfile.File, error) {
 	if err != nil {
 		return Config{}, nil, err
 	}
-	if info.Size() > xmlfile.MaxSize {
-		return Config{}, nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", path, info.Size(), xmlfile.MaxSize)
-	}
-	text, err := os.ReadFile(path)
+	text, err := home.ReadBounded(path, xmlfile.MaxSize)
 	if err != nil {
 		return Config{}, nil, err
 	}
@@ -118,27 +114,21 @@ func salt(to *string) func(string) error {
 }
 
 // complete makes what is empty at random, and reports whether anything was.
-func (c *Config) complete() (bool, error) {
-	changed := false
+func (c *Config) complete() bool {
+	made := c.Key == "" || c.Salt == ""
 	if c.Key == "" {
 		const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 		for range c.KeyCharacters {
-			i, err := rand.Int(rand.Reader, big.NewInt(int64(len(letters))))
-			if err != nil {
-				return false, err
-			}
+			i, _ := rand.Int(rand.Reader, big.NewInt(int64(len(letters)))) // never fails since Go 1.24
 			c.Key += string(letters[i.Int64()])
 		}
-		changed = true
 	}
 	if c.Salt == "" {
 		b := make([]byte, saltSize)
-		if _, err := rand.Read(b); err != nil {
-			return false, err
-		}
-		c.Salt, changed = base64.StdEncoding.EncodeToString(b), true
+		_, _ = rand.Read(b)
+		c.Salt = base64.StdEncoding.EncodeToString(b)
 	}
-	return changed, nil
+	return made
 }
 
 // write puts key, salt and parameters into the file; comments and all else stay.
@@ -150,15 +140,9 @@ func (c Config) write(dir home.Dir) error {
 
 // params are the elements of the parameters, with what they were.
 func (c Config) params(old Config) []xmlfile.Change {
-	number := func(n int) string {
-		if n == 0 {
-			return "" // left out: the documented value
-		}
-		return strconv.Itoa(n)
-	}
 	return []xmlfile.Change{
 		{Path: "encrypt-method", Old: old.Method, Value: c.Method}, {Path: "encrypt-type", Old: old.Type, Value: c.Type}, {Path: "cipher-transforms", Old: old.Transform, Value: c.Transform},
-		{Path: "encrypt-iteration-count", Old: number(old.Iterations), Value: number(c.Iterations)}, {Path: "encrypt-key-length", Old: number(old.Length), Value: number(c.Length)},
+		{Path: "encrypt-iteration-count", Old: xmlfile.Decimal(old.Iterations), Value: xmlfile.Decimal(c.Iterations)}, {Path: "encrypt-key-length", Old: xmlfile.Decimal(old.Length), Value: xmlfile.Decimal(c.Length)},
 	}
 }
 

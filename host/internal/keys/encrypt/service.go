@@ -119,11 +119,7 @@ func (s *Service) follow(ctx context.Context, c Config) error {
 
 // first makes the key at the first start.
 func (s *Service) first(ctx context.Context, c Config) error {
-	made, err := c.complete()
-	if err != nil {
-		return err
-	}
-	if made {
+	if c.complete() {
 		if err := c.write(s.o.Dir); err != nil {
 			return fmt.Errorf("the key cannot be written: %w", err)
 		}
@@ -207,9 +203,7 @@ func (s *Service) newKey(ctx context.Context) error {
 	}
 	c := s.keys[0].Config
 	c.Key, c.Salt = "", ""
-	if _, err := c.complete(); err != nil {
-		return err
-	}
+	c.complete()
 	next, err := c.hold()
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,7 +72,7 @@ func ConfigFile(dir home.Dir) string {
 }
 
 func readConfig(path string) (Config, *xmlfile.File, error) {
-	text, err := readFile(path, xmlfile.MaxSize)
+	text, err := home.ReadBounded(path, xmlfile.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return defaults(), nil, nil
 	}
@@ -136,7 +135,7 @@ func (c *Config) check() error {
 	if len(c.Bundle) > 100 || strings.ContainsAny(c.Bundle, "/\x00") {
 		return fmt.Errorf("<bundle-name> %q: up to 100 characters without a slash", c.Bundle)
 	}
-	if _, err := parseDName(c.DName); err != nil {
+	if _, _, err := parseDName(c.DName); err != nil {
 		return err
 	}
 	if _, err := c.keySpec(); err != nil {
@@ -158,10 +157,8 @@ func checkPassword(p string) error {
 	if len(p) < 6 || len(p) > 256 {
 		return errors.New("a keystore password has 6 to 256 characters")
 	}
-	for _, r := range p {
-		if r < 0x20 || r > 0x7e {
-			return errors.New("a keystore password has printable ASCII characters only")
-		}
+	if strings.ContainsFunc(p, func(r rune) bool { return r < 0x20 || r > 0x7e }) {
+		return errors.New("a keystore password has printable ASCII characters only")
 	}
 	return nil
 }
@@ -189,16 +186,4 @@ func list(s string) []string {
 		}
 	}
 	return out
-}
-
-// readFile reads a file of at most limit bytes.
-func readFile(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > limit {
-		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", path, info.Size(), limit)
-	}
-	return os.ReadFile(path)
 }

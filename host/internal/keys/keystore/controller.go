@@ -156,10 +156,8 @@ func checkAlias(alias string) error {
 	if len(alias) > 256 {
 		return fault.New(fault.Invalid, "an alias has at most 256 bytes")
 	}
-	for _, r := range alias {
-		if r < 0x20 || r == 0x7f || r == 0xfffd {
-			return fault.New(fault.Invalid, "an alias has printable characters only")
-		}
+	if strings.ContainsFunc(alias, func(r rune) bool { return r < 0x20 || r == 0x7f || r == 0xfffd }) {
+		return fault.New(fault.Invalid, "an alias has printable characters only")
 	}
 	return nil
 }

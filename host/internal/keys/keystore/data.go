@@ -15,17 +15,11 @@ const Masked = "**********"
 
 // elements are the values by their place in the file, without passwords.
 func (c Config) elements() []xmlfile.Change {
-	number := func(n int) string {
-		if n == 0 {
-			return ""
-		}
-		return strconv.Itoa(n)
-	}
 	return []xmlfile.Change{
 		{Path: "use-config", Value: strconv.FormatBool(c.UseConfig)}, {Path: "use-mdsal", Value: strconv.FormatBool(c.UseMDSAL)}, {Path: "bundle-name", Value: c.Bundle},
 		{Path: "ctlKeystore/name", Value: c.Name}, {Path: "ctlKeystore/alias", Value: c.Alias}, {Path: "ctlKeystore/dname", Value: c.DName},
-		{Path: "ctlKeystore/validity", Value: number(c.Validity)}, {Path: "ctlKeystore/key-alg", Value: c.KeyAlg}, {Path: "ctlKeystore/sign-alg", Value: c.SignAlg},
-		{Path: "ctlKeystore/keysize", Value: number(c.KeySize)}, {Path: "ctlKeystore/tls-protocols", Value: c.Protocols}, {Path: "trustKeystore/name", Value: c.TrustName},
+		{Path: "ctlKeystore/validity", Value: xmlfile.Decimal(c.Validity)}, {Path: "ctlKeystore/key-alg", Value: c.KeyAlg}, {Path: "ctlKeystore/sign-alg", Value: c.SignAlg},
+		{Path: "ctlKeystore/keysize", Value: xmlfile.Decimal(c.KeySize)}, {Path: "ctlKeystore/tls-protocols", Value: c.Protocols}, {Path: "trustKeystore/name", Value: c.TrustName},
 	}
 }
 

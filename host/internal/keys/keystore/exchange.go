@@ -76,7 +76,7 @@ func (s *Service) importable(name, password, alias string) ([]byte, error) {
 	if err := checkPassword(password); err != nil {
 		return nil, err
 	}
-	b, err := readFile(s.o.Dir.SSL(name), maxStore)
+	b, err := home.ReadBounded(s.o.Dir.SSL(name), maxStore)
 	if err != nil {
 		return nil, fmt.Errorf("not readable under configuration/ssl: %w", err)
 	}

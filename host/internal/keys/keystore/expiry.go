@@ -8,7 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/internal/together"
 )
 
 // warnBefore is how long before its end a certificate is spoken of.
@@ -30,25 +33,28 @@ func firstEnd(chain []*x509.Certificate) time.Time {
 // Run follows changes by other nodes and warns of certificates that end soon,
 // until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	done := make(chan error, 1)
-	go func() { done <- s.storage.follow(ctx, func(r datastore.Revision) { s.reload(ctx, r) }) }()
-	daily := time.NewTicker(24 * time.Hour)
-	defer daily.Stop()
-	s.warn()
-	for {
-		select {
-		case err := <-done:
-			return err
-		case <-daily.C:
-			s.warn()
-		}
-	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		return s.storage.follow(ctx, func(r datastore.Revision) { s.reload(ctx, r) })
+	})
+	g.Go(func() error { return daily(ctx, s.warn) })
+	return g.Wait()
 }
 
 func (s *Service) warn() {
 	now := s.o.Now()
 	for _, w := range s.now.Load().ending(now) {
 		warnOf(s.o.Log, w.name, w.at, now)
+	}
+}
+
+// daily calls f at once and then every day, until ctx ends.
+func daily(ctx context.Context, f func()) error {
+	for {
+		f()
+		if together.Sleep(ctx, 24*time.Hour) != nil {
+			return nil
+		}
 	}
 }
 

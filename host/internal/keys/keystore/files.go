@@ -28,7 +28,7 @@ func (f *fileStorage) load(context.Context) (saved, error) {
 		to   *[]byte
 	}{{c.Name, &s.Ctl}, {c.TrustName, &s.Trust}} {
 		path := f.dir.SSL(p.name)
-		b, err := readFile(path, maxStore)
+		b, err := home.ReadBounded(path, maxStore)
 		if errors.Is(err, fs.ErrNotExist) {
 			missing++
 			continue
@@ -43,7 +43,7 @@ func (f *fileStorage) load(context.Context) (saved, error) {
 	}
 	f.last = s
 	if missing > 0 {
-		return s, errNone
+		return s, ErrNone
 	}
 	return s, nil
 }
@@ -72,9 +72,6 @@ func (f *fileStorage) follow(ctx context.Context, _ func(datastore.Revision)) er
 
 func (f *fileStorage) current(datastore.Revision) bool { return true }
 
-// errNone says that no keystores were made yet.
-var errNone = errors.New("keystore: none yet")
-
 // saved is all that is kept of the two keystores.
 type saved struct {
 	Ctl, Trust                 []byte // as Java reads them
@@ -85,7 +82,7 @@ type saved struct {
 
 // storage keeps keystores; save replaces the old ones as a whole or not at all.
 type storage interface {
-	load(ctx context.Context) (saved, error) // errNone
+	load(ctx context.Context) (saved, error) // ErrNone
 	save(ctx context.Context, s saved) error
 	// follow calls changed when others changed what is kept, until ctx ends.
 	follow(ctx context.Context, changed func(datastore.Revision)) error

@@ -7,7 +7,6 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/asn1"
 	"math/big"
 	"net"
 	"strings"
@@ -25,11 +24,7 @@ func (c *Config) selfSigned(now time.Time, names []string) (crypto.Signer, []byt
 	if err != nil {
 		return nil, nil, err
 	}
-	subject, err := parseDName(c.DName)
-	if err != nil {
-		return nil, nil, err
-	}
-	raw, err := asn1.Marshal(subject)
+	subject, raw, err := parseDName(c.DName)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,11 +55,7 @@ func (k keySpec) make() (crypto.Signer, error) {
 
 // request makes a PKCS #10 request with the controller's key.
 func (c *Config) request(key crypto.Signer, names []string) ([]byte, error) {
-	subject, err := parseDName(c.DName)
-	if err != nil {
-		return nil, err
-	}
-	raw, err := asn1.Marshal(subject)
+	subject, raw, err := parseDName(c.DName)
 	if err != nil {
 		return nil, err
 	}

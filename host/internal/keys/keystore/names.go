@@ -77,38 +77,37 @@ var attributes = map[string]asn1.ObjectIdentifier{
 	"EMAILADDRESS": {1, 2, 840, 113549, 1, 9, 1}, "E": {1, 2, 840, 113549, 1, 9, 1},
 }
 
-// parseDName reads a distinguished name of RFC 4514. The text has the most
-// specific part first, the encoded name last.
-func parseDName(text string) (pkix.RDNSequence, error) {
+// parseDName reads a distinguished name of RFC 4514, and returns its encoding, too. The
+// text has the most specific part first, the encoded name last.
+func parseDName(text string) (name pkix.RDNSequence, der []byte, err error) {
 	if len(text) > 1024 {
-		return nil, fmt.Errorf("<dname> has %d characters, at most 1024 are possible", len(text))
+		return nil, nil, fmt.Errorf("<dname> has %d characters, at most 1024 are possible", len(text))
 	}
 	dn, err := ldap.ParseDN(text)
 	if err != nil || len(dn.RDNs) == 0 {
-		return nil, fmt.Errorf("<dname> %q is not a distinguished name such as CN=ctl, O=Lab, C=XX", text)
+		return nil, nil, fmt.Errorf("<dname> %q is not a distinguished name such as CN=ctl, O=Lab, C=XX", text)
 	}
-	var out pkix.RDNSequence
 	for _, rdn := range dn.RDNs {
 		var set pkix.RelativeDistinguishedNameSET
 		for _, a := range rdn.Attributes {
-			name := strings.ToUpper(strings.TrimSpace(a.Type))
-			oid, ok := attributes[name]
+			kind := strings.ToUpper(strings.TrimSpace(a.Type))
+			oid, ok := attributes[kind]
 			if !ok {
-				return nil, fmt.Errorf("<dname>: no such attribute %q; possible are CN, OU, O, L, ST, C, STREET, T, DC, UID, SERIALNUMBER, EMAILADDRESS", a.Type)
+				return nil, nil, fmt.Errorf("<dname>: no such attribute %q; possible are CN, OU, O, L, ST, C, STREET, T, DC, UID, SERIALNUMBER, EMAILADDRESS", a.Type)
 			}
 			value := strings.TrimSpace(a.Value)
-			if value == "" || (name == "C" && len(value) != 2) {
-				return nil, fmt.Errorf("<dname>: %s=%q: a value is needed, for C a country code of two letters", name, value)
+			if value == "" || (kind == "C" && len(value) != 2) {
+				return nil, nil, fmt.Errorf("<dname>: %s=%q: a value is needed, for C a country code of two letters", kind, value)
 			}
 			set = append(set, pkix.AttributeTypeAndValue{Type: oid, Value: value})
 		}
-		out = append(out, set)
+		name = append(name, set)
 	}
-	slices.Reverse(out)
-	if _, err := asn1.Marshal(out); err != nil {
-		return nil, fmt.Errorf("<dname> %q cannot be encoded: %v", text, err)
+	slices.Reverse(name)
+	if der, err = asn1.Marshal(name); err != nil {
+		return nil, nil, fmt.Errorf("<dname> %q cannot be encoded: %v", text, err)
 	}
-	return out, nil
+	return name, der, nil
 }
 
 // commonName is the CN of a name, if it has one.

@@ -103,16 +103,9 @@ func (f *Files) Expires() time.Time {
 
 // Run warns of a certificate that ends soon, at once and daily, until ctx ends.
 func (f *Files) Run(ctx context.Context) error {
-	daily := time.NewTicker(24 * time.Hour)
-	defer daily.Stop()
-	for {
+	return daily(ctx, func() {
 		if at, now := f.Expires(), f.now(); at.Sub(now) < warnBefore {
 			warnOf(f.log, f.certificate, at, now)
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-daily.C:
-		}
-	}
+	})
 }

@@ -58,7 +58,7 @@ func (d *sealedStorage) load(ctx context.Context) (s saved, err error) {
 		return s, err
 	}
 	if revision == 0 {
-		return s, errNone
+		return s, ErrNone
 	}
 	if err := gob.NewDecoder(&text).Decode(&s); err != nil {
 		return s, fmt.Errorf("the keystores of bundle %s in the datastore are damaged: %w", d.bundle, err)

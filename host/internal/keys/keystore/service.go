@@ -95,10 +95,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 		s.storage = &fileStorage{dir: o.Dir, config: c}
 	}
 	have, err := s.storage.load(ctx)
-	if errors.Is(err, errNone) && o.Existing {
-		return nil, ErrNone
-	}
-	if errors.Is(err, errNone) {
+	if errors.Is(err, ErrNone) && !o.Existing {
 		have, err = s.create(ctx, f, have)
 	}
 	if err != nil {
@@ -205,13 +202,11 @@ func (s *Service) parse(v saved) (*state, error) {
 	return st, err
 }
 
-// which keystore a change is of.
-type which bool
+// which says which keystore a change is of.
+type which func(*saved) (store *[]byte, password string)
 
-const (
-	ctlStore   which = false
-	trustStore which = true
-)
+func ctlStore(s *saved) (*[]byte, string)   { return &s.Ctl, s.CtlPassword }
+func trustStore(s *saved) (*[]byte, string) { return &s.Trust, s.TrustPassword }
 
 // change applies f to a keystore, keeps the result and then lets it count. When
 // another node of the cluster was faster, it is done once more on what that one made.
@@ -229,25 +224,17 @@ func (s *Service) change(ctx context.Context, w which, f func(*state, jks.KeySto
 
 func (s *Service) changeLocked(ctx context.Context, w which, f func(*state, jks.KeyStore) error) error {
 	old := s.now.Load()
-	b, password := old.Ctl, old.CtlPassword
-	if w == trustStore {
-		b, password = old.Trust, old.TrustPassword
-	}
-	ks, err := decode(b, password, old.Alias)
+	next := old.saved
+	b, password := w(&next)
+	ks, err := decode(*b, password, old.Alias)
 	if err != nil {
 		return err
 	}
 	if err := f(old, ks); err != nil {
 		return err
 	}
-	if b, err = encode(ks, password); err != nil {
+	if *b, err = encode(ks, password); err != nil {
 		return err
-	}
-	next := old.saved
-	if w == trustStore {
-		next.Trust = b
-	} else {
-		next.Ctl = b
 	}
 	return s.replace(ctx, next)
 }

@@ -1,6 +1,4 @@
-// Package config reads etc/ctl/karaf/08-authn-config.xml, the old system's file
-// of which one value still counts. All else is in ctl.yaml and sec.ini.
-package config
+package aaa
 
 import (
 	"bytes"
@@ -13,20 +11,21 @@ import (
 	"time"
 )
 
-// DefaultTimeToLive is how long a token stays in the cache when the file does
+// defaultTimeToLive is how long a token stays in the cache when the file does
 // not say.
-const DefaultTimeToLive = 360_000 * time.Millisecond
+const defaultTimeToLive = 360_000 * time.Millisecond
 
 const maxTimeToLive = 24 * time.Hour
 
-// TimeToLive reads the element timeToLive, in milliseconds, wherever in the file
-// it is. An empty file means the default; name is used in messages.
-func TimeToLive(name string, data []byte) (time.Duration, error) {
+// timeToLive reads the element timeToLive of etc/ctl/karaf/08-authn-config.xml, in
+// milliseconds, wherever in the file it is: the one value of the old system's file that still
+// counts. An empty file means the default; name is used in messages.
+func timeToLive(name string, data []byte) (time.Duration, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return DefaultTimeToLive, nil
+		return defaultTimeToLive, nil
 	}
 	d := xml.NewDecoder(bytes.NewReader(data))
-	ttl, found := DefaultTimeToLive, 0
+	ttl, found := defaultTimeToLive, 0
 	for {
 		tok, err := d.Token()
 		line, _ := d.InputPos()

@@ -1,14 +1,14 @@
-package yang_test
+package aaa_test
 
 import (
 	"testing"
 
-	aaayang "ctl.internal/host/internal/aaa/yang"
+	"ctl.internal/host/internal/aaa"
 	"ctl.internal/internal/yang"
 )
 
 func TestModulesLoad(t *testing.T) {
-	src, err := yang.FromFS("aaa", aaayang.Modules, ".")
+	src, err := yang.FromFS("aaa", aaa.Modules, "yang")
 	if err != nil {
 		t.Fatal(err)
 	}

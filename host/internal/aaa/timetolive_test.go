@@ -1,11 +1,9 @@
-package config_test
+package aaa
 
 import (
 	"strings"
 	"testing"
 	"time"
-
-	"ctl.internal/host/internal/aaa/config"
 )
 
 func TestTimeToLive(t *testing.T) {
@@ -14,7 +12,7 @@ func TestTimeToLive(t *testing.T) {
 		"<snapshot/>": 6 * time.Minute,
 		"<a><b:timeToLive xmlns:b='x'> 5000 </b:timeToLive></a>": 5 * time.Second,
 	} {
-		if got, err := config.TimeToLive("f.xml", []byte(text)); got != want || err != nil {
+		if got, err := timeToLive("f.xml", []byte(text)); got != want || err != nil {
 			t.Errorf("%s: %v, %v, want %v", text, got, err, want)
 		}
 	}
@@ -25,7 +23,7 @@ func TestTimeToLive(t *testing.T) {
 		"<a>":             "f.xml:1: this is not XML",
 		"<a><timeToLive>": "f.xml:1: timeToLive",
 	} {
-		if _, err := config.TimeToLive("f.xml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := timeToLive("f.xml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
@@ -34,7 +32,7 @@ func TestTimeToLive(t *testing.T) {
 func FuzzTimeToLive(f *testing.F) {
 	f.Add([]byte("<a><timeToLive>1</timeToLive></a>"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if d, err := config.TimeToLive("f", data); err == nil && d <= 0 {
+		if d, err := timeToLive("f", data); err == nil && d <= 0 {
 			t.Fatalf("a life of %v", d)
 		}
 	})
