@@ -60,9 +60,6 @@ func (i *instance) end() {
 	}
 }
 
-// gone reports whether the process has ended.
-func (i *instance) gone() bool { return i.proc.Ended() }
-
 // acquire counts a call in; false when the process takes no more.
 func (i *instance) acquire() bool {
 	i.inflight.Add(1)

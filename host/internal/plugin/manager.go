@@ -199,12 +199,7 @@ func (m *Manager) Reload(ctx context.Context, name string) error {
 func (m *Manager) Names() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	names := make([]string, 0, len(m.plugins))
-	for n := range m.plugins {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(m.plugins))
 }
 
 // Conn returns a connection to whatever process serves the plugin, for the clients

@@ -97,12 +97,11 @@ func (m *Manager) Providers(capability string) []host.Provider {
 // or replaced, and never comes back; a process that dies and is started again changes
 // nothing. It is 0 for a plugin that is not there.
 func (m *Manager) Ordered(name string) uint64 {
-	for _, s := range m.index.Load().plugins {
-		if s.name == name {
-			return s.ordered.Load()
-		}
+	s, err := m.get(name)
+	if err != nil {
+		return 0
 	}
-	return 0
+	return s.ordered.Load()
 }
 
 // Changed returns a channel that is closed at the next change of any plugin's state.

@@ -179,7 +179,7 @@ func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside b
 	if err != nil {
 		s.log.Error("the plugin does not start", "error", err, "attempt", attempt)
 		s.finish(attempt, err)
-		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: permanent(err)})
+		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: errors.As(err, new(permanentError))})
 		return
 	}
 	discard := func() { s.stopInstance(inst, s.m.limits.StopGrace); s.ended(inst) }

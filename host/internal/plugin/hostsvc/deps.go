@@ -18,10 +18,7 @@ import (
 type Sealer interface {
 	Seal(plaintext, aad []byte) ([]byte, error)
 	Open(sealed, aad []byte) ([]byte, error)
-}
-
-// TextOpener opens the texts of aaa:seal-secret. A Sealer that has it serves OpenText.
-type TextOpener interface {
+	// OpenText opens a text of aaa:seal-secret.
 	OpenText(text string) (string, error)
 }
 
