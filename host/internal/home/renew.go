@@ -3,7 +3,6 @@ package home
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,7 +40,4 @@ func (h *Home) renewCatalogue(templates fs.FS) error {
 	return WriteFile(mark, []byte(digest(shipped)+"\n"), 0o600)
 }
 
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
+func digest(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
