@@ -108,9 +108,7 @@ func (c *aclCheck) set(r *ACLRule) {
 		}
 	}
 	if r != nil && r.VlanId != nil {
-		if err := CheckVLANID(*r.VlanId); err != nil {
-			c.faults = append(c.faults, fault.All(err)...)
-		}
+		c.faults = append(c.faults, fault.All(CheckVLANID(*r.VlanId))...)
 	}
 	switch r.GetAction() {
 	case ActionPermit, ActionDeny:

@@ -95,12 +95,7 @@ func CheckFDBEntry(e *FDBEntry) error {
 	if e == nil {
 		return fault.At(fault.Missing, "entry", "the call names no entry")
 	}
-	var l fault.List
-	for _, err := range []error{CheckVLANID(e.VlanId), CheckUnicast(e.Mac)} {
-		if err != nil {
-			l = append(l, fault.All(err)...)
-		}
-	}
+	l := append(fault.All(CheckVLANID(e.VlanId)), fault.All(CheckUnicast(e.Mac))...)
 	if e.Port == 0 {
 		l = append(l, fault.At(fault.Invalid, "port", "0 is not a port"))
 	}
@@ -176,10 +171,7 @@ func CheckARPEntry(e *ARPEntry, prefixLength uint32) error {
 	if e == nil {
 		return fault.At(fault.Missing, "entry", "the call names no entry")
 	}
-	var l fault.List
-	if err := CheckIPv4("ip-address", e.IpAddress); err != nil {
-		l = append(l, fault.All(err)...)
-	}
+	l := fault.All(CheckIPv4("ip-address", e.IpAddress))
 	if err := CheckUnicast(e.Mac); err != nil {
 		l = append(l, fault.At(fault.Invalid, "mac-address", "%#x is not the MAC address of a single station", e.Mac))
 	}

@@ -101,10 +101,7 @@ func CheckVLAN(v *VLAN, has func(port uint32) bool) error {
 	if v == nil {
 		return fault.At(fault.Missing, "vlan", "the call names no VLAN")
 	}
-	var l fault.List
-	if err := CheckVLANID(v.VlanId); err != nil {
-		l = append(l, fault.All(err)...)
-	}
+	l := fault.All(CheckVLANID(v.VlanId))
 	if len(v.Name) > MaxVLANName || !Printable(v.Name) {
 		l = append(l, fault.At(fault.Invalid, "vlan-name", "%.40q is not a VLAN name of up to %d printable ASCII characters", v.Name, MaxVLANName))
 	}

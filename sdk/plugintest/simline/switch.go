@@ -14,6 +14,7 @@ package simline
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"maps"
 	"net"
@@ -52,17 +53,7 @@ type Switch struct {
 
 // Start lets a switch listen. All its ports are untagged in VLAN 1.
 func Start(o Options) (*Switch, error) {
-	if o.Ports == 0 {
-		o.Ports = 8
-	}
-	for _, d := range []struct {
-		at *string
-		to string
-	}{{&o.User, "lab"}, {&o.Password, "lab"}, {&o.Address, "127.0.0.1:0"}} {
-		if *d.at == "" {
-			*d.at = d.to
-		}
-	}
+	o = Options{Ports: cmp.Or(o.Ports, 8), User: cmp.Or(o.User, "lab"), Password: cmp.Or(o.Password, "lab"), Address: cmp.Or(o.Address, "127.0.0.1:0")}
 	tcp, err := net.Listen("tcp", o.Address)
 	if err != nil {
 		return nil, fmt.Errorf("simulated switch: %w", err)

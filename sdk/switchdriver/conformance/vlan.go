@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -88,15 +89,7 @@ func vlanLife(k *kit) {
 func second[T any](_ T, err error) error { return err }
 
 func same(a, b map[uint32]*switchdriver.VLAN) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for id, v := range a {
-		if b[id] == nil || !proto.Equal(v, b[id]) {
-			return false
-		}
-	}
-	return true
+	return maps.EqualFunc(a, b, func(x, y *switchdriver.VLAN) bool { return proto.Equal(x, y) })
 }
 
 func untaggedOnce(k *kit) {
