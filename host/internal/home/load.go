@@ -97,7 +97,9 @@ func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Proble
 		l.effective = append(l.effective, Effective{key, show(r.at(loc), r.instance(loc)), origin})
 	}
 	if dir != "" && Fatal(problems) == nil {
-		problems = append(problems, l.check(dir)...)
+		before := len(r.problems)
+		l.check(dir, func(key, format string, args ...any) { r.fault(strings.Split(key, "."), format, args...) })
+		problems = append(problems, r.problems[before:]...)
 	}
 	slices.SortStableFunc(problems, func(a, b Problem) int { return strings.Compare(a.File, b.File) })
 	return l, problems
