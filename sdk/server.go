@@ -29,7 +29,7 @@ type Server struct {
 	options  Options
 	manifest *pluginv1.Manifest
 	metrics  *metrics
-	health   health
+	health   *health
 	spans    atomic.Pointer[spans] // nil: none are made
 
 	hostClient atomic.Pointer[host.Client] // nil before Configure
@@ -60,7 +60,7 @@ func NewServer(o Options) (*Server, error) {
 	if o.New == nil {
 		return nil, errors.New("sdk.Options.New is required")
 	}
-	return &Server{options: o, manifest: m, metrics: newMetrics(), done: make(chan struct{})}, nil
+	return &Server{options: o, manifest: m, metrics: newMetrics(), health: newHealth(), done: make(chan struct{})}, nil
 }
 
 // Manifest returns what Describe answers.

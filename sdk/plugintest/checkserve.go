@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -46,9 +47,7 @@ func unknownSetting(k *checker) {
 		_ = json.Unmarshal(raw, &given) // nil when there are none
 	}
 	doc := map[string]any{strangeSetting: 1}
-	for n, v := range given {
-		doc[n] = v
-	}
+	maps.Copy(doc, given)
 	raw, err := settings(doc, m.ConfigSchema)
 	if err == nil {
 		err = k.send(s, m, raw)

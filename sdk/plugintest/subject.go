@@ -174,12 +174,10 @@ func (s *subject) shutdown(ctx context.Context) {
 
 // gone waits for the end of the process.
 func (s *subject) gone(limit time.Duration) bool {
-	t := time.NewTimer(limit)
-	defer t.Stop()
 	select {
 	case <-s.exited:
 		return true
-	case <-t.C:
+	case <-time.After(limit):
 		return false
 	}
 }

@@ -91,12 +91,10 @@ func (b *bulkhead) admit(p *place) bool {
 }
 
 func (b *bulkhead) await(ctx context.Context, p *place, wait time.Duration) *place {
-	t := time.NewTimer(wait)
-	defer t.Stop()
 	var ok bool
 	select {
 	case ok = <-p.ready:
-	case <-t.C:
+	case <-time.After(wait):
 	case <-ctx.Done():
 	}
 	if ok {

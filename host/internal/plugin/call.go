@@ -156,8 +156,6 @@ func (s *supervisor) lost(ctx context.Context, inst *instance, err error) bool {
 // over waits for the end of a process, or of its time. Gone reports whether its calls
 // are lost.
 func (s *supervisor) over(ctx context.Context, inst *instance, limit time.Duration) (over, gone bool) {
-	t := time.NewTimer(limit)
-	defer t.Stop()
 	select {
 	case <-inst.proc.Gone():
 		s.cur.CompareAndSwap(inst, nil)
@@ -166,7 +164,7 @@ func (s *supervisor) over(ctx context.Context, inst *instance, limit time.Durati
 		return true, true
 	case <-ctx.Done():
 		return true, false
-	case <-t.C:
+	case <-time.After(limit):
 		return false, false
 	}
 }

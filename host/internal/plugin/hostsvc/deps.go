@@ -36,13 +36,6 @@ type Operations interface {
 	Call(ctx context.Context, plugin, module, rpc string, input []byte) (output []byte, err error)
 }
 
-// Callers knows on whose behalf a plugin is working now.
-type Callers interface {
-	// Served returns the context of a call that the plugin is serving, with the caller
-	// in it; false when it serves none of this request.
-	Served(requestID string) (context.Context, bool)
-}
-
 type servedKey struct{}
 
 // Served returns the context of the call during which a plugin makes its own, for a
@@ -92,12 +85,14 @@ type Services struct {
 	Secrets      Sealer
 	Certificates Certificates
 	Operations   Operations
-	Callers      Callers
-	Directory    Directory
-	Relay        grpc.StreamHandler
-	RelayUnary   func(ctx context.Context, method string, request []byte) ([]byte, error) // of the link; goes with Relay
-	Spans        Spans
-	Quotas       Quotas
+	// Serving returns the context of a call that the plugin is serving now, with the caller in it; false when it serves
+	// none of this request.
+	Serving    func(requestID string) (context.Context, bool)
+	Directory  Directory
+	Relay      grpc.StreamHandler
+	RelayUnary func(ctx context.Context, method string, request []byte) ([]byte, error) // of the link; goes with Relay
+	Spans      Spans
+	Quotas     Quotas
 	// Refused gets what a plugin was refused because it was not granted.
 	Refused     func(grant.Grant)
 	CallTimeout time.Duration // of unary calls without a deadline
