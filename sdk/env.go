@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"ctl.internal/internal/wire"
+	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 )
@@ -77,10 +78,7 @@ func (e *Env) Home() string {
 func (e *Env) Below(paths ...string) []string {
 	out := make([]string, len(paths))
 	for i, p := range paths {
-		if !filepath.IsAbs(p) {
-			p = filepath.Join(e.Home(), p)
-		}
-		out[i] = filepath.Clean(p)
+		out[i] = commands.Path(e.Home(), p)
 	}
 	return out
 }

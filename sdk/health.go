@@ -15,31 +15,25 @@ type health struct {
 	mu      sync.Mutex
 	now     Health
 	since   time.Time
-	changed chan struct{}
+	changed chan struct{} // closed and replaced by set
 }
+
+func newHealth() *health { return &health{since: time.Now(), changed: make(chan struct{})} }
 
 func (h *health) set(v Health) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if v.State != h.now.State || h.since.IsZero() {
+	if v.State != h.now.State {
 		h.since = time.Now()
 	}
 	h.now = v
-	if h.changed != nil {
-		close(h.changed)
-		h.changed = nil
-	}
+	close(h.changed)
+	h.changed = make(chan struct{})
 }
 
 func (h *health) get() (*pluginv1.HealthResponse, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.changed == nil {
-		h.changed = make(chan struct{})
-	}
-	if h.since.IsZero() {
-		h.since = time.Now()
-	}
 	r := &pluginv1.HealthResponse{State: healthStates[h.now.State], Reason: h.now.Reason, Details: h.now.Details, Since: timestamppb.New(h.since)}
 	return r, h.changed
 }

@@ -17,6 +17,7 @@ import (
 	"ctl.internal/internal/nearest"
 	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/operations"
@@ -28,7 +29,7 @@ type Server struct {
 	options  Options
 	manifest *pluginv1.Manifest
 	metrics  *metrics
-	health   health
+	health   *health
 	spans    atomic.Pointer[spans] // nil: none are made
 
 	hostClient atomic.Pointer[host.Client] // nil before Configure
@@ -59,7 +60,7 @@ func NewServer(o Options) (*Server, error) {
 	if o.New == nil {
 		return nil, errors.New("sdk.Options.New is required")
 	}
-	return &Server{options: o, manifest: m, metrics: newMetrics(), done: make(chan struct{})}, nil
+	return &Server{options: o, manifest: m, metrics: newMetrics(), health: newHealth(), done: make(chan struct{})}, nil
 }
 
 // Manifest returns what Describe answers.
@@ -207,6 +208,32 @@ func (s base) Health(_ *pluginv1.HealthRequest, stream grpc.ServerStreamingServe
 func (s base) Metrics(context.Context, *pluginv1.MetricsRequest) (*pluginv1.MetricsResponse, error) {
 	text, err := s.Server.metrics.text()
 	return &pluginv1.MetricsResponse{Text: text}, fault.ToStatus(err)
+}
+
+// treesServer answers the host when others change the plugin's trees.
+type treesServer struct {
+	pluginv1.UnimplementedTreesServer
+	s *Server
+}
+
+// Check implements the service Trees.
+func (t treesServer) Check(ctx context.Context, r *pluginv1.CheckRequest) (*pluginv1.CheckResponse, error) {
+	p, err := t.s.current()
+	if err != nil {
+		return nil, fault.ToStatus(err)
+	}
+	changes := make([]host.Event, len(r.Changes))
+	for i, c := range r.Changes {
+		changes[i] = host.Event{Entry: host.Entry{Key: c.Key, Value: c.Value}, Deleted: c.Deleted}
+	}
+	ctx = caller.FromProto(ctx, r.Caller)
+	txn, err := p.State.Check(ctx, r.Revision, changes, p.Check)
+	if err != nil {
+		return nil, fault.ToStatus(err)
+	}
+	out := &pluginv1.CheckResponse{}
+	out.Compares, out.Ops = txn.Proto()
+	return out, nil
 }
 
 // current returns the plugin, or why it is not ready.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -77,19 +76,6 @@ func (c *controller) get(listener, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(c.ctx, http.MethodGet, "http://"+strings.TrimSpace(string(address))+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	r.SetBasicAuth("admin", "admin")
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Body.Close()
-	b, err := io.ReadAll(io.LimitReader(answer.Body, 64<<20))
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = errors.New(answer.Status)
-	}
-	return b, err
+	text, _, err := rig.Ask(c.ctx, http.DefaultClient, http.MethodGet, "http://"+strings.TrimSpace(string(address))+path, "", "")
+	return text, err
 }

@@ -86,7 +86,7 @@ func commandPage(c *controller) (page, error) {
 		var h struct {
 			Name, Summary, Help, Usage string
 			Arguments                  []struct{ Name, Help string }
-			Options                    []struct{ Name, Short, Help, Default string }
+			Options                    []struct{ Name, Help string }
 		}
 		if err := dec.Decode(&h); err != nil {
 			return page{}, err

@@ -71,13 +71,12 @@ func stage(bin, root string, when time.Time) error {
 			return err
 		}
 	}
-	if err := os.CopyFS(filepath.Join(lib, "sdk"), os.DirFS(filepath.Join(bin, "sdk"))); err != nil {
-		return err
+	for from, to := range map[string]string{"sdk": "usr/lib/ctl/sdk", "docs": "usr/lib/ctl/docs", "man": "usr/share/man/man1"} {
+		if err := os.CopyFS(filepath.Join(root, to), os.DirFS(filepath.Join(bin, from))); err != nil {
+			return err
+		}
 	}
-	if err := os.CopyFS(filepath.Join(lib, "docs"), os.DirFS(filepath.Join(bin, "docs"))); err != nil {
-		return err
-	}
-	if err := describe(bin, root); err != nil {
+	if err := completions(bin, root); err != nil {
 		return err
 	}
 	if err := writeSBOM(bin, filepath.Join(root, "usr/share/doc/ctl/sbom.cdx.json"), when); err != nil {
@@ -86,11 +85,8 @@ func stage(bin, root string, when time.Time) error {
 	return even(root, when)
 }
 
-// describe adds what ctl says of itself: manual pages and completions.
-func describe(bin, root string) error {
-	if err := os.CopyFS(filepath.Join(root, "usr/share/man/man1"), os.DirFS(filepath.Join(bin, "man"))); err != nil {
-		return err
-	}
+// completions adds what ctl says to the completion of shells.
+func completions(bin, root string) error {
 	for shell, file := range map[string]string{"bash": "usr/share/bash-completion/completions/ctl", "zsh": "usr/share/zsh/vendor-completions/_ctl",
 		"fish": "usr/share/fish/vendor_completions.d/ctl.fish"} {
 		out, err := exec.Command(filepath.Join(bin, "ctl"), "completion", shell).Output()

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -106,11 +107,9 @@ func layerEntries(root string) ([]entry, error) {
 	add(entry{header: tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}})
 	add(entry{header: tar.Header{Typeflag: tar.TypeDir, Name: "var/lib/ctl/", Mode: 0o700, Uid: user, Gid: user}})
 	var out []entry
-	for _, e := range all {
-		out = append(out, e)
+	for _, name := range slices.Sorted(maps.Keys(all)) { // links come after what they name: ctl-plugins sorts before plugins/
+		out = append(out, all[name])
 	}
-	// Links come after what they name: ctl-plugins sorts before plugins/.
-	slices.SortFunc(out, func(a, b entry) int { return strings.Compare(a.header.Name, b.header.Name) })
 	return out, nil
 }
 

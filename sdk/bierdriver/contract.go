@@ -78,7 +78,7 @@ type Description struct {
 	// Lacks are abilities that none of the routers has: "tunnel" (RFC 8279 section 6.9),
 	// "transit" (BIER without a BFR-id), "ecmp" (more than one neighbour of equal ways),
 	// "forwarding" (Forwarder), "ping" (Pinger). The SDK adds the last two where the driver
-	// without BIER. What only some routers lack is in their Session.
+	// does not implement them. What only some routers lack is in their Session.
 	Lacks []string
 }
 

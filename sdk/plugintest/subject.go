@@ -2,7 +2,6 @@ package plugintest
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -175,12 +174,10 @@ func (s *subject) shutdown(ctx context.Context) {
 
 // gone waits for the end of the process.
 func (s *subject) gone(limit time.Duration) bool {
-	t := time.NewTimer(limit)
-	defer t.Stop()
 	select {
 	case <-s.exited:
 		return true
-	case <-t.C:
+	case <-time.After(limit):
 		return false
 	}
 }
@@ -202,7 +199,7 @@ func (k *checker) judge(s *subject) {
 		k.fault("it writes to standard output, which belongs to the handshake: %q; log with log/slog instead", s.stdout[0])
 	}
 	for _, l := range s.stderr {
-		if !bytes.HasPrefix([]byte(l), []byte("{")) {
+		if !strings.HasPrefix(l, "{") {
 			k.warn("a log line is no JSON and loses its level: %q; log with log/slog", l)
 			return
 		}

@@ -51,7 +51,7 @@ func (s *server) Serve(stream grpc.BidiStreamingServer[pluginv1.ServeRequest, pl
 	if err != nil {
 		return fault.ToStatus(err)
 	}
-	r.Body = &requestBody{stream: stream, rest: first.Body}
+	r.Body = io.NopCloser(&requestBody{stream: stream, rest: first.Body})
 	w := &responseWriter{stream: stream, header: http.Header{}}
 	if err := serve(h, w, r); err != nil {
 		return fault.ToStatus(err)
@@ -120,8 +120,6 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	b.rest = b.rest[n:]
 	return n, nil
 }
-
-func (b *requestBody) Close() error { return nil }
 
 // responseWriter sends the head with the first bytes and flushes whole chunks.
 type responseWriter struct {

@@ -164,8 +164,6 @@ func (t *Table[T]) decode(key string, x *row[T]) {
 			x.text = nil
 			return // as nearly always
 		}
-		var none T
-		x.value = none
 		if x.value, x.err = t.codec.Decode(key, x.text); x.err != nil {
 			x.err = decodeError(t.at.Prefix+key, x.err)
 		} else if t.plain {

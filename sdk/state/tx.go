@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"ctl.internal/sdk/fault"
@@ -138,7 +139,7 @@ func (s *Store) Check(ctx context.Context, revision uint64, changes []host.Event
 		}
 		var mine []host.Event
 		for _, e := range changes {
-			if len(e.Key) >= len(p.Prefix) && e.Key[:len(p.Prefix)] == p.Prefix {
+			if strings.HasPrefix(e.Key, p.Prefix) {
 				mine = append(mine, e)
 			}
 		}

@@ -13,12 +13,8 @@ import (
 type Publisher struct {
 	mu       sync.Mutex
 	views    map[string]Topology
-	watchers map[*watcher]struct{}
+	watchers map[chan struct{}]struct{} // each wakes a Watch, which makes one change of all that came meanwhile
 }
-
-// watcher remembers which views its user has seen; what came meanwhile is merged
-// into one change by comparing with the newest view.
-type watcher struct{ wake chan struct{} }
 
 // Set replaces the view of the topology t.ID. The Publisher keeps t's maps: do not
 // change them afterwards.
@@ -49,9 +45,9 @@ func (p *Publisher) Get(id string) (Topology, bool) {
 }
 
 func (p *Publisher) notify() {
-	for w := range p.watchers {
+	for wake := range p.watchers {
 		select {
-		case w.wake <- struct{}{}:
+		case wake <- struct{}{}:
 		default:
 		}
 	}
@@ -59,16 +55,16 @@ func (p *Publisher) notify() {
 
 // Watch implements Source.
 func (p *Publisher) Watch(ctx context.Context, ids []string, f func(Change) error, synced func()) error {
-	w := &watcher{wake: make(chan struct{}, 1)}
+	wake := make(chan struct{}, 1)
 	p.mu.Lock()
 	if p.watchers == nil {
-		p.watchers = map[*watcher]struct{}{}
+		p.watchers = map[chan struct{}]struct{}{}
 	}
-	p.watchers[w] = struct{}{}
+	p.watchers[wake] = struct{}{}
 	p.mu.Unlock()
 	defer func() {
 		p.mu.Lock()
-		delete(p.watchers, w)
+		delete(p.watchers, wake)
 		p.mu.Unlock()
 	}()
 	seen := map[string]Topology{}
@@ -85,7 +81,7 @@ func (p *Publisher) Watch(ctx context.Context, ids []string, f func(Change) erro
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-w.wake:
+		case <-wake:
 		}
 	}
 }

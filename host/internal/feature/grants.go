@@ -23,14 +23,10 @@ type grantRecord struct {
 	revision datastore.Revision
 }
 
-func (r grantRecord) grant(by string, requests []grant.Request) grantRecord {
-	return grantRecord{r.Held.Grant(by, time.Now().UTC(), grantsOf(requests)...), r.revision}
-}
-
-// newest are the grants that the decisions before did not have.
-func (r grantRecord) newest(before grantRecord) []grant.Grant {
+// newest are the grants of decisions that those before did not have.
+func newest(now, before grant.Held) []grant.Grant {
 	var out []grant.Grant
-	for _, e := range r.Granted {
+	for _, e := range now.Granted {
 		if !slices.ContainsFunc(before.Granted, func(o grant.Entry) bool { return o.Grant == e.Grant }) {
 			out = append(out, e.Grant)
 		}
@@ -94,7 +90,7 @@ func (m *Manager) held(plan Plan, plugin string) grant.Held {
 
 // grantsAfter are the stored decisions after a change, and what has to be written for that. Those about plugins that
 // no feature names any more go: another plugin of that name starts without any.
-func (m *Manager) grantsAfter(plan Plan, agreed map[string]grantRecord) (map[string]grantRecord, []datastore.Op) {
+func (m *Manager) grantsAfter(plan Plan, agreed map[string]grant.Held) (map[string]grantRecord, []datastore.Op) {
 	out := maps.Clone(m.grants)
 	var ops []datastore.Op
 	for name := range m.grants {
@@ -105,9 +101,9 @@ func (m *Manager) grantsAfter(plan Plan, agreed map[string]grantRecord) (map[str
 			ops = append(ops, datastore.Delete(namespace, grantPrefix+name))
 		}
 	}
-	for name, r := range agreed {
-		out[name] = r
-		ops = append(ops, putJSON(grantPrefix+name, r.Held))
+	for name, held := range agreed {
+		out[name] = grantRecord{Held: held}
+		ops = append(ops, putJSON(grantPrefix+name, held))
 	}
 	return out, ops
 }

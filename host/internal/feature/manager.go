@@ -317,10 +317,10 @@ func (m *Manager) change(ctx context.Context, next state, w wish, more ...datast
 		m.rollback(ctx, c.Ensure, old)
 		return Change{}, err
 	}
-	for name := range agreed {
-		grants[name] = grantRecord{grants[name].Held, saved.revision}
+	for name, held := range agreed {
+		grants[name] = grantRecord{held, saved.revision}
 		if m.o.Granted != nil {
-			m.o.Granted(name, w.agree.By, agreed[name].newest(m.grants[name]))
+			m.o.Granted(name, w.agree.By, newest(held, m.grants[name].Held))
 		}
 	}
 	m.set(func() { m.state, m.plan, m.grants, m.broken = saved, plan, grants, broken })
@@ -331,15 +331,15 @@ func (m *Manager) change(ctx context.Context, next state, w wish, more ...datast
 }
 
 // ensure starts what a change needs, or leaves everything as it was. It returns what was agreed to by plugin.
-func (m *Manager) ensure(ctx context.Context, c Change, old Target, agree Agreement) (map[string]grantRecord, error) {
-	agreed := map[string]grantRecord{}
+func (m *Manager) ensure(ctx context.Context, c Change, old Target, agree Agreement) (map[string]grant.Held, error) {
+	agreed := map[string]grant.Held{}
 	for i, spec := range c.Ensure {
 		err := m.o.Plugins.Ensure(ctx, spec)
 		var needed *grant.NeededError
 		if errors.As(err, &needed) && agree.to(needed) {
-			r := m.grants[spec.Name].grant(agree.By, needed.Requests)
-			agreed[spec.Name] = r
-			spec.Held = spec.Held.Grant(agree.By, time.Now(), grantsOf(needed.Requests)...)
+			now, granted := time.Now().UTC(), grantsOf(needed.Requests)
+			agreed[spec.Name] = m.grants[spec.Name].Grant(agree.By, now, granted...)
+			spec.Held = spec.Held.Grant(agree.By, now, granted...)
 			c.Ensure[i] = spec
 			err = m.o.Plugins.Ensure(ctx, spec)
 		}

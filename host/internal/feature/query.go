@@ -208,7 +208,7 @@ func (m *Manager) Repositories() []RepoInfo {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out []RepoInfo
-	for _, r := range m.repo.Repositories() {
+	for _, r := range m.repo.repos {
 		if _, more := m.added.repos[r.Name]; more {
 			continue
 		}

@@ -46,9 +46,6 @@ func (r Repo) All() []*Feature {
 	return out
 }
 
-// Repositories returns the files they come from.
-func (r Repo) Repositories() []*Repository { return r.repos }
-
 // Repository returns the file of a name, nil when there is none.
 func (r Repo) Repository(name string) *Repository {
 	if i := slices.IndexFunc(r.repos, func(o *Repository) bool { return o.Name == name }); i >= 0 {

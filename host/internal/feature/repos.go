@@ -161,32 +161,30 @@ func readRepo(url string) ([]byte, string, error) {
 // RemoveRepository takes away a repository that was added. While features of it
 // are installed that is refused, unless uninstall is asked for.
 func (m *Manager) RemoveRepository(ctx context.Context, name string, uninstall bool) (Change, error) {
-	return m.changing(ctx, func() (Change, error) { return m.removeRepository(ctx, name, uninstall) })
-}
-
-func (m *Manager) removeRepository(ctx context.Context, name string, uninstall bool) (Change, error) {
-	if _, ok := m.added.repos[name]; !ok {
-		if r := m.repo.Repository(name); r != nil {
-			return Change{}, fault.New(fault.Denied, "repository %s is the file %s; remove this file and run feature:repo-refresh", name, r.URL)
+	return m.changing(ctx, func() (Change, error) {
+		if _, ok := m.added.repos[name]; !ok {
+			if r := m.repo.Repository(name); r != nil {
+				return Change{}, fault.New(fault.Denied, "repository %s is the file %s; remove this file and run feature:repo-refresh", name, r.URL)
+			}
+			return Change{}, fault.New(fault.NotFound, "no added repository %q%s", name, nearest.Hint(name, slices.Collect(maps.Keys(m.added.repos))))
 		}
-		return Change{}, fault.New(fault.NotFound, "no added repository %q%s", name, nearest.Hint(name, slices.Collect(maps.Keys(m.added.repos))))
-	}
-	var used []string
-	for _, f := range m.plan.Features {
-		if f.Repository == name {
-			used = append(used, f.Name)
+		var used []string
+		for _, f := range m.plan.Features {
+			if f.Repository == name {
+				used = append(used, f.Name)
+			}
 		}
-	}
-	if len(used) > 0 && !uninstall {
-		return Change{}, fault.New(fault.InUse, "features of repository %s are installed: %s; uninstall them first, or use -u", name, strings.Join(used, ", "))
-	}
-	next := m.added.clone()
-	delete(next.repos, name)
-	return m.recatalogue(ctx, next, false, func(s *state) {
-		for _, n := range used {
-			s.release(n)
+		if len(used) > 0 && !uninstall {
+			return Change{}, fault.New(fault.InUse, "features of repository %s are installed: %s; uninstall them first, or use -u", name, strings.Join(used, ", "))
 		}
-	}, datastore.Delete(namespace, repoPrefix+name))
+		next := m.added.clone()
+		delete(next.repos, name)
+		return m.recatalogue(ctx, next, false, func(s *state) {
+			for _, n := range used {
+				s.release(n)
+			}
+		}, datastore.Delete(namespace, repoPrefix+name))
+	})
 }
 
 // Refresh reads the files of the catalogue again and applies what follows, such

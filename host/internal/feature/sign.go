@@ -189,7 +189,7 @@ func (e revokedError) Unwrap() error { return e.error }
 
 // allowed checks that the file of a plugin is not revoked: by the catalogues of the home, or by the one it comes from.
 func (m *Manager) allowed(p PluginSpec) error {
-	for _, r := range m.repo.Repositories() {
+	for _, r := range m.repo.repos {
 		if _, added := m.added.repos[r.Name]; added && r.Name != p.Repository {
 			continue
 		}

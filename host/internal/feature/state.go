@@ -126,13 +126,9 @@ func load[T any](sn datastore.Snapshot, prefix string, take func(name string, re
 // save stores a new state, with further writes in the same transaction; a state
 // changed meanwhile by another process of a cluster is a conflict.
 func save(ctx context.Context, s datastore.Store, old stored, next state, more ...datastore.Op) (stored, error) {
-	b, err := json.Marshal(next)
-	if err != nil {
-		return stored{}, err
-	}
 	rev, err := s.Commit(ctx, datastore.Txn{
 		Compares: []datastore.Compare{{Namespace: namespace, Key: stateKey, Revision: old.revision}},
-		Ops:      append([]datastore.Op{datastore.Put(namespace, stateKey, b)}, more...),
+		Ops:      append([]datastore.Op{putJSON(stateKey, next)}, more...),
 	})
 	return stored{next, rev}, err
 }

@@ -60,14 +60,8 @@ func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Proble
 	var problems []Problem
 	var root *yaml.Node
 	if dir != "" {
-		b, err := ReadBounded(path, maxConfig)
 		var p *Problem
-		if err == nil {
-			root, p = parseYAML(path, b)
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			p = &Problem{File: path, Text: err.Error()}
-		}
-		if p != nil {
+		if _, root, p = dir.document("ctl"); p != nil {
 			problems = append(problems, *p)
 		}
 	}
@@ -103,7 +97,9 @@ func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Proble
 		l.effective = append(l.effective, Effective{key, show(r.at(loc), r.instance(loc)), origin})
 	}
 	if dir != "" && Fatal(problems) == nil {
-		problems = append(problems, l.check(dir)...)
+		before := len(r.problems)
+		l.check(dir, func(key, format string, args ...any) { r.fault(strings.Split(key, "."), format, args...) })
+		problems = append(problems, r.problems[before:]...)
 	}
 	slices.SortStableFunc(problems, func(a, b Problem) int { return strings.Compare(a.File, b.File) })
 	return l, problems
@@ -237,6 +233,20 @@ func ReadBounded(path string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s has %d bytes, at most %d are read", path, info.Size(), most)
 	}
 	return os.ReadFile(path)
+}
+
+// document reads etc/NAME.yaml. The text is nil when there is no such file, the root also when there is nothing in it.
+func (d Dir) document(name string) (text []byte, root *yaml.Node, p *Problem) {
+	path := d.Etc(name + ".yaml")
+	text, err := ReadBounded(path, maxConfig)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, nil
+	case err != nil:
+		return nil, nil, &Problem{File: path, Text: err.Error()}
+	}
+	root, p = parseYAML(path, text)
+	return text, root, p
 }
 
 // PluginConfig reads etc/NAME.yaml; an absent file is empty settings.

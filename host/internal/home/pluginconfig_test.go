@@ -53,7 +53,7 @@ func TestPluginConfigIsCheckedAndFilled(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			config, ps := CheckPluginConfig("p.yaml", []byte(c.yaml), []byte(testSchema))
+			config, ps := checked("p.yaml", []byte(c.yaml), []byte(testSchema))
 			got := []string{string(config)}
 			if len(ps) > 0 {
 				got = nil
@@ -69,17 +69,17 @@ func TestPluginConfigIsCheckedAndFilled(t *testing.T) {
 }
 
 func TestPluginWithoutSchemaTakesNoSettings(t *testing.T) {
-	if config, ps := CheckPluginConfig("p.yaml", nil, nil); string(config) != "{}" || len(ps) > 0 {
+	if config, ps := checked("p.yaml", nil, nil); string(config) != "{}" || len(ps) > 0 {
 		t.Fatalf("%s %v", config, ps)
 	}
-	if _, ps := CheckPluginConfig("p.yaml", []byte("a: 1"), nil); len(ps) != 1 {
+	if _, ps := checked("p.yaml", []byte("a: 1"), nil); len(ps) != 1 {
 		t.Fatalf("%v", ps)
 	}
 }
 
 func TestUnusableSchemaIsTheAuthorsFault(t *testing.T) {
 	for _, schema := range []string{"[", "[]", `{"type": 7}`, `{"$ref": "file:///etc/passwd"}`, `{"$ref": "http://127.0.0.1/x"}`} {
-		_, ps := CheckPluginConfig("p.yaml", nil, []byte(schema))
+		_, ps := checked("p.yaml", nil, []byte(schema))
 		if len(ps) != 1 || !strings.Contains(ps[0].Text, "author") {
 			t.Errorf("%s: %v", schema, ps)
 		}
@@ -100,11 +100,17 @@ func TestPluginConfigFile(t *testing.T) {
 	}
 }
 
+// checked is what a plugin is configured with, or what is wrong with its settings.
+func checked(path string, text, schema []byte) ([]byte, []Problem) {
+	d := ReadDocument(path, text, schema)
+	return d.JSON, d.Problems()
+}
+
 func FuzzCheckPluginConfig(f *testing.F) {
 	f.Add("review_url: x\nclones: [{name: 1}]", testSchema)
 	f.Add("a: 1", `{"properties":{"a":{"$ref":"#/properties/a"}}}`)
 	f.Fuzz(func(t *testing.T, text, schema string) {
-		config, ps := CheckPluginConfig("p.yaml", []byte(text), []byte(schema))
+		config, ps := checked("p.yaml", []byte(text), []byte(schema))
 		if (config == nil) == (len(ps) == 0) {
 			t.Fatalf("%q and %v", config, ps)
 		}

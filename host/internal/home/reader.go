@@ -250,7 +250,8 @@ type Document struct {
 }
 
 // ReadDocument checks a file against a JSON Schema (an empty one allows no members). Texts of format
-// duration become nanoseconds, those of format size bytes.
+// duration become nanoseconds, those of format size bytes. Members that the schema marks writeOnly are secrets: their
+// values are in no problem.
 func ReadDocument(path string, text, schema []byte) *Document {
 	r := &reader{path: path}
 	root, p := parseYAML(path, text)
@@ -276,11 +277,3 @@ func (d *Document) Fault(key, format string, args ...any) {
 
 // Problems are those found so far, each with its line.
 func (d *Document) Problems() []Problem { return d.r.problems }
-
-// CheckPluginConfig turns a plugin's settings file into the JSON it is configured with: checked
-// against the JSON Schema of its manifest, see ReadDocument.
-// Members a schema marks writeOnly are secrets: their values appear in no problem.
-func CheckPluginConfig(path string, yamlText, schema []byte) (config []byte, problems []Problem) {
-	d := ReadDocument(path, yamlText, schema)
-	return d.JSON, d.Problems()
-}

@@ -27,29 +27,29 @@ type valueFormat struct {
 // logLevels are those of package logs, which is on the same floor as this one.
 var logLevels = []string{"OFF", "TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"}
 
+var formats = map[string]valueFormat{
+	"duration": {func(s string) (any, error) {
+		d, err := parseDuration(s)
+		return int64(d), err
+	}, func(n int64) string { return time.Duration(n).String() }},
+	"size": {func(s string) (any, error) {
+		n, err := ParseSize(s)
+		return int64(n), err
+	}, func(n int64) string { return Size(n).String() }},
+	"address": {func(s string) (any, error) { return ParseAddress(s) }, nil},
+	"level": {func(s string) (any, error) {
+		if !slices.Contains(logLevels, strings.ToUpper(s)) {
+			return nil, fmt.Errorf("%q is not one of %s%s", s, strings.Join(logLevels, ", "), nearest.Hint(s, logLevels))
+		}
+		return s, nil
+	}, nil},
+}
+
+// formatOf finds the format that a schema names.
 func formatOf(name any) (valueFormat, bool) {
-	switch name {
-	case "duration":
-		return valueFormat{func(s string) (any, error) {
-			d, err := parseDuration(s)
-			return int64(d), err
-		}, func(n int64) string { return time.Duration(n).String() }}, true
-	case "size":
-		return valueFormat{func(s string) (any, error) {
-			n, err := ParseSize(s)
-			return int64(n), err
-		}, func(n int64) string { return Size(n).String() }}, true
-	case "address":
-		return valueFormat{func(s string) (any, error) { return ParseAddress(s) }, nil}, true
-	case "level":
-		return valueFormat{func(s string) (any, error) {
-			if !slices.Contains(logLevels, strings.ToUpper(s)) {
-				return nil, fmt.Errorf("%q is not one of %s%s", s, strings.Join(logLevels, ", "), nearest.Hint(s, logLevels))
-			}
-			return s, nil
-		}, nil}, true
-	}
-	return valueFormat{}, false
+	s, _ := name.(string)
+	f, ok := formats[s]
+	return f, ok
 }
 
 // parseDuration reads a duration; a number without a unit is seconds.
@@ -77,8 +77,7 @@ func compile(schema []byte) (map[string]any, *jsonschema.Schema, error) {
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noLoader{})
 	c.AssertFormat()
-	for _, name := range []string{"duration", "size", "address", "level"} {
-		f, _ := formatOf(name)
+	for name, f := range formats {
 		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) (err error) {
 			if text, ok := v.(string); ok {
 				_, err = f.parse(text)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -17,9 +16,12 @@ var secretWords = []string{"password", "pwd", "secret", "community", "token", "p
 
 // Settings lists what etc/NAME.yaml sets, in its order; secrets are masked. An absent file sets nothing.
 func (d Dir) Settings(name string) ([]Effective, error) {
-	root, err := d.settings(name)
-	if err != nil || root == nil {
-		return nil, err
+	_, root, p := d.document(name)
+	if p != nil {
+		return nil, errors.New(p.String())
+	}
+	if root == nil {
+		return nil, nil
 	}
 	var out []Effective
 	var walk func(n *yaml.Node, key string)
@@ -62,36 +64,17 @@ func secretKey(key string) bool {
 	return slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(strings.ToLower(key), w) })
 }
 
-func (d Dir) settings(name string) (*yaml.Node, error) {
-	b, err := ReadBounded(d.Etc(name+".yaml"), maxConfig)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	root, p := parseYAML(d.Etc(name+".yaml"), b)
-	if p != nil {
-		return nil, errors.New(p.String())
-	}
-	return root, nil
-}
-
 // Set gives a dotted key of etc/NAME.yaml a value, which is YAML, and keeps the comments. undo puts the file back as it
 // was.
 func (d Dir) Set(name, key, value string) (undo func() error, err error) {
 	path := d.Etc(name + ".yaml")
-	root, err := d.settings(name)
-	if err != nil {
-		return nil, err
+	before, root, p := d.document(name)
+	if p != nil {
+		return nil, errors.New(p.String())
 	}
-	before, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	undo = func() error { return WriteFile(path, before, 0o600) }
+	if before == nil {
 		undo = func() error { return os.Remove(path) }
-	} else if err != nil {
-		return nil, err
-	} else {
-		undo = func() error { return WriteFile(path, before, 0o600) }
 	}
 	var given yaml.Node
 	if err := yaml.Unmarshal([]byte(value), &given); err != nil || len(given.Content) == 0 || findAlias(&given) != nil {

@@ -3,6 +3,7 @@ package home
 import (
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Validate checks the settings of a home offline: etc/ctl.yaml with the
@@ -17,15 +18,11 @@ func Validate(dir Dir, environ []string) []Problem {
 	_, ps := Load(dir, environ, nil)
 	files, _ := filepath.Glob(dir.Etc("*.yaml")) // the pattern is well-formed
 	for _, path := range files {
-		if filepath.Base(path) == "ctl.yaml" {
+		name := strings.TrimSuffix(filepath.Base(path), ".yaml")
+		if name == "ctl" { // Load has read it
 			continue
 		}
-		b, err := ReadBounded(path, maxConfig)
-		if err != nil {
-			ps = append(ps, Problem{File: path, Text: err.Error()})
-			continue
-		}
-		if _, p := parseYAML(path, b); p != nil {
+		if _, _, p := dir.document(name); p != nil {
 			ps = append(ps, *p)
 		}
 	}

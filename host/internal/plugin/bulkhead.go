@@ -3,6 +3,7 @@ package plugin
 import (
 	"container/list"
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -54,47 +55,46 @@ func (all *bulkheads) add(limit int) *bulkhead {
 // enter takes a place. It returns nil if all places and the queue are in use, or if the plugin does not answer.
 func (b *bulkhead) enter(ctx context.Context, who string, unary bool, wait time.Duration) *place {
 	p := &place{who: who, unary: unary}
-	b.of.mu.Lock()
 	switch {
-	case b.of.taken >= b.of.most && !b.of.displace(b):
-		b.of.mu.Unlock()
+	case !b.admit(p):
 		return nil
-	case b.running.Len() < b.limit && len(b.queue) == 0:
-		b.of.taken++
-		b.run(p)
-		b.of.mu.Unlock()
+	case p.ready == nil:
 		return p
-	case b.slow(time.Now()) >= (b.limit+1)/2: // whoever waits would wait in vain; one call a second tries
-		probe := time.Since(b.probed) >= probeEvery
-		if probe {
-			b.probed = time.Now()
-			b.of.taken++
-			b.run(p)
-		}
-		b.of.mu.Unlock()
-		if probe {
-			return p
-		}
-		return nil
-	case len(b.queue) >= queueFactor*b.limit && !b.displace(who):
-		b.of.mu.Unlock()
-		return nil
 	}
-	b.of.taken++
-	p.ready = make(chan bool, 1)
-	b.queue = append(b.queue, p)
-	b.of.all[b] = struct{}{}
-	b.of.mu.Unlock()
 	return b.await(ctx, p, wait)
 }
 
+// admit lets a call run, or has it wait in the queue; false if there is no room for it.
+func (b *bulkhead) admit(p *place) bool {
+	b.of.mu.Lock()
+	defer b.of.mu.Unlock()
+	switch {
+	case b.of.taken >= b.of.most && !b.of.displace(b):
+		return false
+	case b.running.Len() < b.limit && len(b.queue) == 0:
+		b.run(p)
+	case b.slow(time.Now()) >= (b.limit+1)/2: // whoever waits would wait in vain; one call a second tries
+		if time.Since(b.probed) < probeEvery {
+			return false
+		}
+		b.probed = time.Now()
+		b.run(p)
+	case len(b.queue) >= queueFactor*b.limit && !b.displace(p.who):
+		return false
+	default:
+		p.ready = make(chan bool, 1)
+		b.queue = append(b.queue, p)
+		b.of.all[b] = struct{}{}
+	}
+	b.of.taken++
+	return true
+}
+
 func (b *bulkhead) await(ctx context.Context, p *place, wait time.Duration) *place {
-	t := time.NewTimer(wait)
-	defer t.Stop()
 	var ok bool
 	select {
 	case ok = <-p.ready:
-	case <-t.C:
+	case <-time.After(wait):
 	case <-ctx.Done():
 	}
 	if ok {
@@ -139,16 +139,15 @@ func (b *bulkhead) run(p *place) {
 }
 
 func (b *bulkhead) unqueue(p *place) bool {
-	for i, q := range b.queue {
-		if q == p {
-			b.queue = append(b.queue[:i], b.queue[i+1:]...)
-			if len(b.queue) == 0 {
-				delete(b.of.all, b)
-			}
-			return true
-		}
+	i := slices.Index(b.queue, p)
+	if i < 0 {
+		return false
 	}
-	return false
+	b.queue = slices.Delete(b.queue, i, i+1)
+	if len(b.queue) == 0 {
+		delete(b.of.all, b)
+	}
+	return true
 }
 
 // drop takes one that waits out of the queue.
@@ -178,8 +177,8 @@ func (b *bulkhead) displace(who string) bool {
 
 // shed sends the newest of a caller away; empty = of anybody.
 func (b *bulkhead) shed(who string) bool {
-	for i := len(b.queue) - 1; i >= 0; i-- {
-		if q := b.queue[i]; who == "" || q.who == who {
+	for _, q := range slices.Backward(b.queue) {
+		if who == "" || q.who == who {
 			b.drop(q)
 			q.ready <- false
 			return true

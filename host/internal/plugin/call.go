@@ -70,7 +70,7 @@ func (s *supervisor) call(ctx context.Context, f func(*instance) error) error {
 		}
 		if !safe || attempt > 0 {
 			s.stats.failed.Add(1)
-			return s.goneError(inst)
+			return s.goneError()
 		}
 		s.stats.repeated.Add(1)
 	}
@@ -100,7 +100,7 @@ func (s *supervisor) acquire(ctx context.Context, safe bool) (*instance, error) 
 	s.follow(ctx)
 	for {
 		inst := s.cur.Load()
-		if inst != nil && !inst.gone() && inst.acquire() {
+		if inst != nil && !inst.proc.Ended() && inst.acquire() {
 			return inst, nil
 		}
 		if inst != nil {
@@ -156,8 +156,6 @@ func (s *supervisor) lost(ctx context.Context, inst *instance, err error) bool {
 // over waits for the end of a process, or of its time. Gone reports whether its calls
 // are lost.
 func (s *supervisor) over(ctx context.Context, inst *instance, limit time.Duration) (over, gone bool) {
-	t := time.NewTimer(limit)
-	defer t.Stop()
 	select {
 	case <-inst.proc.Gone():
 		s.cur.CompareAndSwap(inst, nil)
@@ -166,13 +164,13 @@ func (s *supervisor) over(ctx context.Context, inst *instance, limit time.Durati
 		return true, true
 	case <-ctx.Done():
 		return true, false
-	case <-t.C:
+	case <-time.After(limit):
 		return false, false
 	}
 }
 
 // goneError is for a call that was under way when the process ended.
-func (s *supervisor) goneError(inst *instance) error {
+func (s *supervisor) goneError() error {
 	s.mu.Lock()
 	m := s.machine
 	s.mu.Unlock()
@@ -261,12 +259,12 @@ func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method strin
 		return nil, err
 	}
 	id := s.callers.enter(ctx)
-	if watching(method) {
+	if relay.Watching(method) {
 		inst.release() // a watch is not expected to end by itself
 	}
 	sctx, cancel := context.WithCancel(ctx)
 	detach := func() bool { return true }
-	if watching(method) {
+	if relay.Watching(method) {
 		detach = context.AfterFunc(inst.leave, cancel)
 	}
 	stream, err := inst.conn.NewStream(sctx, desc, method, opts...)
@@ -275,14 +273,14 @@ func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method strin
 		detach()
 		leave()
 		s.callers.leave(id)
-		if !watching(method) {
+		if !relay.Watching(method) {
 			inst.release()
 		}
 	}
 	if err != nil {
 		end()
 		if s.lost(ctx, inst, err) {
-			return nil, s.goneError(inst)
+			return nil, s.goneError()
 		}
 		return nil, err
 	}
@@ -293,7 +291,7 @@ func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method strin
 
 // enterStream takes a place for a stream: among the calls, or of a watch among the watches. The function gives it back.
 func (s *supervisor) enterStream(ctx context.Context, method string) (leave func(), err error) {
-	if !watching(method) {
+	if !relay.Watching(method) {
 		p, err := s.enter(ctx, false)
 		return func() { s.calls.leave(p) }, err
 	}
@@ -317,19 +315,9 @@ type managedStream struct {
 func (m *managedStream) RecvMsg(v any) error {
 	err := m.ClientStream.RecvMsg(v)
 	if err != nil && m.s.lost(m.ctx, m.inst, err) {
-		return m.s.goneError(m.inst)
+		return m.s.goneError()
 	}
 	return err
-}
-
-// watching reports whether a method is a watch by its name.
-func watching(method string) bool {
-	for i := len(method) - 1; i >= 0; i-- {
-		if method[i] == '/' {
-			return len(method) >= i+6 && method[i+1:i+6] == "Watch"
-		}
-	}
-	return false
 }
 
 // fresh lets a call see everything that was acknowledged, on any node, before it: the

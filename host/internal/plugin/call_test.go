@@ -98,7 +98,7 @@ func TestThePluginLearnsItsCaller(t *testing.T) {
 		t.Errorf("who: %s, %v", out, err)
 	}
 	s, _ := r.get("faulty")
-	if _, ok := s.callers.Served("r1"); ok {
+	if _, ok := s.callers.served("r1"); ok {
 		t.Error("the caller is remembered after its call")
 	}
 }

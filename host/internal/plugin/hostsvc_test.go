@@ -17,6 +17,7 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/storetest"
+	"ctl.internal/host/internal/keys/encrypt"
 	"ctl.internal/host/internal/keys/encrypt/encrypttest"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/internal/wire/link"
@@ -60,10 +61,15 @@ func (documents) Draft(_ context.Context, edits []hostsvc.TreeEdit, t *datastore
 	return nil
 }
 
+// ring is a key that has sealed no texts.
+type ring struct{ *encrypt.Ring }
+
+func (ring) OpenText(string) (string, error) { return "", encrypt.ErrForeign }
+
 func servicesRig(t *testing.T) (*rig, datastore.Store) {
 	store := storetest.New(storetest.Options{})
 	t.Cleanup(func() { _ = store.Close() })
-	sealer := encrypttest.Ring(t, "key")
+	sealer := ring{encrypttest.Ring(t, "key")}
 	r := newRig(t, func(o *Options) {
 		o.Store, o.Secrets, o.Operations, o.Certificates, o.Trees = store, sealer, modules{}, certificates{}, documents{}
 	})

@@ -108,7 +108,7 @@ func (s *supervisor) info() Info {
 	}
 	switch cur := s.cur.Load(); {
 	case cur == nil:
-	case cur.gone():
+	case cur.proc.Ended():
 		if i.State.Serving() { // the supervisor has not seen it yet
 			i.State, i.Reason, i.Since = Backoff, "its process has ended; a new one is being started", time.Now()
 		}

@@ -60,9 +60,6 @@ func (i *instance) end() {
 	}
 }
 
-// gone reports whether the process has ended.
-func (i *instance) gone() bool { return i.proc.Ended() }
-
 // acquire counts a call in; false when the process takes no more.
 func (i *instance) acquire() bool {
 	i.inflight.Add(1)
@@ -87,8 +84,7 @@ func (i *instance) release() {
 func (i *instance) drain(ctx context.Context, limit time.Duration) int64 {
 	i.draining.Store(true)
 	i.leaveFunc()
-	t := time.NewTimer(limit)
-	defer t.Stop()
+	late := time.After(limit)
 	for {
 		n := i.inflight.Load()
 		if n <= 0 {
@@ -100,7 +96,7 @@ func (i *instance) drain(ctx context.Context, limit time.Duration) int64 {
 			return 0
 		case <-ctx.Done():
 			return n
-		case <-t.C:
+		case <-late:
 			return n
 		}
 	}

@@ -214,7 +214,7 @@ func (m *Manager) place(path string, write bool) string {
 	}
 	path = filepath.Clean(path)
 	rest, err := filepath.Rel(home, path)
-	within := err == nil && rest != ".." && !strings.HasPrefix(rest, "../")
+	within := err == nil && filepath.IsLocal(rest)
 	info, err := os.Stat(path)
 	if err != nil && write && within { // a directory that the plugin would make
 		if os.MkdirAll(path, 0o700) == nil {

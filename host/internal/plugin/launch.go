@@ -28,11 +28,6 @@ type permanentError struct{ error }
 
 func (e permanentError) Unwrap() error { return e.error }
 
-func permanent(err error) bool {
-	var p permanentError
-	return errors.As(err, &p)
-}
-
 // errFiles says that a process was started with the files of an older manifest.
 var errFiles = errors.New("the plugin needs files that its manifest has just named")
 
@@ -238,11 +233,10 @@ func (s *supervisor) dataDir() string { return filepath.Join(s.m.options.DataDir
 // attachment returns where a plugin under a debugger listens, nil when the
 // environment names none.
 func attachment(name string) (*wire.Reattach, error) {
-	text, ok := os.LookupEnv(wire.ReattachVariable(name))
-	if !ok || text == "" {
-		return nil, nil
+	if text := os.Getenv(wire.ReattachVariable(name)); text != "" {
+		return process.ParseAttach(name, text)
 	}
-	return process.ParseAttach(name, text)
+	return nil, nil
 }
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -68,7 +68,7 @@ func New(o Options) (*Manager, error) {
 	}
 	m := &Manager{options: o, limits: o.Limits, policy: o.Policy, runDir: dir, bus: o.Bus, plugins: map[string]*supervisor{}}
 	m.bulkheads = newBulkheads(m.limits.AllInFlight)
-	m.log = m.logger("")
+	m.log = o.Logger("plugin")
 	if want, err := filepath.Abs(o.RunDir); err == nil && dir != want {
 		m.elsewhere = true
 		m.log.Debug("sockets of plugins lie elsewhere because the home's path is long", "dir", dir)
@@ -87,13 +87,6 @@ func New(o Options) (*Manager, error) {
 	}
 	m.reindex()
 	return m, nil
-}
-
-func (m *Manager) logger(name string) *slog.Logger {
-	if name == "" {
-		return m.options.Logger("plugin")
-	}
-	return m.options.Logger("plugin." + name)
 }
 
 // Ensure makes a plugin run as its spec says and waits until it serves. A plugin
@@ -143,7 +136,7 @@ func (m *Manager) add(spec Spec) (*supervisor, error) {
 	if s, ok := m.plugins[spec.Name]; ok {
 		return s, nil
 	}
-	s := &supervisor{m: m, name: spec.Name, spec: spec, log: m.logger(spec.Name).With("plugin", spec.Name),
+	s := &supervisor{m: m, name: spec.Name, spec: spec, log: m.options.Logger("plugin."+spec.Name).With("plugin", spec.Name),
 		dir: filepath.Join(m.runDir, spec.Name), machine: machine{policy: m.policy}, calls: m.bulkheads.add(m.limits.InFlight)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	services, err := hostsvc.Listen(s.dir, spec.Name, m.services(s))
@@ -199,12 +192,7 @@ func (m *Manager) Reload(ctx context.Context, name string) error {
 func (m *Manager) Names() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	names := make([]string, 0, len(m.plugins))
-	for n := range m.plugins {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(m.plugins))
 }
 
 // Conn returns a connection to whatever process serves the plugin, for the clients

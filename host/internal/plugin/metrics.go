@@ -55,7 +55,11 @@ func (m *Manager) gather(ctx context.Context) []*dto.MetricFamily {
 			all.merge(s.name, scraped[i][name])
 		}
 	}
-	return all.sorted()
+	var out []*dto.MetricFamily
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, all[name])
+	}
+	return out
 }
 
 // scrape returns nil when the plugin gives no metrics that can be used; plugin:info says why.
@@ -160,14 +164,6 @@ func (f families) own(i Info, scraped bool) {
 		over.Metric = append(over.Metric, &dto.Metric{Label: []*dto.LabelPair{label("quota", quota)}, Counter: &dto.Counter{Value: proto.Float64(float64(i.OverQuota[quota]))}})
 	}
 	f.merge(i.Name, over)
-}
-
-func (f families) sorted() []*dto.MetricFamily {
-	out := make([]*dto.MetricFamily, 0, len(f))
-	for _, name := range slices.Sorted(maps.Keys(f)) {
-		out = append(out, f[name])
-	}
-	return out
 }
 
 func label(name, value string) *dto.LabelPair {

@@ -30,7 +30,7 @@ func (m *Manager) services(s *supervisor) hostsvc.Services {
 		InFlight:    relayInFlight,
 	}
 	return hostsvc.Services{Store: m.options.Store, Trees: m.options.Trees, Roles: m.options.Roles, Fence: s.fence, Exports: m.exports, Bus: m.bus, Secrets: m.options.Secrets, Certificates: m.options.Certificates,
-		Operations: m.options.Operations, Callers: &s.callers, Directory: m, Relay: r.Handle, RelayUnary: r.Unary, Spans: m.options.Spans, Quotas: m.limits.Quotas, Refused: s.refused, CallTimeout: m.limits.CallTimeout, Log: s.log}
+		Operations: m.options.Operations, Serving: s.callers.served, Directory: m, Relay: r.Handle, RelayUnary: r.Unary, Spans: m.options.Spans, Quotas: m.limits.Quotas, Refused: s.refused, CallTimeout: m.limits.CallTimeout, Log: s.log}
 }
 
 // mayCall lists the capabilities whose providers the plugin may call.
@@ -97,12 +97,11 @@ func (m *Manager) Providers(capability string) []host.Provider {
 // or replaced, and never comes back; a process that dies and is started again changes
 // nothing. It is 0 for a plugin that is not there.
 func (m *Manager) Ordered(name string) uint64 {
-	for _, s := range m.index.Load().plugins {
-		if s.name == name {
-			return s.ordered.Load()
-		}
+	s, err := m.get(name)
+	if err != nil {
+		return 0
 	}
-	return 0
+	return s.ordered.Load()
 }
 
 // Changed returns a channel that is closed at the next change of any plugin's state.
@@ -176,8 +175,8 @@ func (c *callers) leave(id string) {
 	delete(c.m, id)
 }
 
-// Served returns the context of a call that the plugin is serving, by its request.
-func (c *callers) Served(requestID string) (context.Context, bool) {
+// served returns the context of a call that the plugin is serving, by its request.
+func (c *callers) served(requestID string) (context.Context, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.m[requestID]

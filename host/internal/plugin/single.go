@@ -11,6 +11,7 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/plugin/hostsvc"
+	"ctl.internal/internal/together"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
@@ -71,10 +72,7 @@ func (s *supervisor) seek() {
 			return
 		}
 		s.mu.Unlock()
-		select {
-		case <-time.After(grantWait):
-		case <-s.ctx.Done():
-		}
+		_ = together.Sleep(s.ctx, grantWait) // when it ends, so does the next wait for the role
 	}
 }
 

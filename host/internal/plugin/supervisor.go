@@ -147,7 +147,7 @@ func (s *supervisor) do(action any) {
 					inst.proc.Kill(a.reason)
 					return
 				}
-				s.stopInstance(inst, s.m.limits.StopGrace)
+				s.stopInstance(inst)
 			})
 		}
 	case doTimer:
@@ -179,10 +179,10 @@ func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside b
 	if err != nil {
 		s.log.Error("the plugin does not start", "error", err, "attempt", attempt)
 		s.finish(attempt, err)
-		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: permanent(err)})
+		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: errors.As(err, new(permanentError))})
 		return
 	}
-	discard := func() { s.stopInstance(inst, s.m.limits.StopGrace); s.ended(inst) }
+	discard := func() { s.stopInstance(inst); s.ended(inst) }
 	if attempt != s.machine.attempt || s.removed {
 		s.last = inst
 		s.work.Go(discard)
@@ -231,7 +231,8 @@ func (s *supervisor) retire(old *instance) {
 }
 
 // stopInstance lets calls in flight end and then the process.
-func (s *supervisor) stopInstance(inst *instance, grace time.Duration) {
+func (s *supervisor) stopInstance(inst *instance) {
+	grace := s.m.limits.StopGrace
 	inst.drain(s.ctx, grace/2)
 	inst.proc.Stop(grace)
 }

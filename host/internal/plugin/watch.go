@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/internal/together"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
@@ -15,13 +16,8 @@ func (s *supervisor) watchHealth(inst *instance) {
 	base := pluginv1.NewBaseClient(inst.conn)
 	for {
 		err := s.followHealth(inst, base)
-		if fault.KindOf(err) == fault.Unsupported {
+		if fault.KindOf(err) == fault.Unsupported || together.Sleep(inst.ctx, time.Second) != nil {
 			return
-		}
-		select {
-		case <-inst.ctx.Done():
-			return
-		case <-time.After(time.Second):
 		}
 	}
 }
@@ -121,7 +117,7 @@ func (s *supervisor) watchPing(inst *instance) {
 			continue
 		}
 		misses++
-		if misses >= l.PingMisses && !inst.gone() && !inst.draining.Load() {
+		if misses >= l.PingMisses && !inst.proc.Ended() && !inst.draining.Load() {
 			inst.proc.Kill(fmt.Sprintf("hung: it did not answer %d pings of %s", misses, l.PingTimeout))
 			return
 		}

@@ -296,14 +296,15 @@ func (s *Server) pluginSettings(name string, schema []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, problems := home.CheckPluginConfig(path, text, schema)
-	if err := home.Fatal(problems); err != nil {
+	d := home.ReadDocument(path, text, schema)
+	if err := home.Fatal(d.Problems()); err != nil {
 		return nil, err
 	}
-	for _, p := range problems {
+	for _, p := range d.Problems() {
 		s.log.Warn("settings of a plugin", "plugin", name, "problem", p.String())
 	}
-	if config, err = s.secrets.OpenJSON(config); err != nil {
+	config, err := s.secrets.OpenJSON(d.JSON)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return config, nil

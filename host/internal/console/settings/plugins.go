@@ -35,8 +35,7 @@ func Plugins(ctx context.Context, dir home.Dir, at feature.Locator) []home.Probl
 			problems = append(problems, home.Problem{File: file, Warning: true, Text: fmt.Sprintf("not checked, plugin %s does not say what its settings are: %v", name, err)})
 			continue
 		}
-		_, found := home.CheckPluginConfig(file, text, schema)
-		problems = append(problems, found...)
+		problems = append(problems, home.ReadDocument(file, text, schema).Problems()...)
 	}
 	return problems
 }

@@ -48,7 +48,7 @@ func Parse(name string, text []byte, root string) (*File, error) {
 	}
 	f := &File{Name: name, root: root, text: text, inside: map[string]int{}}
 	type open struct {
-		name     string
+		path     string // below the root
 		start    int
 		line     int
 		text     strings.Builder
@@ -76,10 +76,13 @@ func Parse(name string, text []byte, root string) (*File, error) {
 				return nil, fmt.Errorf("%s:%d: elements are nested deeper than %d", name, line, maxDepth)
 			}
 			seen = true
+			path := ""
 			if len(stack) > 0 {
-				stack[len(stack)-1].children = true
+				parent := stack[len(stack)-1]
+				parent.children = true
+				path = strings.TrimPrefix(parent.path+"/"+t.Name.Local, "/")
 			}
-			stack = append(stack, &open{name: t.Name.Local, start: before, line: line})
+			stack = append(stack, &open{path: path, start: before, line: line})
 		case xml.CharData:
 			if len(stack) > 0 {
 				stack[len(stack)-1].text.Write(t)
@@ -87,19 +90,11 @@ func Parse(name string, text []byte, root string) (*File, error) {
 		case xml.EndElement:
 			o := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
-			var path []string
-			for _, s := range stack[min(1, len(stack)):] {
-				path = append(path, s.name)
-			}
-			if len(stack) > 0 {
-				path = append(path, o.name)
-			}
-			p := strings.Join(path, "/")
 			if bytes.HasPrefix(text[before:], []byte("</")) {
-				f.inside[p] = before // not for <a/>, which has no end tag
+				f.inside[o.path] = before // not for <a/>, which has no end tag
 			}
 			if !o.children && len(stack) > 0 {
-				f.Leaves = append(f.Leaves, Leaf{p, strings.TrimSpace(o.text.String()), o.line, o.start, int(d.InputOffset())})
+				f.Leaves = append(f.Leaves, Leaf{o.path, strings.TrimSpace(o.text.String()), o.line, o.start, int(d.InputOffset())})
 			}
 		}
 	}
@@ -195,17 +190,11 @@ func (f *File) Set(path, value string) ([]byte, error) {
 			return splice(f.text, l.start, l.end, f.holding(l, value)), nil
 		}
 	}
-	dir, name := "", path
-	if i := strings.LastIndexByte(path, '/'); i >= 0 {
-		dir, name = path[:i], path[i+1:]
-	}
+	dir, name := split(path)
 	element := fmt.Sprintf("<%s>%s</%s>\n", name, escaped(value), name)
 	at, ok := f.inside[dir]
 	for !ok && dir != "" {
-		parent, last := "", dir
-		if i := strings.LastIndexByte(dir, '/'); i >= 0 {
-			parent, last = dir[:i], dir[i+1:]
-		}
+		parent, last := split(dir)
 		element = fmt.Sprintf("<%s>\n%s</%s>\n", last, element, last)
 		dir = parent
 		at, ok = f.inside[dir]
@@ -214,6 +203,11 @@ func (f *File) Set(path, value string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: the element <%s> is missing; add it as an empty element", f.Name, path)
 	}
 	return splice(f.text, at, at, element), nil
+}
+
+func split(path string) (dir, name string) {
+	i := strings.LastIndexByte(path, '/') // -1: the name alone
+	return path[:max(i, 0)], path[i+1:]
 }
 
 // holding is the element of a leaf with another value.
@@ -249,7 +243,7 @@ func (f *File) Replace(path string, values []string) ([]byte, error) {
 		return f.Set(path, strings.Join(values, ","))
 	}
 	text := f.text
-	for i := len(at) - 1; i >= 0; i-- { // from the end, so that the places before stay
+	for i, l := range slices.Backward(at) { // from the end, so that the places before stay
 		value := ""
 		if i < len(values) {
 			value = values[i]
@@ -257,7 +251,7 @@ func (f *File) Replace(path string, values []string) ([]byte, error) {
 		if i == len(at)-1 && len(values) > len(at) {
 			value = strings.Join(values[i:], ",")
 		}
-		text = splice(text, at[i].start, at[i].end, f.holding(at[i], value))
+		text = splice(text, l.start, l.end, f.holding(l, value))
 	}
 	return text, nil
 }

@@ -18,10 +18,7 @@ import (
 type Sealer interface {
 	Seal(plaintext, aad []byte) ([]byte, error)
 	Open(sealed, aad []byte) ([]byte, error)
-}
-
-// TextOpener opens the texts of aaa:seal-secret. A Sealer that has it serves OpenText.
-type TextOpener interface {
+	// OpenText opens a text of aaa:seal-secret.
 	OpenText(text string) (string, error)
 }
 
@@ -37,13 +34,6 @@ type Certificates interface {
 // plugin calls as itself.
 type Operations interface {
 	Call(ctx context.Context, plugin, module, rpc string, input []byte) (output []byte, err error)
-}
-
-// Callers knows on whose behalf a plugin is working now.
-type Callers interface {
-	// Served returns the context of a call that the plugin is serving, with the caller
-	// in it; false when it serves none of this request.
-	Served(requestID string) (context.Context, bool)
 }
 
 type servedKey struct{}
@@ -95,12 +85,14 @@ type Services struct {
 	Secrets      Sealer
 	Certificates Certificates
 	Operations   Operations
-	Callers      Callers
-	Directory    Directory
-	Relay        grpc.StreamHandler
-	RelayUnary   func(ctx context.Context, method string, request []byte) ([]byte, error) // of the link; goes with Relay
-	Spans        Spans
-	Quotas       Quotas
+	// Serving returns the context of a call that the plugin is serving now, with the caller in it; false when it serves
+	// none of this request.
+	Serving    func(requestID string) (context.Context, bool)
+	Directory  Directory
+	Relay      grpc.StreamHandler
+	RelayUnary func(ctx context.Context, method string, request []byte) ([]byte, error) // of the link; goes with Relay
+	Spans      Spans
+	Quotas     Quotas
 	// Refused gets what a plugin was refused because it was not granted.
 	Refused     func(grant.Grant)
 	CallTimeout time.Duration // of unary calls without a deadline

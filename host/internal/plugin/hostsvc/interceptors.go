@@ -75,7 +75,7 @@ func (s *Server) admitted(ctx context.Context, req any, info *grpc.UnaryServerIn
 	if err := s.check(info.FullMethod); err != nil {
 		return nil, fault.ToStatus(err)
 	}
-	leave, err := s.enterCall("calls", s.services.Quotas.Calls)
+	leave, err := s.enterCall("calls", &s.inflight, s.services.Quotas.Calls)
 	if err != nil {
 		return nil, fault.ToStatus(err)
 	}
@@ -95,7 +95,7 @@ func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 	if err := s.check(info.FullMethod); err != nil {
 		return fault.ToStatus(err)
 	}
-	leave, err := s.enterCall("streams", s.services.Quotas.Streams)
+	leave, err := s.enterCall("streams", &s.streams, s.services.Quotas.Streams)
 	if err != nil {
 		return fault.ToStatus(err)
 	}

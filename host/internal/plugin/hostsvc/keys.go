@@ -40,11 +40,7 @@ func (x *secretsServer) Open(_ context.Context, r *pluginv1.OpenRequest) (*plugi
 }
 
 func (x *secretsServer) OpenText(_ context.Context, r *pluginv1.OpenTextRequest) (*pluginv1.OpenTextResponse, error) {
-	texts, ok := x.s.services.Secrets.(TextOpener)
-	if !ok {
-		return nil, absent("key for the secrets of settings files")
-	}
-	plain, err := texts.OpenText(r.Text)
+	plain, err := x.s.services.Secrets.OpenText(r.Text)
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "%v", err)
 	}

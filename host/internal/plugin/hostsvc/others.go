@@ -31,7 +31,7 @@ func (o *operationsServer) Call(ctx context.Context, r *pluginv1.CallRequest) (*
 		if err := o.s.Allowed(grant.Service, grant.Operations); err != nil {
 			return nil, err
 		}
-		served, ok := o.s.services.Callers.Served(r.OnBehalfOf)
+		served, ok := o.s.services.Serving(r.OnBehalfOf)
 		if !ok {
 			return nil, fault.New(fault.Denied, "plugin %s is not serving the request %q now, so it cannot act for its caller", o.s.plugin, r.OnBehalfOf)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/sdk/fault"
@@ -148,11 +149,7 @@ func (s *Server) quota(what string) {
 }
 
 // enterCall counts a call or a stream in; the function counts it out.
-func (s *Server) enterCall(what string, most int64) (leave func(), err error) {
-	n := &s.inflight
-	if what == "streams" {
-		n = &s.streams
-	}
+func (s *Server) enterCall(what string, n *atomic.Int64, most int64) (leave func(), err error) {
 	if now := n.Add(1); most > 0 && now > most {
 		n.Add(-1)
 		s.quota(what)

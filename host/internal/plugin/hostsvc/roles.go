@@ -104,9 +104,6 @@ func (s *Server) setTerm(token, role string, term Term) {
 		delete(s.terms, key)
 		return
 	}
-	if s.terms == nil {
-		s.terms = map[string]Term{}
-	}
 	s.terms[key] = term
 }
 

@@ -59,7 +59,7 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create the private directory of plugin %s: %w", plugin, err)
 	}
-	s := &Server{plugin: plugin, services: services, socket: filepath.Join(dir, "host.sock")}
+	s := &Server{plugin: plugin, services: services, socket: filepath.Join(dir, "host.sock"), terms: map[string]Term{}}
 	s.permit.Store(newPermit(nil, grant.Held{}))
 	s.over = map[string]*atomic.Uint64{}
 	for _, q := range []string{"calls", "events", "store", "streams"} {

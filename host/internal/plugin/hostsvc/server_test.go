@@ -64,11 +64,6 @@ func (d *directory) set(list ...host.Provider) {
 	d.changed = make(chan struct{})
 }
 
-// nobody is served.
-type nobody struct{}
-
-func (nobody) Served(string) (context.Context, bool) { return nil, false }
-
 // serve opens a socket with the services and returns a client of it.
 func serve(t *testing.T, s hostsvc.Services) *host.Client {
 	t.Helper()
@@ -76,7 +71,8 @@ func serve(t *testing.T, s hostsvc.Services) *host.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Log, s.Callers, s.Refused = slog.New(slog.DiscardHandler), nobody{}, func(grant.Grant) {}
+	s.Log, s.Refused = slog.New(slog.DiscardHandler), func(grant.Grant) {}
+	s.Serving = func(string) (context.Context, bool) { return nil, false }
 	s.Fence = func() (datastore.Compare, bool, error) { return datastore.Compare{}, false, nil }
 	s.Exports = func(string) ([]string, bool) { return nil, true }
 	s.Relay = func(any, grpc.ServerStream) error { return fault.New(fault.Unsupported, "no relay") }

@@ -164,7 +164,7 @@ func ownGroup() (string, error) {
 			before, after, _ := strings.Cut(mount, " - ")
 			if f := strings.Fields(before); strings.HasPrefix(after, "cgroup2 ") && len(f) > 4 {
 				rest, err := filepath.Rel(f[3], path)
-				if err == nil && rest != ".." && !strings.HasPrefix(rest, "../") {
+				if err == nil && filepath.IsLocal(rest) {
 					return filepath.Join(f[4], rest), nil
 				}
 			}

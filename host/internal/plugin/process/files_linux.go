@@ -76,7 +76,6 @@ func (i *Isolate) bounds(program *os.File, path string, own ...string) *bounds {
 		reach = append(append(slices.Clone(own), path), needs...)
 	}
 	b := &bounds{Isolate: *i, capabilities: i.capabilities(reach...)}
-	b.rules = fileRules(*i, program, path, own)
 	etc := []string{"/etc"}
 	if os.Geteuid() == 0 && slices.ContainsFunc(b.capabilities, func(c uintptr) bool { return c == unix.CAP_DAC_OVERRIDE || c == unix.CAP_DAC_READ_SEARCH }) {
 		etc = nil
@@ -85,16 +84,12 @@ func (i *Isolate) bounds(program *os.File, path string, own ...string) *bounds {
 			etc = append(etc, found...)
 		}
 	}
-	for _, p := range etc {
-		for _, part := range around(p, i.Home) {
-			b.rules = append(b.rules, rule{path: part, rights: canRead})
-		}
-	}
+	b.rules = fileRules(*i, program, path, own, etc)
 	return b
 }
 
-// fileRules lists what a process may use besides /etc. own are the directories of its own.
-func fileRules(i Isolate, program *os.File, path string, own []string) []rule {
+// fileRules lists what a process may use. own are the directories of its own, etc what it may read of /etc.
+func fileRules(i Isolate, program *os.File, path string, own, etc []string) []rule {
 	var out []rule
 	add := func(rights uint64, paths ...string) {
 		for _, p := range paths {
@@ -103,6 +98,7 @@ func fileRules(i Isolate, program *os.File, path string, own []string) []rule {
 			}
 		}
 	}
+	add(canRead, etc...)
 	add(canRun, systemRun...)
 	add(canRead, systemRead...)
 	add(canRead, os.Getenv("SSL_CERT_FILE"), os.Getenv("SSL_CERT_DIR"))
@@ -138,11 +134,9 @@ func around(path, home string) []string {
 	if path == "" {
 		return nil
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
+	path = resolved(path)
 	rest, err := filepath.Rel(path, home)
-	if home == "" || err != nil || rest == ".." || strings.HasPrefix(rest, "../") {
+	if home == "" || err != nil || !filepath.IsLocal(rest) {
 		return []string{path}
 	}
 	if rest == "." {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -64,12 +65,7 @@ func fromJSON(m map[string]any) logLine {
 			}
 		}
 	}
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		l.Attrs = append(l.Attrs, slog.Any(printable(k), m[k]))
 	}
 	return l

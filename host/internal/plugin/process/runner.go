@@ -120,11 +120,9 @@ func (r *run) kill() {
 // endedByItself waits a moment for the end of a child that has closed its output,
 // and reports whether it ended without our doing.
 func (r *run) endedByItself(wait time.Duration) bool {
-	t := time.NewTimer(wait)
-	defer t.Stop()
 	select {
 	case <-r.child.done:
-	case <-t.C:
+	case <-time.After(wait):
 		return false
 	}
 	r.mu.Lock()

@@ -94,7 +94,7 @@ func (r *Relay) unary(ctx context.Context, method string, request []byte) ([]byt
 // its metadata.
 func (r *Relay) enter(ctx context.Context, method string) (grpc.ClientConnInterface, metadata.MD, error) {
 	md, _ := metadata.FromIncomingContext(ctx)
-	provider := first(md, wire.MetaProvider)
+	provider := strings.Join(md.Get(wire.MetaProvider), "")
 	if provider == "" {
 		return nil, nil, fault.New(fault.Unsupported, "the host serves no %s; a call to a plugin names it in the metadata %q", method, wire.MetaProvider)
 	}
@@ -133,7 +133,7 @@ var errSlow = errors.New("no answer in time")
 func (r *Relay) forward(in grpc.ServerStream, conn grpc.ClientConnInterface, method string, md metadata.MD) error {
 	ctx, cancel := context.WithCancelCause(in.Context())
 	defer cancel(nil)
-	if _, ok := ctx.Deadline(); !ok && r.FirstAnswer > 0 && !strings.Contains(method, "/Watch") {
+	if _, ok := ctx.Deadline(); !ok && r.FirstAnswer > 0 && !Watching(method) {
 		t := time.AfterFunc(r.FirstAnswer, func() { cancel(errSlow) })
 		defer t.Stop()
 		in = &answered{ServerStream: in, timer: t}
@@ -159,6 +159,9 @@ func (r *Relay) failed(in grpc.ServerStream, ctx context.Context, err error) err
 	return err
 }
 
+// Watching reports whether a method is a watch by its name.
+func Watching(method string) bool { return strings.Contains(method, "/Watch") }
+
 func (r *Relay) slow() error {
 	return fault.New(fault.Timeout, "the provider did not answer within %s", r.FirstAnswer)
 }
@@ -172,13 +175,6 @@ type answered struct {
 func (a *answered) SendMsg(m any) error {
 	a.timer.Stop()
 	return a.ServerStream.SendMsg(m)
-}
-
-func first(md metadata.MD, key string) string {
-	if v := md.Get(key); len(v) > 0 {
-		return v[0]
-	}
-	return ""
 }
 
 func forwarded(md metadata.MD, caller string, hops int) metadata.MD {

@@ -147,10 +147,7 @@ func (m *Mirror) watch(ctx context.Context, name string) {
 			return
 		}
 		m.log.Debug("the watch of a topology source ended", "plugin", name, "error", err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
+		_ = together.Sleep(ctx, time.Second)
 	}
 }
 
