@@ -47,7 +47,7 @@ type RouterState struct {
 // States of a router, and of an egress node of a channel, from good to bad.
 const (
 	Applied = "applied"
-	// Unverified: it was applied, but the session was lost since.
+	// Unverified: it was applied, but the session was lost since, or a comparison did not succeed.
 	Unverified = "unverified"
 	Pending    = "pending"
 	// Unreachable, of egress nodes only: the router holds all that it must, but packets do
@@ -216,7 +216,7 @@ func lacks(x Status, session Session) []string {
 func (x Status) Router(node string, revision uint64, session Session) RouterState {
 	out := RouterState{Node: node, State: x.State, Reason: x.Reason, Driver: x.Driver, Since: x.Since, Intended: x.Intended, Sent: x.Sent,
 		Confirmed: x.Confirmed, Session: session.State, SessionSince: session.Since, Lacks: lacks(x, session)}
-	if x.State == Applied && x.Answered < min(x.Intent, revision) {
+	if (x.State == Applied || x.State == Unverified) && x.Answered < min(x.Intent, revision) {
 		out.State = Pending
 	}
 	if out.State == Pending && out.Reason == "" { // pending is never without a reason
@@ -226,7 +226,7 @@ func (x Status) Router(node string, revision uint64, session Session) RouterStat
 		}
 	}
 	// A try that began after the session was lost and was confirmed says more than the loss.
-	if out.State == Applied && session.Lost() && !session.Since.Before(x.Sent) {
+	if session.Lost() && (out.State == Unverified || out.State == Applied && !session.Since.Before(x.Sent)) {
 		out.State, out.Since = Unverified, session.Since
 		out.Reason = fmt.Sprintf("the session is %s since %s", session.State, session.Since.UTC().Format(time.RFC3339))
 		if session.Reason != "" {

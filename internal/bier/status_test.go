@@ -18,6 +18,8 @@ func TestStateOfARouter(t *testing.T) {
 		"a newer change is on its way": {bier.Status{State: bier.Applied, Intent: 8, Answered: 5}, 9, bier.Pending},
 		"what is asked for is older":   {bier.Status{State: bier.Applied, Intent: 8, Answered: 5}, 5, bier.Applied},
 		"not tried":                    {bier.Status{State: bier.Pending, Intent: 5}, 9, bier.Pending},
+		"compared in vain":             {bier.Status{State: bier.Unverified, Intent: 5, Answered: 5, Reason: "no route"}, 9, bier.Unverified},
+		"and a newer change":           {bier.Status{State: bier.Unverified, Intent: 8, Answered: 5, Reason: "no route"}, 9, bier.Pending},
 		"refused":                      {bier.Status{State: bier.Failed, Intent: 5, Answered: 5, Reason: "no"}, 9, bier.Failed},
 	} {
 		got := x.s.Router("r", x.revision, bier.Session{})
@@ -31,13 +33,13 @@ func TestStateOfARouter(t *testing.T) {
 // session was lost after the last try is not applied.
 func TestStatesHaveReasons(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
-	for _, state := range []string{bier.Applied, bier.Pending, bier.Failed} {
+	for _, state := range []string{bier.Applied, bier.Unverified, bier.Pending, bier.Failed} {
 		for _, session := range []string{"", "connecting", bier.SessionUp, bier.SessionDown, bier.SessionRefused} {
 			for answered := range uint64(3) {
 				for sent := range 3 {
 					for since := range 3 {
 						x := bier.Status{State: state, Intent: 1, Answered: answered, Intended: at(1), Sent: at(sent)}
-						if state == bier.Failed {
+						if state == bier.Failed || state == bier.Unverified {
 							x.Reason = "refused" // by the engine, always
 						}
 						got := x.Router("r", 9, bier.Session{State: session, Since: at(since)})

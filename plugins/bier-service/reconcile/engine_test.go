@@ -146,6 +146,36 @@ func TestPendingIsTriedAgain(t *testing.T) {
 	l.until(t, "a", "it is applied", func(s *bier.Status) bool { return s.State == bier.Applied && s.Answered == 3 })
 }
 
+// A router that was applied and then cannot be compared is unverified, not pending; it is compared until that succeeds.
+func TestAComparisonInVainIsUnverified(t *testing.T) {
+	l := newLab(t, nil, nil)
+	again := make(chan struct{})
+	l.apply = func(n int) (*bierdriver.Result, error) {
+		switch n {
+		case 1:
+		case 2:
+			return nil, errors.New("no route")
+		case 3:
+			return &bierdriver.Result{State: bierdriver.Pending, Reason: "locked"}, nil
+		default:
+			select {
+			case <-again:
+			default:
+				return nil, errors.New("no route")
+			}
+		}
+		return &bierdriver.Result{State: bierdriver.Applied}, nil
+	}
+	l.Want(carrying(1), nil, 3)
+	l.until(t, "a", "it is applied", func(s *bier.Status) bool { return s.State == bier.Applied && s.Answered == 3 })
+	l.Kick([]string{"a"}, 0)
+	l.until(t, "a", "it was compared in vain", func(s *bier.Status) bool {
+		return s.State == bier.Unverified && s.Reason == "no route" && s.Answered == 3
+	})
+	close(again)
+	l.until(t, "a", "it is applied again", func(s *bier.Status) bool { return s.State == bier.Applied && s.Answered == 3 && s.Reason == "" })
+}
+
 // What a router held of ours is taken away when nothing is wanted of it any more, also by
 // a process that did not give it to it.
 func TestManagedRoutersAreCleaned(t *testing.T) {

@@ -84,7 +84,7 @@ func (r *router) publish() {
 	if s.State == bier.Applied && len(r.want.Problems) > 0 {
 		s.State, s.Reason = bier.Failed, strings.Join(r.want.Problems, "; ")
 	}
-	if s.State == bier.Applied && s.Answered < s.Intent {
+	if (s.State == bier.Applied || s.State == bier.Unverified) && s.Answered < s.Intent {
 		s.State = bier.Pending
 	}
 	r.e.o.Status(r.node, &s)
@@ -181,6 +181,9 @@ func (r *router) finish(intent uint64, hash string, out outcome) bool {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	again := r.state == bier.Failed && r.reason == out.reason
+	if out.state == bier.Pending && r.answered == intent && (r.state == bier.Applied || r.state == bier.Unverified) {
+		out.state = bier.Unverified // a comparison that did not succeed: it has been applied before
+	}
 	r.answered, r.state, r.reason = intent, out.state, out.reason
 	if out.state == bier.Applied {
 		r.confirmed, r.held = now(), hash
