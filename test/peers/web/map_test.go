@@ -57,9 +57,11 @@ const instead = `(() => {
 		postMessage(m) { if (!mode) super.postMessage(m); else if (mode === 'broken') this.onerror() }
 	};
 	window.pan = async n => {
-		const c = document.querySelector('canvas.map'), b = c.getBoundingClientRect(), nodes = Object.values(c.ctl.places);
-		let from = [], most = -1; // the place that is farthest from all nodes, for a press on a node moves it and not the map
-		for (let x = 20; x < b.width; x += 20) for (let y = 20; y < b.height / 2; y += 20) { const d = Math.min(...nodes.map(n => (n[0] - x) ** 2 + (n[1] - y) ** 2)); if (d > most) { most = d; from = [x, y] } }
+		await new Promise(done => requestAnimationFrame(done)); // names are where the last frame wrote them
+		const c = document.querySelector('canvas.map'), b = c.getBoundingClientRect(), nodes = Object.values(c.ctl.places), names = c.ctl.names;
+		const named = (x, y) => names.some(n => Math.abs(x - n.x - n.w / 2) <= Math.max(12, n.w / 2) && Math.abs(y - n.y - n.h / 2) <= 12);
+		let from = [], most = -1; // the place that is farthest from all nodes and on no name, for a press on either moves a node and not the map
+		for (let x = 20; x < b.width; x += 20) for (let y = 20; y < b.height / 2; y += 20) { const d = Math.min(...nodes.map(n => (n[0] - x) ** 2 + (n[1] - y) ** 2)); if (d > most && !named(x, y)) { most = d; from = [x, y] } }
 		const at = (type, i) => c.dispatchEvent(new PointerEvent(type, {pointerId: 1, clientX: b.left + from[0] + 40 * Math.sin(i / 9), clientY: b.top + from[1] + 20 * Math.sin(i / 7), bubbles: true}));
 		c.setPointerCapture = () => {};
 		at('pointerdown', 0);
