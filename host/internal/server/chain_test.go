@@ -20,6 +20,7 @@ import (
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/datastore/storetest"
+	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/restconf"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -87,7 +88,7 @@ type chained struct {
 func chain(b *testing.B, ini string) chained {
 	store := storetest.New(storetest.Options{})
 	b.Cleanup(func() { store.Close() })
-	s := &Server{ids: newIDs(), bus: events.New(), log: slog.New(slog.DiscardHandler)}
+	s := &Server{store: store, ids: newIDs(), http: newHTTPMetrics(), bus: events.New(), log: slog.New(slog.DiscardHandler)}
 	var err error
 	s.aaa, err = aaa.New(context.Background(), aaa.Options{Store: store, SecINI: []byte(ini), First: identity.First{Admin: "admin", User: "user"},
 		RequestID: requestID, Names: s.otherNames})
@@ -105,7 +106,11 @@ func chain(b *testing.B, ini string) chained {
 	s.restconf = restconf.New(restconf.Options{Catalog: s.catalog, Store: store, Readable: aaa.Readable, Still: aaa.Still})
 	s.router = newRouter(s.hostRoutes, s.pluginRoutes)
 	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{Path: "/repoinfo"}}}})
-	return chained{s, outermost(s.aaa.Filter(s.router), s.ids, 4<<20, &s.inFlight, 1024, s.log)}
+	front, err := s.front(nil, home.Limits{Body: 4 << 20, InFlight: 1024}, s.log)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return chained{s, front}
 }
 
 func (c chained) token(b *testing.B) string {

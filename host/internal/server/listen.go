@@ -88,16 +88,24 @@ func (l *listener) shutdown(ctx context.Context) {
 	os.Remove(l.file)
 }
 
+// front is what all requests go through to the router, access control among it.
+func (s *Server) front(trusted []string, limits home.Limits, log *slog.Logger) (http.Handler, error) {
+	checked, err := crossOrigin(s.aaa.Filter(s.reading(s.router)), trusted)
+	if err != nil {
+		return nil, err
+	}
+	return outermost(s.http.handler(checked, s.router.subtreeOf), s.ids, int64(limits.Body), &s.inFlight, limits.InFlight, log), nil
+}
+
 // openListeners opens what etc/ctl.yaml asks for; nothing is served before all
 // rooms are there.
 func (s *Server) openListeners(ctx context.Context) error {
 	c := s.loaded.Config
 	log := s.registry.Logger("org.ctl.server")
-	checked, err := crossOrigin(s.aaa.Filter(s.reading(s.router)), c.AAA.TrustedOrigins)
+	front, err := s.front(c.AAA.TrustedOrigins, c.Limits, log)
 	if err != nil {
 		return err
 	}
-	front := outermost(s.http.handler(checked, s.router.subtreeOf), s.ids, int64(c.Limits.Body), &s.inFlight, c.Limits.InFlight, log)
 	if s.tracer != nil {
 		front = s.tracer.Handler(front)
 	}
