@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/bench/rig"
 	"ctl.internal/internal/console"
 	"ctl.internal/sdk/fault"
 )
@@ -20,6 +21,10 @@ func reference(bin string) ([]page, error) {
 	defer c.stop()
 	features, names, err := featurePage(c)
 	if err != nil {
+		return nil, err
+	}
+	// Any port: another controller may have that of the shipped settings.
+	if err := rig.Write(c.Home, map[string]string{"etc/openflow.yaml": "listen: 127.0.0.1:0\n"}); err != nil {
 		return nil, err
 	}
 	if _, err := c.ctl(append([]string{"feature:install"}, names...)...); err != nil {
