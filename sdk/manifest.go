@@ -35,10 +35,7 @@ type manifestFile struct {
 		Safe     []string                 `yaml:"safe"`
 		Timeouts map[string]time.Duration `yaml:"timeouts"`
 	} `yaml:"operations"`
-	Routes []struct {
-		Path    string `yaml:"path"`
-		Summary string `yaml:"summary"`
-	} `yaml:"routes"`
+	Routes    []routeEntry      `yaml:"routes"`
 	Config    map[string]any    `yaml:"config"`
 	Aliases   map[string]any    `yaml:"aliases"`
 	Labels    map[string]string `yaml:"labels"`
@@ -52,6 +49,31 @@ type manifestFile struct {
 	Nodes     string            `yaml:"nodes"`
 	// Requests are grants that the plugin wants: one key with the kind and what exactly, and why.
 	Requests []map[string]string `yaml:"requests"`
+}
+
+// routeEntry is an entry of routes.
+type routeEntry struct {
+	Path    string `yaml:"path"`
+	Summary string `yaml:"summary"`
+	Aliases []struct {
+		Path   string `yaml:"path"`
+		Target string `yaml:"target"`
+	} `yaml:"aliases"`
+	Parameters []struct {
+		Name    string `yaml:"name"`
+		Segment string `yaml:"segment"`
+	} `yaml:"parameters"`
+}
+
+func (e routeEntry) toProto() *pluginv1.Route {
+	r := &pluginv1.Route{Path: e.Path, Summary: e.Summary}
+	for _, a := range e.Aliases {
+		r.Aliases = append(r.Aliases, &pluginv1.RouteAlias{Path: a.Path, Target: a.Target})
+	}
+	for _, p := range e.Parameters {
+		r.Parameters = append(r.Parameters, &pluginv1.RouteParameter{Name: p.Name, Segment: p.Segment})
+	}
+	return r
 }
 
 // buildManifest makes the manifest from plugin.yaml, the YANG modules and the
@@ -85,10 +107,10 @@ func buildManifest(o Options) (*pluginv1.Manifest, error) {
 		return nil, err
 	}
 	for _, r := range f.Routes {
-		if !strings.HasPrefix(r.Path, "/") || path.Clean(r.Path) != r.Path || r.Path == "/" {
-			return nil, fmt.Errorf("plugin.yaml: routes: path %q must begin with / and be a clean path below it", r.Path)
-		}
-		m.Routes = append(m.Routes, &pluginv1.Route{Path: r.Path, Summary: r.Summary})
+		m.Routes = append(m.Routes, r.toProto())
+	}
+	if err := wire.CheckRoutes(m.Routes); err != nil {
+		return nil, fmt.Errorf("plugin.yaml: %w", err)
 	}
 	var err error
 	if m.ConfigSchema, err = jsonOf(f.Config); err != nil {

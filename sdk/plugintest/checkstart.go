@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os/exec"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -155,9 +154,12 @@ func (k *checker) parts(m *pluginv1.Manifest) {
 			k.fault("RPC %s:%s: the plugin does not ship the module as implemented", r.Module, r.Name)
 		}
 	}
-	for _, r := range m.Routes {
-		if !strings.HasPrefix(r.Path, "/") || path.Clean(r.Path) != r.Path || r.Path == "/" {
-			k.fault("route %q: a clean path below /", r.Path)
+	if err := wire.CheckRoutes(m.Routes); err != nil {
+		k.fault("%v", err)
+	}
+	for _, label := range []string{wire.LabelRouteAliases, wire.LabelRouteQuery} {
+		if m.Labels[label] != "" {
+			k.warn("labels.%s: an older form; write aliases and parameters at the route", label)
 		}
 	}
 	for _, c := range m.Commands {

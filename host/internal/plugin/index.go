@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
@@ -72,8 +73,26 @@ func (m *Manager) conflicts(name string, mine *pluginv1.Manifest) error {
 			}
 		}
 	}
+	for _, s := range m.index.Load().plugins {
+		if other := s.manifest.Load(); s.name != name && other != nil {
+			l = append(l, overlaps(name, mine, s.name, other)...)
+		}
+	}
 	slices.SortFunc(l, func(a, b *fault.Error) int { return strings.Compare(a.Text, b.Text) })
 	return l.Err()
+}
+
+// overlaps refuses a path that holds one of another plugin or lies below it: which of the two answers would depend on
+// the order of their start.
+func overlaps(name string, mine *pluginv1.Manifest, owner string, other *pluginv1.Manifest) (l fault.List) {
+	for _, a := range mine.Routes {
+		for _, b := range other.Routes {
+			if a.Path != b.Path && (wire.Below(a.Path, b.Path) || wire.Below(b.Path, a.Path)) {
+				l = append(l, fault.New(fault.Exists, "plugin %s claims the path %s, which overlaps with %s of plugin %s: uninstall one of them", name, a.Path, b.Path, owner))
+			}
+		}
+	}
+	return l
 }
 
 func claims(m *pluginv1.Manifest) map[string]bool {

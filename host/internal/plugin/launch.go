@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -201,14 +200,21 @@ func (s *supervisor) accept(m *pluginv1.Manifest) (api string, err error) {
 	if m.GetName() != s.name {
 		return "", fmt.Errorf("the file of plugin %s contains the plugin %q: correct the path or the name in features.yaml", s.name, m.GetName())
 	}
+	translated, err := translateRouteLabels(m)
+	if err == nil {
+		err = wire.CheckRoutes(m.Routes)
+	}
+	if err != nil {
+		return "", fmt.Errorf("the manifest of plugin %s is refused: %w", s.name, err)
+	}
+	for _, label := range translated {
+		s.log.Warn("the manifest has a label of an older contract, which was translated: its author should write aliases and parameters at the route", "label", label)
+	}
 	for _, r := range m.Routes {
 		for _, own := range s.m.options.Reserved {
 			if strings.HasPrefix(strings.TrimSuffix(r.GetPath(), "/")+"/", own+"/") || strings.HasPrefix(own+"/", strings.TrimSuffix(r.GetPath(), "/")+"/") {
 				return "", fmt.Errorf("plugin %s claims the path %q, but %s belongs to the controller: the author of the plugin must choose another path", s.name, r.GetPath(), own)
 			}
-		}
-		if !strings.HasPrefix(r.GetPath(), "/") || path.Clean(r.GetPath()) != r.GetPath() {
-			return "", fmt.Errorf("plugin %s claims the path %q, which is not a clean path below /", s.name, r.GetPath())
 		}
 	}
 	if v := wire.Negotiate(m.ApiVersions); v != "" {

@@ -284,8 +284,10 @@ func TestPoliciesForOneTreeAreTaken(t *testing.T) {
 func TestOtherRoutesOfPluginsAreOneThing(t *testing.T) {
 	s := serverWith(t, nil, "[urls]\n/repoinfo/review/changes = authcBasic, roles[admin]\n/repoinfo/gerrit/projects/** = authcBasic, roles[admin]\n/** = authcBasic\n")
 	s.router = newRouter(func(*mux.Router) {}, func(string) http.Handler { return http.NotFoundHandler() })
-	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Labels: map[string]string{
-		labelRouteAliases: "/repoinfo/gerrit=/repoinfo/review /repoinfo/review/merged_changes=/repoinfo/review/changes"}}})
+	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{Path: "/repoinfo", Aliases: []*pluginv1.RouteAlias{
+		{Path: "/repoinfo/gerrit", Target: "/repoinfo/review"},
+		{Path: "/repoinfo/review/merged_changes", Target: "/repoinfo/review/changes"},
+	}}}}})
 	for path, want := range map[string]int{
 		"/repoinfo/review/changes": 401, "/repoinfo/gerrit/changes": 401, "/repoinfo/review/merged_changes": 401, "/repoinfo/gerrit/merged_changes": 401,
 		"/repoinfo/gerrit/merged_changes/": 401, "/repoinfo/review/projects": 401, "/repoinfo/gerrit/projects/x": 401, "/repoinfo/review/other": 200, "/repoinfo/git/x": 200,
@@ -306,8 +308,11 @@ func TestAProjectInTheQueryIsOneInThePath(t *testing.T) {
 	s := serverWith(t, nil, "[urls]\n/repoinfo/projects/secret/** = authcBasic, roles[admin]\n/repoinfo/projects/group/name/** = authcBasic, roles[admin]\n"+
 		"/repoinfo/git/branches = authcBasic, roles[admin]\n/** = authcBasic\n")
 	s.router = newRouter(func(*mux.Router) {}, func(string) http.Handler { return http.NotFoundHandler() })
-	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Labels: map[string]string{
-		labelRouteAliases: "/repoinfo/gerrit=/repoinfo/review", labelRouteQuery: "/repoinfo project projects"}}})
+	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{
+		Path:       "/repoinfo",
+		Aliases:    []*pluginv1.RouteAlias{{Path: "/repoinfo/gerrit", Target: "/repoinfo/review"}},
+		Parameters: []*pluginv1.RouteParameter{{Name: "project", Segment: "projects"}},
+	}}}})
 	for address, want := range map[string]int{
 		"/repoinfo/projects/secret/git/tags": 401, "/repoinfo/git/tags?project=secret": 401, "/repoinfo/gerrit/changes?project=secret": 401,
 		"/repoinfo/review/changes?branch=x&project=secret": 401, "/repoinfo/git/tags?project=group%2Fname": 401, "/repoinfo/git/tags?project=open&project=secret": 401,

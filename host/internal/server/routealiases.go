@@ -9,31 +9,32 @@ import (
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
 
-// labelRouteAliases is the manifest label in which a plugin lists other paths of what it serves, as
-// /other=/documented, parted by blanks: rules for one hold for the other.
-const labelRouteAliases = "route-aliases"
-
-// labelRouteQuery is the manifest label of a plugin that names a thing in the query of an address or
-// in its path: "/base parameter segment" says that /base/A/B?parameter=NAME is /base/segment/NAME/A/B.
-const labelRouteQuery = "route-query"
-
-// routeQuery is what that label says.
+// routeQuery says that a thing named in the query of an address can also be named in its path:
+// BASE/A/B?parameter=NAME is BASE/segment/NAME/A/B.
 type routeQuery struct {
 	base      []reqpath.Segment
 	parameter string
 	segment   reqpath.Segment
 }
 
+// routeQueries are those of all routes. The paths of a manifest were checked when the plugin started (wire.CheckRoutes).
 func routeQueries(manifests []*pluginv1.Manifest) []routeQuery {
 	var out []routeQuery
 	for _, m := range manifests {
-		if f := strings.Fields(m.Labels[labelRouteQuery]); len(f) == 3 {
-			if base, err := reqpath.ParseString(f[0]); err == nil {
-				out = append(out, routeQuery{base.Segments(), f[1], reqpath.Segment{Raw: f[2], Decoded: f[2]}})
+		for _, r := range m.Routes {
+			for _, p := range r.Parameters {
+				segment := reqpath.Segment{Raw: p.Segment, Decoded: p.Segment}
+				out = append(out, routeQuery{segmentsOf(r.Path), p.Name, segment})
 			}
 		}
 	}
 	return out
+}
+
+// segmentsOf are the segments of a path that was checked before.
+func segmentsOf(path string) []reqpath.Segment {
+	p, _ := reqpath.ParseString(path)
+	return p.Segments()
 }
 
 // addresses are the other forms of a path with a query.
@@ -65,12 +66,9 @@ type routeAlias [2][]reqpath.Segment
 func routeAliases(manifests []*pluginv1.Manifest) []routeAlias {
 	var out []routeAlias
 	for _, m := range manifests {
-		for pair := range strings.FieldsSeq(m.Labels[labelRouteAliases]) {
-			a, b, _ := strings.Cut(pair, "=")
-			one, errOne := reqpath.ParseString(a)
-			two, errTwo := reqpath.ParseString(b)
-			if errOne == nil && errTwo == nil && len(one.Segments()) > 0 && len(two.Segments()) > 0 {
-				out = append(out, routeAlias{one.Segments(), two.Segments()})
+		for _, r := range m.Routes {
+			for _, a := range r.Aliases {
+				out = append(out, routeAlias{segmentsOf(a.Path), segmentsOf(a.Target)})
 			}
 		}
 	}

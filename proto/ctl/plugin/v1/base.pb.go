@@ -72,7 +72,7 @@ func (x HealthResponse_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use HealthResponse_State.Descriptor instead.
 func (HealthResponse_State) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{13, 0}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{15, 0}
 }
 
 type DescribeRequest struct {
@@ -579,8 +579,12 @@ func (x *Rpc) GetTimeout() *durationpb.Duration {
 type Route struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// First segment or segments of the subtree, "/repoinfo".
-	Path          string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
-	Summary       string `protobuf:"bytes,2,opt,name=summary,proto3" json:"summary,omitempty"`
+	Path    string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	Summary string `protobuf:"bytes,2,opt,name=summary,proto3" json:"summary,omitempty"`
+	// Other paths of what is served below path. A rule for one of them holds for all.
+	Aliases []*RouteAlias `protobuf:"bytes,3,rep,name=aliases,proto3" json:"aliases,omitempty"`
+	// Query parameters that name what a path below can also name. A rule for one address holds for the other.
+	Parameters    []*RouteParameter `protobuf:"bytes,4,rep,name=parameters,proto3" json:"parameters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -629,6 +633,130 @@ func (x *Route) GetSummary() string {
 	return ""
 }
 
+func (x *Route) GetAliases() []*RouteAlias {
+	if x != nil {
+		return x.Aliases
+	}
+	return nil
+}
+
+func (x *Route) GetParameters() []*RouteParameter {
+	if x != nil {
+		return x.Parameters
+	}
+	return nil
+}
+
+// RouteAlias says that a path and all that is below it is the same as another path.
+type RouteAlias struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "/repoinfo/gerrit"; below the path of the route.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// "/repoinfo/review"; below the path of the route, and itself no alias.
+	Target        string `protobuf:"bytes,2,opt,name=target,proto3" json:"target,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RouteAlias) Reset() {
+	*x = RouteAlias{}
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RouteAlias) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RouteAlias) ProtoMessage() {}
+
+func (x *RouteAlias) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RouteAlias.ProtoReflect.Descriptor instead.
+func (*RouteAlias) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *RouteAlias) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *RouteAlias) GetTarget() string {
+	if x != nil {
+		return x.Target
+	}
+	return ""
+}
+
+// RouteParameter says that ROUTE/A/B?name=X is ROUTE/segment/X/A/B.
+type RouteParameter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Of the query, "project".
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Of the path, "projects".
+	Segment       string `protobuf:"bytes,2,opt,name=segment,proto3" json:"segment,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RouteParameter) Reset() {
+	*x = RouteParameter{}
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RouteParameter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RouteParameter) ProtoMessage() {}
+
+func (x *RouteParameter) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RouteParameter.ProtoReflect.Descriptor instead.
+func (*RouteParameter) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *RouteParameter) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RouteParameter) GetSegment() string {
+	if x != nil {
+		return x.Segment
+	}
+	return ""
+}
+
 type Command struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// "scope:name".
@@ -645,7 +773,7 @@ type Command struct {
 
 func (x *Command) Reset() {
 	*x = Command{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[7]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -657,7 +785,7 @@ func (x *Command) String() string {
 func (*Command) ProtoMessage() {}
 
 func (x *Command) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[7]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -670,7 +798,7 @@ func (x *Command) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Command.ProtoReflect.Descriptor instead.
 func (*Command) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{7}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Command) GetName() string {
@@ -732,7 +860,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[8]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -744,7 +872,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[8]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -757,7 +885,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{8}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Argument) GetName() string {
@@ -826,7 +954,7 @@ type Option struct {
 
 func (x *Option) Reset() {
 	*x = Option{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[9]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -838,7 +966,7 @@ func (x *Option) String() string {
 func (*Option) ProtoMessage() {}
 
 func (x *Option) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[9]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -851,7 +979,7 @@ func (x *Option) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Option.ProtoReflect.Descriptor instead.
 func (*Option) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{9}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Option) GetName() string {
@@ -930,7 +1058,7 @@ type ConfigureRequest struct {
 
 func (x *ConfigureRequest) Reset() {
 	*x = ConfigureRequest{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[10]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -942,7 +1070,7 @@ func (x *ConfigureRequest) String() string {
 func (*ConfigureRequest) ProtoMessage() {}
 
 func (x *ConfigureRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[10]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -955,7 +1083,7 @@ func (x *ConfigureRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigureRequest.ProtoReflect.Descriptor instead.
 func (*ConfigureRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{10}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ConfigureRequest) GetApiVersion() string {
@@ -1010,7 +1138,7 @@ type ConfigureResponse struct {
 
 func (x *ConfigureResponse) Reset() {
 	*x = ConfigureResponse{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[11]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1022,7 +1150,7 @@ func (x *ConfigureResponse) String() string {
 func (*ConfigureResponse) ProtoMessage() {}
 
 func (x *ConfigureResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[11]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1035,7 +1163,7 @@ func (x *ConfigureResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigureResponse.ProtoReflect.Descriptor instead.
 func (*ConfigureResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{11}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ConfigureResponse) GetWarnings() []string {
@@ -1053,7 +1181,7 @@ type HealthRequest struct {
 
 func (x *HealthRequest) Reset() {
 	*x = HealthRequest{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[12]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1065,7 +1193,7 @@ func (x *HealthRequest) String() string {
 func (*HealthRequest) ProtoMessage() {}
 
 func (x *HealthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[12]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1078,7 +1206,7 @@ func (x *HealthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HealthRequest.ProtoReflect.Descriptor instead.
 func (*HealthRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{12}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{14}
 }
 
 type HealthResponse struct {
@@ -1093,7 +1221,7 @@ type HealthResponse struct {
 
 func (x *HealthResponse) Reset() {
 	*x = HealthResponse{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[13]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1105,7 +1233,7 @@ func (x *HealthResponse) String() string {
 func (*HealthResponse) ProtoMessage() {}
 
 func (x *HealthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[13]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1118,7 +1246,7 @@ func (x *HealthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HealthResponse.ProtoReflect.Descriptor instead.
 func (*HealthResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{13}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *HealthResponse) GetState() HealthResponse_State {
@@ -1157,7 +1285,7 @@ type MetricsRequest struct {
 
 func (x *MetricsRequest) Reset() {
 	*x = MetricsRequest{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[14]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1169,7 +1297,7 @@ func (x *MetricsRequest) String() string {
 func (*MetricsRequest) ProtoMessage() {}
 
 func (x *MetricsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[14]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1182,7 +1310,7 @@ func (x *MetricsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetricsRequest.ProtoReflect.Descriptor instead.
 func (*MetricsRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{14}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{16}
 }
 
 type MetricsResponse struct {
@@ -1194,7 +1322,7 @@ type MetricsResponse struct {
 
 func (x *MetricsResponse) Reset() {
 	*x = MetricsResponse{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[15]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1206,7 +1334,7 @@ func (x *MetricsResponse) String() string {
 func (*MetricsResponse) ProtoMessage() {}
 
 func (x *MetricsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[15]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1219,7 +1347,7 @@ func (x *MetricsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetricsResponse.ProtoReflect.Descriptor instead.
 func (*MetricsResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{15}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *MetricsResponse) GetText() []byte {
@@ -1238,7 +1366,7 @@ type StopRequest struct {
 
 func (x *StopRequest) Reset() {
 	*x = StopRequest{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[16]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1250,7 +1378,7 @@ func (x *StopRequest) String() string {
 func (*StopRequest) ProtoMessage() {}
 
 func (x *StopRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[16]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1263,7 +1391,7 @@ func (x *StopRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopRequest.ProtoReflect.Descriptor instead.
 func (*StopRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{16}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *StopRequest) GetGrace() *durationpb.Duration {
@@ -1281,7 +1409,7 @@ type StopResponse struct {
 
 func (x *StopResponse) Reset() {
 	*x = StopResponse{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[17]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1293,7 +1421,7 @@ func (x *StopResponse) String() string {
 func (*StopResponse) ProtoMessage() {}
 
 func (x *StopResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[17]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1306,7 +1434,7 @@ func (x *StopResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopResponse.ProtoReflect.Descriptor instead.
 func (*StopResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{17}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{19}
 }
 
 var File_ctl_plugin_v1_base_proto protoreflect.FileDescriptor
@@ -1357,10 +1485,21 @@ const file_ctl_plugin_v1_base_proto_rawDesc = "" +
 	"\x06module\x18\x01 \x01(\tR\x06module\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
 	"\x04safe\x18\x03 \x01(\bR\x04safe\x123\n" +
-	"\atimeout\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\atimeout\"5\n" +
+	"\atimeout\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\atimeout\"\xa9\x01\n" +
 	"\x05Route\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x18\n" +
-	"\asummary\x18\x02 \x01(\tR\asummary\"\xc7\x01\n" +
+	"\asummary\x18\x02 \x01(\tR\asummary\x123\n" +
+	"\aaliases\x18\x03 \x03(\v2\x19.ctl.plugin.v1.RouteAliasR\aaliases\x12=\n" +
+	"\n" +
+	"parameters\x18\x04 \x03(\v2\x1d.ctl.plugin.v1.RouteParameterR\n" +
+	"parameters\"8\n" +
+	"\n" +
+	"RouteAlias\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
+	"\x06target\x18\x02 \x01(\tR\x06target\">\n" +
+	"\x0eRouteParameter\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\asegment\x18\x02 \x01(\tR\asegment\"\xc7\x01\n" +
 	"\aCommand\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\asummary\x18\x02 \x01(\tR\asummary\x12\x12\n" +
@@ -1437,7 +1576,7 @@ func file_ctl_plugin_v1_base_proto_rawDescGZIP() []byte {
 }
 
 var file_ctl_plugin_v1_base_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_ctl_plugin_v1_base_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_ctl_plugin_v1_base_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_ctl_plugin_v1_base_proto_goTypes = []any{
 	(HealthResponse_State)(0),     // 0: ctl.plugin.v1.HealthResponse.State
 	(*DescribeRequest)(nil),       // 1: ctl.plugin.v1.DescribeRequest
@@ -1447,52 +1586,56 @@ var file_ctl_plugin_v1_base_proto_goTypes = []any{
 	(*YangModule)(nil),            // 5: ctl.plugin.v1.YangModule
 	(*Rpc)(nil),                   // 6: ctl.plugin.v1.Rpc
 	(*Route)(nil),                 // 7: ctl.plugin.v1.Route
-	(*Command)(nil),               // 8: ctl.plugin.v1.Command
-	(*Argument)(nil),              // 9: ctl.plugin.v1.Argument
-	(*Option)(nil),                // 10: ctl.plugin.v1.Option
-	(*ConfigureRequest)(nil),      // 11: ctl.plugin.v1.ConfigureRequest
-	(*ConfigureResponse)(nil),     // 12: ctl.plugin.v1.ConfigureResponse
-	(*HealthRequest)(nil),         // 13: ctl.plugin.v1.HealthRequest
-	(*HealthResponse)(nil),        // 14: ctl.plugin.v1.HealthResponse
-	(*MetricsRequest)(nil),        // 15: ctl.plugin.v1.MetricsRequest
-	(*MetricsResponse)(nil),       // 16: ctl.plugin.v1.MetricsResponse
-	(*StopRequest)(nil),           // 17: ctl.plugin.v1.StopRequest
-	(*StopResponse)(nil),          // 18: ctl.plugin.v1.StopResponse
-	nil,                           // 19: ctl.plugin.v1.Manifest.LabelsEntry
-	nil,                           // 20: ctl.plugin.v1.HealthResponse.DetailsEntry
-	(*durationpb.Duration)(nil),   // 21: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
+	(*RouteAlias)(nil),            // 8: ctl.plugin.v1.RouteAlias
+	(*RouteParameter)(nil),        // 9: ctl.plugin.v1.RouteParameter
+	(*Command)(nil),               // 10: ctl.plugin.v1.Command
+	(*Argument)(nil),              // 11: ctl.plugin.v1.Argument
+	(*Option)(nil),                // 12: ctl.plugin.v1.Option
+	(*ConfigureRequest)(nil),      // 13: ctl.plugin.v1.ConfigureRequest
+	(*ConfigureResponse)(nil),     // 14: ctl.plugin.v1.ConfigureResponse
+	(*HealthRequest)(nil),         // 15: ctl.plugin.v1.HealthRequest
+	(*HealthResponse)(nil),        // 16: ctl.plugin.v1.HealthResponse
+	(*MetricsRequest)(nil),        // 17: ctl.plugin.v1.MetricsRequest
+	(*MetricsResponse)(nil),       // 18: ctl.plugin.v1.MetricsResponse
+	(*StopRequest)(nil),           // 19: ctl.plugin.v1.StopRequest
+	(*StopResponse)(nil),          // 20: ctl.plugin.v1.StopResponse
+	nil,                           // 21: ctl.plugin.v1.Manifest.LabelsEntry
+	nil,                           // 22: ctl.plugin.v1.HealthResponse.DetailsEntry
+	(*durationpb.Duration)(nil),   // 23: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 24: google.protobuf.Timestamp
 }
 var file_ctl_plugin_v1_base_proto_depIdxs = []int32{
 	3,  // 0: ctl.plugin.v1.DescribeResponse.manifest:type_name -> ctl.plugin.v1.Manifest
 	5,  // 1: ctl.plugin.v1.Manifest.yang_modules:type_name -> ctl.plugin.v1.YangModule
 	6,  // 2: ctl.plugin.v1.Manifest.rpcs:type_name -> ctl.plugin.v1.Rpc
 	7,  // 3: ctl.plugin.v1.Manifest.routes:type_name -> ctl.plugin.v1.Route
-	8,  // 4: ctl.plugin.v1.Manifest.commands:type_name -> ctl.plugin.v1.Command
-	19, // 5: ctl.plugin.v1.Manifest.labels:type_name -> ctl.plugin.v1.Manifest.LabelsEntry
+	10, // 4: ctl.plugin.v1.Manifest.commands:type_name -> ctl.plugin.v1.Command
+	21, // 5: ctl.plugin.v1.Manifest.labels:type_name -> ctl.plugin.v1.Manifest.LabelsEntry
 	4,  // 6: ctl.plugin.v1.Manifest.requests:type_name -> ctl.plugin.v1.Request
-	21, // 7: ctl.plugin.v1.Rpc.timeout:type_name -> google.protobuf.Duration
-	9,  // 8: ctl.plugin.v1.Command.arguments:type_name -> ctl.plugin.v1.Argument
-	10, // 9: ctl.plugin.v1.Command.options:type_name -> ctl.plugin.v1.Option
-	0,  // 10: ctl.plugin.v1.HealthResponse.state:type_name -> ctl.plugin.v1.HealthResponse.State
-	20, // 11: ctl.plugin.v1.HealthResponse.details:type_name -> ctl.plugin.v1.HealthResponse.DetailsEntry
-	22, // 12: ctl.plugin.v1.HealthResponse.since:type_name -> google.protobuf.Timestamp
-	21, // 13: ctl.plugin.v1.StopRequest.grace:type_name -> google.protobuf.Duration
-	1,  // 14: ctl.plugin.v1.Base.Describe:input_type -> ctl.plugin.v1.DescribeRequest
-	11, // 15: ctl.plugin.v1.Base.Configure:input_type -> ctl.plugin.v1.ConfigureRequest
-	13, // 16: ctl.plugin.v1.Base.Health:input_type -> ctl.plugin.v1.HealthRequest
-	15, // 17: ctl.plugin.v1.Base.Metrics:input_type -> ctl.plugin.v1.MetricsRequest
-	17, // 18: ctl.plugin.v1.Base.Stop:input_type -> ctl.plugin.v1.StopRequest
-	2,  // 19: ctl.plugin.v1.Base.Describe:output_type -> ctl.plugin.v1.DescribeResponse
-	12, // 20: ctl.plugin.v1.Base.Configure:output_type -> ctl.plugin.v1.ConfigureResponse
-	14, // 21: ctl.plugin.v1.Base.Health:output_type -> ctl.plugin.v1.HealthResponse
-	16, // 22: ctl.plugin.v1.Base.Metrics:output_type -> ctl.plugin.v1.MetricsResponse
-	18, // 23: ctl.plugin.v1.Base.Stop:output_type -> ctl.plugin.v1.StopResponse
-	19, // [19:24] is the sub-list for method output_type
-	14, // [14:19] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	23, // 7: ctl.plugin.v1.Rpc.timeout:type_name -> google.protobuf.Duration
+	8,  // 8: ctl.plugin.v1.Route.aliases:type_name -> ctl.plugin.v1.RouteAlias
+	9,  // 9: ctl.plugin.v1.Route.parameters:type_name -> ctl.plugin.v1.RouteParameter
+	11, // 10: ctl.plugin.v1.Command.arguments:type_name -> ctl.plugin.v1.Argument
+	12, // 11: ctl.plugin.v1.Command.options:type_name -> ctl.plugin.v1.Option
+	0,  // 12: ctl.plugin.v1.HealthResponse.state:type_name -> ctl.plugin.v1.HealthResponse.State
+	22, // 13: ctl.plugin.v1.HealthResponse.details:type_name -> ctl.plugin.v1.HealthResponse.DetailsEntry
+	24, // 14: ctl.plugin.v1.HealthResponse.since:type_name -> google.protobuf.Timestamp
+	23, // 15: ctl.plugin.v1.StopRequest.grace:type_name -> google.protobuf.Duration
+	1,  // 16: ctl.plugin.v1.Base.Describe:input_type -> ctl.plugin.v1.DescribeRequest
+	13, // 17: ctl.plugin.v1.Base.Configure:input_type -> ctl.plugin.v1.ConfigureRequest
+	15, // 18: ctl.plugin.v1.Base.Health:input_type -> ctl.plugin.v1.HealthRequest
+	17, // 19: ctl.plugin.v1.Base.Metrics:input_type -> ctl.plugin.v1.MetricsRequest
+	19, // 20: ctl.plugin.v1.Base.Stop:input_type -> ctl.plugin.v1.StopRequest
+	2,  // 21: ctl.plugin.v1.Base.Describe:output_type -> ctl.plugin.v1.DescribeResponse
+	14, // 22: ctl.plugin.v1.Base.Configure:output_type -> ctl.plugin.v1.ConfigureResponse
+	16, // 23: ctl.plugin.v1.Base.Health:output_type -> ctl.plugin.v1.HealthResponse
+	18, // 24: ctl.plugin.v1.Base.Metrics:output_type -> ctl.plugin.v1.MetricsResponse
+	20, // 25: ctl.plugin.v1.Base.Stop:output_type -> ctl.plugin.v1.StopResponse
+	21, // [21:26] is the sub-list for method output_type
+	16, // [16:21] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_ctl_plugin_v1_base_proto_init() }
@@ -1506,7 +1649,7 @@ func file_ctl_plugin_v1_base_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_ctl_plugin_v1_base_proto_rawDesc), len(file_ctl_plugin_v1_base_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   20,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
