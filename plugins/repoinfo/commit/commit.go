@@ -6,8 +6,6 @@ package commit
 import (
 	"bytes"
 	"strconv"
-
-	"golang.org/x/text/encoding/ianaindex"
 )
 
 // Commit is one commit object.
@@ -81,11 +79,11 @@ func Parse(hash, object []byte) Commit {
 		}
 	}
 	c.Message = object
-	if len(encoding) > 0 && !bytes.EqualFold(encoding, []byte("UTF-8")) && !bytes.EqualFold(encoding, []byte("utf8")) {
-		c.convert(string(encoding), &author, &committer, &c.Message)
-	}
 	c.Author = c.signature("author", author)
 	c.Committer = c.signature("committer", committer)
+	if len(encoding) > 0 {
+		c.convert(string(encoding), &c.Author.Name, &c.Author.Email, &c.Committer.Name, &c.Committer.Email, &c.Message)
+	}
 	if bytes.IndexByte(c.Message, 0) >= 0 {
 		c.mark("nul")
 	}
@@ -100,25 +98,6 @@ func first(have, value []byte) []byte {
 }
 
 func (c *Commit) mark(what string) { c.Malformed = append(c.Malformed, what) }
-
-// convert makes UTF-8 of texts. When that fails they stay as they are, as git leaves them.
-func (c *Commit) convert(name string, texts ...*[]byte) {
-	enc, err := ianaindex.IANA.Encoding(name)
-	if err != nil || enc == nil {
-		c.mark("encoding")
-		return
-	}
-	out := make([][]byte, len(texts))
-	for i, t := range texts {
-		if out[i], err = enc.NewDecoder().Bytes(*t); err != nil {
-			c.mark("encoding")
-			return
-		}
-	}
-	for i, t := range texts {
-		*t = out[i]
-	}
-}
 
 // signature reads "Name <mail> seconds zone" by git's own rules (ident.c): the address
 // ends at its first ">", the date follows the last one.
@@ -151,8 +130,7 @@ func (c *Commit) signature(who string, line []byte) (s Signature) {
 	return s
 }
 
-// parseZone reads "+0200" as -7200. A zone of another form, or more than 14 hours from
-// UTC, is not ok.
+// parseZone reads "+0200" as -7200. A zone of another form, or more than 14 hours from UTC, is 0 and not ok.
 func parseZone(zone []byte) (west int64, ok bool) {
 	if len(zone) != 5 || (zone[0] != '+' && zone[0] != '-') {
 		return 0, false
@@ -161,11 +139,14 @@ func parseZone(zone []byte) (west int64, ok bool) {
 	if err != nil {
 		return 0, false
 	}
+	if n%100 >= 60 || n > 1400 {
+		return 0, false
+	}
 	west = -int64(n/100*3600 + n%100*60)
 	if zone[0] == '-' {
 		west = -west
 	}
-	return west, n%100 < 60 && n <= 1400
+	return west, true
 }
 
 // Filter says which commits a caller wants. Zero members let everything pass.

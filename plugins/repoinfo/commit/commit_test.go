@@ -59,7 +59,9 @@ func TestMalformedCommitsAreMarked(t *testing.T) {
 	}{
 		"good":            {object(good, good, "", "m\n"), "", Signature{[]byte("Ann"), []byte("a@example.org"), 1500000000, 0}},
 		"long zone":       {object("A <a@b> 1500000000 +051800", good, "", "m"), "author_zone", Signature{[]byte("A"), []byte("a@b"), 1500000000, 0}},
-		"impossible zone": {object("A <a@b> 1500000000 -7200", good, "", "m"), "author_zone", Signature{[]byte("A"), []byte("a@b"), 1500000000, 72 * 3600}},
+		"impossible zone": {object("A <a@b> 1500000000 -7200", good, "", "m"), "author_zone", Signature{[]byte("A"), []byte("a@b"), 1500000000, 0}},
+		"zone +9999":      {object("A <a@b> 1500000000 +9999", good, "", "m"), "author_zone", Signature{[]byte("A"), []byte("a@b"), 1500000000, 0}},
+		"zone +0960":      {object("A <a@b> 1500000000 +0960", good, "", "m"), "author_zone", Signature{[]byte("A"), []byte("a@b"), 1500000000, 0}},
 		"no zone":         {object("A <a@b> 1500000000", good, "", "m"), "author_zone", Signature{[]byte("A"), []byte("a@b"), 1500000000, 0}},
 		"no date":         {object("A <a@b>", good, "", "m"), "author_date", Signature{Name: []byte("A"), Email: []byte("a@b")}},
 		"words for date":  {object("A <a@b> Thu Jan 1 1970", good, "", "m"), "author_date", Signature{Name: []byte("A"), Email: []byte("a@b")}},
