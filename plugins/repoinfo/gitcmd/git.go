@@ -97,6 +97,9 @@ func (g *Git) command(ctx context.Context, c Call) (*exec.Cmd, error) {
 		}
 		extra = append(more, extra...)
 	}
+	if c.Background {
+		path, full = inBackground(path, full)
+	}
 	cmd := exec.CommandContext(ctx, path, full...)
 	cmd.Env = environ(c.Network, extra)
 	cmd.Dir = os.TempDir()

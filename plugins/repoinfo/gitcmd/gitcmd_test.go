@@ -110,3 +110,25 @@ func TestReason(t *testing.T) {
 		}
 	}
 }
+
+// A git in the background gives way to one that somebody waits for.
+func TestPriorityOfTheBackground(t *testing.T) {
+	git := script(t, "nice")
+	own, err := git.Output(t.Context(), Call{Dir: "/r", Args: []string{"log"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // the threads of the calls before are not used again
+		low, err := git.Output(t.Context(), Call{Dir: "/r", Args: []string{"log"}, Background: true})
+		if err != nil || strings.TrimSpace(string(low)) != "10" {
+			t.Errorf("nice %q in the background, %v", low, err)
+		}
+		again, err := git.Output(t.Context(), Call{Dir: "/r", Args: []string{"log"}})
+		if err != nil || string(again) != string(own) {
+			t.Errorf("nice %q in the foreground after it, %v; it was %q", again, err, own)
+		}
+	}
+	if _, err := (&Git{Path: "/nonexistent/git"}).Output(t.Context(), Call{Dir: "/r", Args: []string{"log"}, Background: true}); err == nil {
+		t.Error("a git that does not exist was started")
+	}
+}

@@ -63,7 +63,6 @@ func (g *Git) Start(ctx context.Context, c Call) (*Process, error) {
 		cancel()
 		return nil, fault.Wrap(fault.Unavailable, err, "git %s could not be started", p.name)
 	}
-	c.started(cmd)
 	p.Stdout = out
 	return p, nil
 }
@@ -125,13 +124,15 @@ func own(cmd *exec.Cmd) {
 	}
 }
 
-// niceness lets what somebody waits for go first.
-const niceness = 10
-
-func (c *Call) started(cmd *exec.Cmd) {
-	if c.Background {
-		_ = unix.Setpriority(unix.PRIO_PGRP, cmd.Process.Pid, niceness) // best effort
+// inBackground makes a command run at a lower priority, so that what somebody waits for goes first. nice(1) lowers its
+// own, which the controller's filter of system calls permits; that of another process it does not. Where there is no
+// nice the priority stays.
+func inBackground(path string, args []string) (string, []string) {
+	nice, err := exec.LookPath("nice")
+	if err != nil {
+		return path, args
 	}
+	return nice, append([]string{"-n", "10", path}, args...)
 }
 
 // outputLimit bounds an answer held in memory: 100,000 references fit.

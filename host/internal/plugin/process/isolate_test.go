@@ -108,6 +108,10 @@ func hostile() {
 	act("rename-key", os.Rename(key, filepath.Join(own, "key")))
 	act("remove-key", os.Remove(key))
 	if os.Getenv("HOSTILE_ISOLATED") != "" { // without, they would be done
+		act("priority-user", unix.Setpriority(unix.PRIO_USER, 0, 19))
+		act("priority-group", unix.Setpriority(unix.PRIO_PGRP, 0, 19))
+		act("priority-host", unix.Setpriority(unix.PRIO_PROCESS, host, 19))
+		act("priority-own", unix.Setpriority(unix.PRIO_PROCESS, 0, 1))
 		act("write-etc", os.WriteFile("/etc/ctl-hostile", nil, 0o600))
 		act("write-program", os.WriteFile(os.Args[0]+".new", nil, 0o755))
 	}
@@ -246,7 +250,7 @@ func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
 	got := run(&Isolate{Connect: []uint16{port(granted)}, Listen: []uint16{bind}, Files: []File{{Path: base}}, Home: home, Required: true})
 	t.Log("\n" + got)
 	for _, name := range []string{"signal", "environ", "memory", "ptrace", "abstract", "dial", "listen-free", "mptcp", "vsock", "user-namespace", "unshare", "mount", "bpf", "io_uring", "keyctl", "oom",
-		"limits", "thread-signal", "thread-kill", "thread-memory", "read-key", "write-key", "truncate-key", "rename-key", "remove-key", "link-key", "chmod-key", "utime-key", "setxattr-key", "list-home", "write-etc",
+		"limits", "priority-user", "priority-group", "priority-host", "thread-signal", "thread-kill", "thread-memory", "read-key", "write-key", "truncate-key", "rename-key", "remove-key", "link-key", "chmod-key", "utime-key", "setxattr-key", "list-home", "write-etc",
 		"write-program", "run-own-file", "granted-file", "udp", "packet"} {
 		if !strings.Contains(got, name+" refused:") {
 			t.Errorf("%s was not refused", name)
@@ -261,7 +265,7 @@ func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
 			t.Errorf("with grants %q is missing:\n%s", want, may)
 		}
 	}
-	for _, want := range []string{"own-file DONE", "run-system DONE", "read-system DONE", "dial-granted DONE", "listen DONE", "NoNewPrivs: 1", "Seccomp: 2"} {
+	for _, want := range []string{"priority-own DONE", "own-file DONE", "run-system DONE", "read-system DONE", "dial-granted DONE", "listen DONE", "NoNewPrivs: 1", "Seccomp: 2"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing", want)
 		}

@@ -28,7 +28,7 @@ var denied = []uint32{
 	unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_ACCT, unix.SYS_QUOTACTL,
 	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 	unix.SYS_SYSLOG, unix.SYS_LOOKUP_DCOOKIE, unix.SYS_FANOTIFY_INIT, unix.SYS_VHANGUP, unix.SYS_MBIND, unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES,
-	unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET, // of all processes of the user
+	unix.SYS_IOPRIO_SET, // of all processes of the user
 }
 
 // ofOthers are system calls, with the place of their argument that names a process or thread: 0 is the caller, and
@@ -98,6 +98,14 @@ func filterCalls(noUDP, noModes bool) error {
 		fail(unix.EPERM)
 		allow()
 	}
+	unless(7, unix.SYS_SETPRIORITY) // that of the caller alone, which it can only lower
+	load(callArgs)
+	emit(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, 1, 0, unix.PRIO_PROCESS)
+	fail(unix.EPERM)
+	load(callArgs + 8)
+	emit(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, 1, 0, 0)
+	fail(unix.EPERM)
+	allow()
 	for nr, arg := range signalling {
 		unless(4, nr)
 		load(callArgs + 8*arg)
