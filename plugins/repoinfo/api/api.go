@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -147,12 +148,15 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 			"cause", errors.Unwrap(first))
 	}
 	text := first.Text
+	var wait *review.BusyError
 	switch busy := (*turns.BusyError)(nil); {
 	case errors.As(err, &busy) && busy.Own:
 		code = http.StatusTooManyRequests
 		w.Header().Set("Retry-After", "5")
 	case code == http.StatusInternalServerError:
 		text = "The repository could not be read; the log of repoinfo says why."
+	case errors.As(err, &wait):
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait.After.Seconds())))
 	case code == http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "30")
 	}

@@ -67,8 +67,12 @@ func TestReviewServerFaults(t *testing.T) {
 			_, _ = io.WriteString(w, "<html>")
 		}, 502},
 		"truncated": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `)]}'`+"\n[{") }, 502},
-		"429":       {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "0"); w.WriteHeader(429) }, 502},
-		"slow":      {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 504},
+		"429":       {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "0"); w.WriteHeader(429) }, 503},
+		"429 for long": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "1200")
+			w.WriteHeader(429)
+		}, 503},
+		"slow": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 504},
 	} {
 		timeout := time.Minute
 		if row.status == http.StatusGatewayTimeout { // silence is to be short
@@ -77,6 +81,11 @@ func TestReviewServerFaults(t *testing.T) {
 		s := newSite(t, withReview(t, timeout, row.answer))
 		if p := s.problemOf("/review/branches?project=p", row.status); !strings.Contains(p.Detail, "review server") {
 			t.Errorf("%s: %s", name, p.Detail)
+		}
+		if name == "429 for long" {
+			if res, _ := s.get("/review/branches?project=p"); res.Header.Get("Retry-After") != "1200" {
+				t.Errorf("the time that the server named is not passed on: %v", res.Header)
+			}
 		}
 	}
 }

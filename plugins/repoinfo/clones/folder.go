@@ -59,6 +59,9 @@ func (f *Folder) Open(ctx context.Context, project string) (r history.Repo, rele
 	if !ok {
 		return r, nil, fault.New(fault.NotFound, "project %s was not found among the clones", project)
 	}
+	if store := missingAlternate(dir); store != "" {
+		return r, nil, cannotBorrow(project, store)
+	}
 	release, err = f.gates.read(ctx, project)
 	if err != nil {
 		return r, nil, err

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +44,11 @@ func TestInspectTellsEveryState(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(partial.Dir, "objects", "pack", "pack-x.promisor"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	detached := gittest.Zoo(t, filepath.Join(f.dir, "detached.git"))
+	detached.Git("update-ref", "--no-deref", "HEAD", "master")
+	for ref := range strings.Lines(detached.Git("for-each-ref", "--format=%(refname)")) {
+		detached.Git("update-ref", "-d", strings.TrimSpace(ref))
+	}
 	gittest.Zoo(t, filepath.Join(f.dir, "a#b.git"))
 	gittest.Zoo(t, filepath.Join(f.dir, "-x"))
 	gittest.Zoo(t, filepath.Join(f.dir, "twice.git"))
@@ -68,13 +75,13 @@ func TestInspectTellsEveryState(t *testing.T) {
 		}
 	}
 	want := map[string]string{"a/zoo": "bare ok", "a/normal": "normal ok", "empty": "bare empty", "shallow": "bare shallow",
-		"bad": "bare unreadable", "partial": "bare partial", "failed": "broken unreadable",
+		"bad": "bare unreadable", "partial": "bare partial", "detached": "bare ok", "failed": "broken unreadable",
 		"a#b": "broken unreadable", "-x": "broken unreadable", "twice": "broken unreadable", "twice again": "bare ok", "linked": "broken unreadable"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	names, err := f.Projects(t.Context())
-	if diff := cmp.Diff([]string{"a/normal", "a/zoo", "bad", "empty", "partial", "shallow", "twice"}, names); diff != "" || err != nil {
+	if diff := cmp.Diff([]string{"a/normal", "a/zoo", "bad", "detached", "empty", "partial", "shallow", "twice"}, names); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
 }
@@ -92,5 +99,42 @@ func TestOpenRefusesWhatIsNoProject(t *testing.T) {
 	}
 	if infos, err := f.Inspect(t.Context()); err != nil || len(infos) != 0 {
 		t.Errorf("a folder that is not there yet: %v, %v", infos, err)
+	}
+}
+
+// A clone that borrows objects is read where the other directory can be read, else that directory is named.
+func TestBorrowedObjects(t *testing.T) {
+	f := folder(t)
+	lender := gittest.Zoo(t, filepath.Join(t.TempDir(), "lender.git"))
+	store := filepath.Join(lender.Dir, "objects")
+	for name, line := range map[string]string{"plain": store, "quoted": strconv.Quote(store), "nested": filepath.Join(f.dir, "plain.git", "objects")} {
+		g := gittest.New(t, filepath.Join(f.dir, name+".git"))
+		if err := os.WriteFile(filepath.Join(g.Dir, "objects", "info", "alternates"), []byte("# lent\n"+line+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"plain", "quoted", "nested"} {
+		_, release, err := f.Open(t.Context(), name)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		release()
+	}
+	if err := os.Rename(lender.Dir, lender.Dir+".gone"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"plain", "quoted", "nested"} {
+		if _, _, err := f.Open(t.Context(), name); fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), store) || !strings.Contains(err.Error(), "alternates of etc/repoinfo.yaml") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	infos, err := f.Inspect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range infos {
+		if i.State != Unreadable || !strings.Contains(i.Problem, store) {
+			t.Errorf("%+v", i)
+		}
 	}
 }

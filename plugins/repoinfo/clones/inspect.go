@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ctl.internal/plugins/repoinfo/gitcmd"
+	"ctl.internal/plugins/repoinfo/history"
 )
 
 // State says whether a clone can answer.
@@ -57,6 +58,10 @@ func (f *Folder) inspect(ctx context.Context, p found) (Info, error) {
 		return info, nil
 	}
 	info.Mirrored = f.ours(p.dir)
+	if store := missingAlternate(p.dir); store != "" {
+		info.State, info.Problem = Unreadable, cannotBorrow(p.project, store).Error()
+		return info, nil
+	}
 	out, err := f.git.Output(ctx, gitcmd.Call{Dir: p.dir,
 		Args: []string{"for-each-ref", "--format=%(refname)", "refs/heads/", "refs/tags/"}})
 	if err != nil {
@@ -80,7 +85,13 @@ func (f *Folder) inspect(ctx context.Context, p found) (Info, error) {
 	case len(promisors) > 0:
 		info.State, info.Problem = Partial, "a partial clone: the counts of commits whose objects are not here stay unknown"
 	case info.Branches+info.Tags == 0:
-		info.State = Empty
+		head, err := history.Repo{Git: f.git, Project: p.project, Dir: p.dir}.Head(ctx)
+		if err != nil {
+			return info, err
+		}
+		if head == "" {
+			info.State = Empty
+		}
 	}
 	return info, nil
 }

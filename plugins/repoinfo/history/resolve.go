@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -51,6 +52,9 @@ func (r Repo) Resolve(ctx context.Context, kind string, refs ...string) ([]strin
 			hashes[i] = objects[at].Hash
 		}
 		objects = objects[n:]
+		if hashes[i] == "" && ref == "HEAD" {
+			return nil, r.noHead(ctx)
+		}
 		if at == 2 && refname.Hash(ref) {
 			if ok, err := r.reachable(ctx, hashes[i]); err != nil {
 				return nil, err
@@ -99,15 +103,52 @@ func (r Repo) reachable(ctx context.Context, hash string) (bool, error) {
 	if r.AllRefs {
 		return true, nil
 	}
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir,
-		Args: []string{"rev-list", "--max-count=1", hash, "--not", "--branches", "--tags"}})
+	open, err := r.open(ctx)
+	if err != nil {
+		return false, err
+	}
+	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: append([]string{"rev-list", "--max-count=1", hash, "--not"}, open...)})
 	return err == nil && len(out) == 0, err
 }
 
+// open are git's arguments for all that may be read: branches, tags, and HEAD, which in a clone without branches leads
+// to a commit of its own.
+func (r Repo) open(ctx context.Context) ([]string, error) {
+	args := []string{"--branches", "--tags"}
+	head, err := r.Head(ctx)
+	if head != "" {
+		args = append(args, head)
+	}
+	return args, err
+}
+
+// Head is the commit that HEAD names, empty if there is none yet.
+func (r Repo) Head(ctx context.Context) (string, error) {
+	objects, err := r.Objects(ctx, "HEAD^{commit}")
+	if err != nil || objects[0].Kind != "commit" {
+		return "", err
+	}
+	return objects[0].Hash, nil
+}
+
+// noHead says why HEAD names no commit.
+func (r Repo) noHead(ctx context.Context) error {
+	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"symbolic-ref", "--quiet", "HEAD"}})
+	if _, ran := gitcmd.ExitCode(err); err != nil && !ran {
+		return err
+	}
+	branch := strings.TrimPrefix(strings.TrimSpace(string(out)), "refs/heads/")
+	return fault.New(fault.NotFound, "branch %s was not found in project %s: its HEAD names this branch, and there is no commit yet", cmp.Or(branch, "HEAD"), r.Project)
+}
+
+// candidates are what a name may mean, in order; git prints a branch whose name is also that of a tag as heads/NAME.
 func candidates(ref string) []string {
 	names := []string{"refs/heads/" + ref + "^{commit}", "refs/tags/" + ref + "^{commit}"}
-	if strings.HasPrefix(ref, "refs/") || ref == "HEAD" || refname.Hash(ref) {
+	switch {
+	case strings.HasPrefix(ref, "refs/"), ref == "HEAD", refname.Hash(ref):
 		names = append(names, ref+"^{commit}")
+	case strings.HasPrefix(ref, "heads/"), strings.HasPrefix(ref, "tags/"):
+		names = append(names, "refs/"+ref+"^{commit}")
 	}
 	return names
 }
@@ -183,7 +224,7 @@ func (r Repo) Default(ctx context.Context) (string, error) {
 			return o.Hash, nil
 		}
 	}
-	return "", fault.New(fault.NotFound, "branch master was not found in project %s, and the project has no other default branch", r.Project)
+	return "", r.noHead(ctx)
 }
 
 // MergeBase returns the common parent of two commits. Unrelated histories are a

@@ -186,8 +186,11 @@ func (l *Lister) Count(ctx context.Context, r Repo, renames bool, turn *turns.Tu
 	}
 	d := &counts.Differ{Git: r.Git, Dir: r.Dir, Options: q.options(), Boundary: shallow(r.Dir)}
 	defer d.Close()
-	p, err := r.Git.Start(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"rev-list", "--branches", "--tags"},
-		Background: true})
+	open, err := r.open(ctx)
+	if err != nil {
+		return res, err
+	}
+	p, err := r.Git.Start(ctx, gitcmd.Call{Dir: r.Dir, Args: append([]string{"rev-list"}, open...), Background: true})
 	if err != nil {
 		return res, err
 	}

@@ -180,6 +180,53 @@ func TestQueriesAgreeWithGit(t *testing.T) {
 	}
 }
 
+// Names as git prints them where a branch and a tag share one.
+func TestNamesThatGitPrints(t *testing.T) {
+	g := gittest.Zoo(t, filepath.Join(t.TempDir(), "zoo.git"))
+	r := Repo{Git: &gitcmd.Git{}, Project: "zoo", Dir: g.Dir}
+	g.Git("update-ref", "refs/heads/same", "master")
+	g.Git("update-ref", "refs/tags/same", "master~2")
+	g.Git("update-ref", "refs/heads/heads/same", "master~1")
+	for ref, want := range map[string]string{"same": "master", "tags/same": "master~2", "heads/master": "master", "refs/tags/same": "master~2",
+		"heads/same": "master~1"} { // the branch that is really called so
+		got, err := r.Resolve(t.Context(), "branch", ref)
+		if err != nil || got[0] != g.Head(want) {
+			t.Errorf("%s: %v, %v", ref, got, err)
+		}
+	}
+	if _, err := r.Resolve(t.Context(), "branch", "tags/nope"); fault.KindOf(err) != fault.NotFound {
+		t.Error(err)
+	}
+}
+
+// HEAD of a clone without branches: a commit that it names can be read by its name and by its hash, and where there is
+// none all answers say so in the same words.
+func TestHEADWithoutBranches(t *testing.T) {
+	g := gittest.Zoo(t, filepath.Join(t.TempDir(), "zoo.git"))
+	r := Repo{Git: &gitcmd.Git{}, Project: "zoo", Dir: g.Dir}
+	tip := g.Head("master")
+	g.Git("update-ref", "--no-deref", "HEAD", "master")
+	for ref := range strings.Lines(g.Git("for-each-ref", "--format=%(refname)")) {
+		g.Git("update-ref", "-d", strings.TrimSpace(ref))
+	}
+	first, err := r.Default(t.Context())
+	if err != nil || first != tip {
+		t.Errorf("%s %v", first, err)
+	}
+	if got, err := r.Resolve(t.Context(), "branch", "HEAD", tip); err != nil || got[0] != tip || got[1] != tip {
+		t.Errorf("%v %v", got, err)
+	}
+	if res, err := lister(t).Count(t.Context(), r, false, (&turns.Queue{Places: 1, Started: 1, Waiting: 1, Total: 1}).New("u", "zoo"), func(int) {}); err != nil || res.Commits == 0 {
+		t.Errorf("%+v %v", res, err)
+	}
+	g.Git("symbolic-ref", "HEAD", "refs/heads/later")
+	_, byDefault := r.Default(t.Context())
+	_, byName := r.Resolve(t.Context(), "branch", "HEAD")
+	if byDefault == nil || byName == nil || byDefault.Error() != byName.Error() || !strings.Contains(byName.Error(), "branch later was not found in project zoo") {
+		t.Errorf("%v; %v", byDefault, byName)
+	}
+}
+
 func TestResolve(t *testing.T) {
 	g := gittest.Zoo(t, filepath.Join(t.TempDir(), "zoo.git"))
 	g.Git("update-ref", "refs/tags/one", g.Head("two")) // a tag named as a branch is

@@ -42,7 +42,16 @@ func TestServerFaults(t *testing.T) {
 		{"always too many requests", func(_ int64, w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "0")
 			http.Error(w, "slow down", http.StatusTooManyRequests)
-		}, fault.Downstream, "429", 2},
+		}, fault.Unavailable, "answered 429 and wants to be asked again after 0s", 2},
+		{"too many requests for longer than the budget", func(_ int64, w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "1800")
+			http.Error(w, "slow down", http.StatusTooManyRequests)
+		}, fault.Unavailable, "after 30m0s", 1},
+		{"away until a date", func(_ int64, w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", time.Now().Add(10*time.Minute+time.Second/2).UTC().Format(http.TimeFormat))
+			http.Error(w, "maintenance", http.StatusServiceUnavailable)
+		}, fault.Unavailable, "answered 503", 1},
+		{"null", func(_ int64, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, ")]}'\nnull\n") }, fault.Downstream, "another shape", 1},
 		{"internal error", func(_ int64, w http.ResponseWriter, _ *http.Request) { http.Error(w, "oops", 500) }, fault.Downstream, "500", 2},
 		{"too long", func(_ int64, w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"`+strings.Repeat("x", 2<<20)+`":{}}`)
@@ -228,5 +237,17 @@ func TestTheCallerGivesUp(t *testing.T) {
 	cancel()
 	if err := <-done; err == nil || fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("%v", err)
+	}
+}
+
+// Names that are not UTF-8 are passed on as JSON that clients can read.
+func TestNamesThatAreNotUTF8(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, ")]}'\n[{\"ref\":\"refs/heads/J\xf6rg\",\"revision\":null}]")
+	}))
+	defer srv.Close()
+	got, err := client(t, Options{URL: srv.URL}).Branches(t.Context(), "p")
+	if err != nil || len(got) != 1 || string(got[0]) != "{\"ref\":\"refs/heads/J\uFFFDrg\",\"revision\":null}" {
+		t.Errorf("%s %v", got, err)
 	}
 }

@@ -106,7 +106,10 @@ func clean(contentType string, body []byte) ([]byte, error) {
 	if !json.Valid(body) {
 		return nil, fault.Device(fault.Downstream, "the review server's answer is not JSON")
 	}
-	return body, nil
+	if bytes.Equal(bytes.TrimSpace(body), []byte("null")) { // it would be read as an empty list
+		return nil, notExpected(nil)
+	}
+	return bytes.ToValidUTF8(body, []byte("\uFFFD")), nil // names out of old repositories are passed on as they are
 }
 
 // refused turns a status into an error, worth a further try or not.
@@ -120,8 +123,12 @@ func refused(res *http.Response) error {
 		return backoff.Permanent(fault.Device(fault.Downstream,
 			"the review server refused access (%d): check review.username and review.password", code))
 	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= 500:
-		if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s >= 0 && s <= 60 {
-			return &patience{code: code, RetryAfterError: backoff.RetryAfterError{Duration: time.Duration(s) * time.Second}}
+		after, named := retryAfter(res.Header.Get("Retry-After"), time.Now())
+		if code == http.StatusTooManyRequests && !named {
+			after = defaultRetry
+		}
+		if code == http.StatusTooManyRequests || named {
+			return &BusyError{Code: code, After: after, retry: backoff.RetryAfterError{Duration: after}}
 		}
 		return fmt.Errorf("the review server answered %d %s", code, words)
 	default:
@@ -129,14 +136,38 @@ func refused(res *http.Response) error {
 	}
 }
 
-// patience is a refusal that names the time to wait.
-type patience struct {
-	backoff.RetryAfterError
-	code int
+// Bounds of the time that a server may name until it is asked again.
+const (
+	defaultRetry = 5 * time.Second // if it names none
+	maxRetry     = time.Hour
+)
+
+// retryAfter reads the header Retry-After: seconds or a date (RFC 9110, section 10.2.3).
+func retryAfter(value string, now time.Time) (after time.Duration, named bool) {
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return min(time.Duration(seconds)*time.Second, maxRetry), true
+	}
+	when, err := http.ParseTime(value)
+	if err != nil {
+		return 0, false
+	}
+	return min(max(when.Sub(now), 0), maxRetry), true
 }
 
-func (p *patience) Error() string { return fmt.Sprintf("the review server answered %d", p.code) }
-func (p *patience) Unwrap() error { return &p.RetryAfterError }
+// BusyError is a refusal for a time: the server wants to be asked again after it.
+type BusyError struct {
+	Code  int           // HTTP status of the server
+	After time.Duration // until the next try
+	retry backoff.RetryAfterError
+}
+
+// Error says what the server answered and when it may be asked again.
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("the review server answered %d and wants to be asked again after %s", e.Code, e.After.Round(time.Second))
+}
+
+// Unwrap makes the retries wait as long as the server wants.
+func (e *BusyError) Unwrap() error { return &e.retry }
 
 func firstLine(text []byte) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(string(text), "?")), "\n")
@@ -163,6 +194,9 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) || (errors.As(err, &slow) && slow.Timeout()) {
 		return &fault.Error{Kind: fault.Timeout, Text: "the review server did not answer in time",
 			Source: fault.SourceDevice, Cause: err}
+	}
+	if busy := (*BusyError)(nil); errors.As(err, &busy) && (busy.After > 0 || busy.Code == http.StatusTooManyRequests) {
+		return &fault.Error{Kind: fault.Unavailable, Text: busy.Error(), Source: fault.SourceDevice, Cause: err}
 	}
 	why := err
 	if u := (*url.Error)(nil); errors.As(err, &u) {

@@ -17,19 +17,20 @@ import (
 
 // Settings are all of them.
 type Settings struct {
-	Clones            string `json:"clones"`
-	ReviewURL         string `json:"review_url"`
-	Review            Review `json:"review"`
-	Mirror            Mirror `json:"mirror"`
-	Listen            string `json:"listen"`
-	Renames           bool   `json:"renames"`
-	SkipReviewCommits bool   `json:"skip_review_commits"`
-	AllRefs           bool   `json:"all_refs"`
-	PathsOnly         bool   `json:"paths_only"`
-	Mailmap           string `json:"mailmap"`
-	Affiliations      string `json:"affiliations"`
-	Limits            Limits `json:"limits"`
-	Git               string `json:"git"`
+	Clones            string   `json:"clones"`
+	ReviewURL         string   `json:"review_url"`
+	Review            Review   `json:"review"`
+	Mirror            Mirror   `json:"mirror"`
+	Listen            string   `json:"listen"`
+	Renames           bool     `json:"renames"`
+	SkipReviewCommits bool     `json:"skip_review_commits"`
+	AllRefs           bool     `json:"all_refs"`
+	PathsOnly         bool     `json:"paths_only"`
+	Mailmap           string   `json:"mailmap"`
+	Affiliations      string   `json:"affiliations"`
+	Alternates        []string `json:"alternates"` // not read here: the host grants these directories
+	Limits            Limits   `json:"limits"`
+	Git               string   `json:"git"`
 }
 
 // Review is how the review server is asked.
