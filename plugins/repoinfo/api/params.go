@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -10,13 +11,16 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ctl.internal/internal/nearest"
 	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/people"
 	"ctl.internal/plugins/repoinfo/refname"
 	"ctl.internal/sdk/fault"
 )
 
 // params are the parameters of a request, and what is wrong with the first that was read and is wrong: err is to be
-// looked at when all are read. Unknown parameters are let pass: clients of the older service send some.
+// looked at when all are read. Lists let unknown parameters pass, since clients of the older service send some; reports
+// refuse them.
 type params struct {
 	values url.Values
 	err    error
@@ -128,6 +132,36 @@ func (p *params) moment(name string, end bool) int64 {
 		p.check(bad(name, "Parameter %s is not a time: give seconds since 1970, 2016-12-31 or 2016-12-31T12:00:00Z.", name))
 	}
 	return t.Unix()
+}
+
+// refuseUnknown refuses parameters that are not among those known.
+func (p *params) refuseUnknown(known []param) {
+	var names []string
+	for _, k := range known {
+		names = append(names, k.name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.values)) {
+		if !slices.Contains(names, name) {
+			p.check(bad(name, "There is no parameter %s%s.", name, nearest.Hint(name, names)))
+		}
+	}
+}
+
+// noMachines is the value of the parameter machines that takes everybody for a person.
+const noMachines = "none"
+
+// machines reads the patterns of the names and addresses of programs, nil when they are absent.
+func (p *params) machines() people.Machines {
+	v := p.text("machines")
+	switch v {
+	case "":
+		return nil
+	case noMachines:
+		return people.Machines{}
+	}
+	m, err := people.NewMachines(strings.Split(v, ","))
+	p.check(err)
+	return m
 }
 
 // selection reads the parameters that lists and reports share.

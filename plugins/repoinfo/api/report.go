@@ -32,6 +32,7 @@ var reportFormats = map[string]struct {
 func (a *API) report(w http.ResponseWriter, r *http.Request, p *params, sections []string) error {
 	q := a.request(p, sections)
 	form := p.choice("format", "json", "json", "csv", "html")
+	p.refuseUnknown(reporting)
 	if p.err != nil {
 		return p.err
 	}
@@ -89,6 +90,8 @@ func (a *API) request(p *params, sections []string) (q report.Request) {
 	q.Filter, q.Path, q.Simplify, q.Renames = s.Filter, s.Path, s.Simplify, s.Renames
 	q.MergeLines, q.Interval = p.flag("merge_lines", false), p.choice("interval", "month", report.Intervals...)
 	q.Sections, q.Limit = sections, p.number("limit", 1_000_000)
+	q.New = p.choice("new", report.NewInHistory, report.NewInHistory, report.NewInSelection)
+	q.Machines = p.machines()
 	if q.Limit == 0 && slices.Contains(sections, report.Files) {
 		q.Limit = topFiles
 	}

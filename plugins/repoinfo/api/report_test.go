@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -62,7 +63,7 @@ func TestReportsThatAreRefused(t *testing.T) {
 	s.zoo("zoo")
 	s.zoo("b")
 	for path, status := range map[string]int{
-		"/git/report?ref1=master": 400, "/git/report?ref1=a&ref2=b&branch=c": 400, "/git/report?interval=year": 400, "/git/report?format=pdf": 400,
+		"/git/report?ref1=master": 400, "/git/report?ref1=a&ref2=b&branch=c": 400, "/git/report?interval=decade": 400, "/git/report?new=x": 400, "/git/report?machines=*": 400, "/git/report?format=pdf": 400,
 		"/git/report?project=zoo,,b": 400, "/git/report?project=../x": 400, "/git/report?branch=nope": 404, "/git/report?project=nope": 404,
 		"/git/report?ref1=master&ref2=u": 409, "/git/report?branch=--all": 400, "/git/files?limit=0": 400,
 	} {
@@ -70,6 +71,56 @@ func TestReportsThatAreRefused(t *testing.T) {
 	}
 	if p := s.problemOf("/git/report?branch=nope", 404); !strings.Contains(p.Detail, "2 projects failed; b: branch nope was not found in project b; zoo: ") {
 		t.Error(p.Detail)
+	}
+}
+
+// A report refuses parameters that it does not have, with the nearest; lists let those of older clients pass.
+func TestUnknownParametersOfReports(t *testing.T) {
+	s := newSite(t)
+	s.zoo("zoo")
+	for _, path := range []string{"report", "timeline", "authors", "organizations", "contributors", "activity", "files"} {
+		p := s.problemOf("/git/"+path+"?project=zoo&organisation=x", 400)
+		if p.Parameter != "organisation" || !strings.Contains(p.Detail, `did you mean "organization"`) {
+			t.Errorf("%s: %+v", path, p)
+		}
+		s.problemOf("/projects/zoo/git/"+path+"?no_cache=1", 400)
+	}
+	s.ok("/git/commits?project=zoo&no_cache=1", &map[string]any{})
+}
+
+// The sums of a CSV answer are whole, and a list that is cut says of how many.
+func TestCutLists(t *testing.T) {
+	s := newSite(t)
+	s.zoo("zoo")
+	var whole, cut report.Report
+	s.ok("/git/authors", &whole)
+	s.ok("/git/authors?limit=2", &cut)
+	if len(cut.Authors) != 2 || cut.Sizes["authors"] != len(whole.Authors) || cut.People != whole.People {
+		t.Errorf("%d authors, sizes %v", len(cut.Authors), cut.Sizes)
+	}
+	sum := func(path string) (commits int) {
+		_, body := s.get(path)
+		rows, err := csv.NewReader(strings.NewReader(string(body))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			if row[0] == "author" {
+				n, err := strconv.Atoi(row[5])
+				if err != nil {
+					t.Fatal(err)
+				}
+				commits += n
+			}
+		}
+		return commits
+	}
+	if a, b := sum("/git/authors?format=csv"), sum("/git/authors?format=csv&limit=2"); a != b || a == 0 {
+		t.Errorf("the rows of authors sum up to %d, and to %d where the list is cut", a, b)
+	}
+	_, body := s.get("/git/authors?limit=2&format=html")
+	if want := fmt.Sprintf("Authors (2 of %d)", len(whole.Authors)); !strings.Contains(string(body), want) {
+		t.Errorf("the page does not say %q", want)
 	}
 }
 

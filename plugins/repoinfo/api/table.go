@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"ctl.internal/plugins/repoinfo/report"
@@ -18,15 +19,17 @@ type param struct {
 }
 
 var (
-	project   = param{"project", "name of the project", true, nil}
-	projects  = param{"project", "names of projects, separated by commas; all when absent", false, nil}
-	branch    = param{"branch", "branch, tag, full reference or hash; absent: master, else what HEAD names", false, nil}
-	ref1      = param{"ref1", "branch, tag, full reference or hash to list", true, nil}
-	ref2      = param{"ref2", "the same, to compare with", true, nil}
-	flags     = []string{"true", "false"}
-	selection = []param{
+	project  = param{"project", "name of the project", true, nil}
+	projects = param{"project", "names of projects, separated by commas; all when absent", false, nil}
+	branch   = param{"branch", "branch, tag, full reference or hash; absent: master, else what HEAD names", false, nil}
+	ref1     = param{"ref1", "branch, tag, full reference or hash to list", true, nil}
+	ref2     = param{"ref2", "the same, to compare with", true, nil}
+	flags    = []string{"true", "false"}
+	byAuthor = []param{
 		{"author", "e-mail address of the author, case ignored", false, nil},
 		{"organization", "what follows the first @ of that address, case ignored", false, nil},
+	}
+	selection = []param{
 		{"since", "committed not before: seconds since 1970, 2016-12-31 or 2016-12-31T12:00:00Z", false, nil},
 		{"until", "committed not after; a day counts whole", false, nil},
 		{"path", "only commits that touch this file or folder", false, nil},
@@ -34,21 +37,25 @@ var (
 		{"renames", "a moved file counts only what changed in it", false, flags},
 		{"skip", "false: also the commits that the review server made by itself", false, flags},
 	}
-	listing = append([]param{
+	listing = slices.Concat(byAuthor, []param{
 		{"merges", "false: no merges, only: nothing else", false, []string{"true", "false", "only"}},
 		{"stats", "false: without line counts", false, flags},
 		{"limit", "commits of one page", false, nil},
 		{"cursor", "where the page begins, from the header Link", false, nil},
 		{"format", "ndjson: one commit a line", false, []string{"json", "ndjson"}},
-	}, selection...)
-	reporting = append([]param{projects, branch,
+	}, selection)
+	reporting = slices.Concat([]param{projects, branch,
 		{"ref1", "with ref2 and without branch: ref1 down to the common parent of both", false, nil},
 		{"ref2", "see ref1", false, nil},
 		{"merge_lines", "true: count the lines of merges too, against their first parents", false, flags},
-		{"interval", "of the timeline", false, report.Intervals},
+		{"interval", "of the timeline; release: each commit belongs to the first tag that has it", false, report.Intervals},
+		{"new", "who is new: not in the whole history before, or not in that of the path", false, []string{report.NewInHistory, report.NewInSelection}},
+		{"machines", "patterns of names and addresses of programs, separated by commas, instead of the setting; none: everybody is a person", false, nil},
 		{"limit", "entries of each list; absent: all, of files 100", false, nil},
 		{"format", "of the answer", false, []string{"json", "csv", "html"}},
-	}, selection...)
+		{"author", "name, address or both as the report shows them, case ignored; co-authors included", false, nil},
+		{"organization", "as the report shows it, case ignored", false, nil},
+	}, selection)
 )
 
 func with(more []param, first ...param) []param { return append(first, more...) }

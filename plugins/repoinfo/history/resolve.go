@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctl.internal/plugins/repoinfo/commit"
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/refname"
 	"ctl.internal/sdk/fault"
@@ -271,4 +272,14 @@ func (r Repo) Since(ctx context.Context, ref1, ref2 string) (tip, base string, e
 	}
 	base, err = r.MergeBase(ctx, hashes[0], hashes[1])
 	return hashes[0], base, err
+}
+
+// Committed is when a commit was committed, in seconds since the epoch.
+func (r Repo) Committed(ctx context.Context, hash string) (int64, error) {
+	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "commit", hash}})
+	if err != nil {
+		return 0, err
+	}
+	c := commit.Parse([]byte(hash), out)
+	return c.Committer.When, nil
 }

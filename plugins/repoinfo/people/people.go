@@ -27,8 +27,9 @@ func (p Person) Key() string { return cmp.Or(p.Email, p.Name) }
 
 // Directory is what is known of people in all projects.
 type Directory struct {
-	mailmap string // a file for all projects, absolute; empty = none
-	version string // of the affiliations
+	Machines Machines // unless a request names others
+	mailmap  string   // a file for all projects, absolute; empty = none
+	version  string   // of the affiliations
 	affiliations
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ctl.internal/plugins/repoinfo/commit"
+	"ctl.internal/plugins/repoinfo/history"
 	"ctl.internal/plugins/repoinfo/people"
 	"ctl.internal/sdk/fault"
 )
@@ -24,56 +25,71 @@ const (
 	Files         = "files"
 )
 
-// Intervals of a timeline.
-var Intervals = []string{"day", "week", "month"}
-
 // shape is what a builder does with commits.
 type shape struct {
 	interval   string
 	mergeLines bool
 	filter     commit.Filter // Since and Until: the period
+	lostSince  int64         // who was active from here to Since, and not since, is lost
+	now        int64         // seconds since the epoch: no commit is from much later
 }
 
 // builder adds the commits of one project, then those of others, up.
 type builder struct {
 	shape
 	Report
-	projects, authors, organizations, coAuthors, zones, files, directories table
+	projects, authors, organizations, coAuthors, machines, zones, files, directories table
 
 	points   table            // by the start of an interval
 	each     map[string]table // the same, by project
 	activity Activity
 	earlier  table // people with commits before the period
+	window   table // people with commits in the time before the period that is as long as it
+
+	releases []history.Release
+	released map[string]int // index in releases by commit, of the project that is read
 }
 
-// author is one person who has a part in a commit.
+// author is one who has a part in a commit.
 type author struct {
 	people.Person
 	organization string
+	machine      bool
 }
 
-// add counts one commit of the period; who are its author and then its co-authors.
+// add counts one commit of the period; who are its author and then its co-authors. Machines are counted apart from people
+// and organizations.
 func (b *builder) add(project string, c *commit.Commit, who []author) error {
 	lines := b.lines(c)
+	start := b.start(c)
 	if c.Parents > 1 {
 		b.Merges++
 	}
 	if c.State == commit.Unknown && (c.Parents < 2 || b.mergeLines) {
 		b.Unknown++
 	}
-	when := c.Committer.When
+	if who[0].machine {
+		b.MachineCommits++
+	}
+	when := b.when(c)
 	b.Commits++
 	b.Insertions += lines.Insertions
 	b.Deletions += lines.Deletions
 	p := b.projects.get(project)
 	p.addLines(when, lines)
 	var seen []string
+	var persons []string
 	for i, a := range who {
 		key := a.Key()
+		if a.machine {
+			b.person(&b.machines, a, project, start, when, lines)
+			continue
+		}
+		persons = append(persons, key)
 		p.authors.add(key)
-		b.person(&b.authors, a, project, when, lines)
+		b.person(&b.authors, a, project, start, when, lines)
 		if i > 0 {
-			b.person(&b.coAuthors, a, project, when, lines)
+			b.person(&b.coAuthors, a, project, start, when, lines)
 		}
 		o := b.organizations.get(a.organization)
 		o.projects.add(project)
@@ -84,8 +100,8 @@ func (b *builder) add(project string, c *commit.Commit, who []author) error {
 		}
 	}
 	b.zones.get(zone(c)).addLines(when, lines)
-	b.time(project, c, who, lines)
-	return b.paths(project, c, who[0].Key())
+	b.time(project, start, c, persons, lines)
+	return b.paths(project, c, persons)
 }
 
 // lines are the lines of a commit that count: those of merges are in the merged commits.
@@ -96,58 +112,66 @@ func (b *builder) lines(c *commit.Commit) commit.Lines {
 	return c.Lines
 }
 
-func (b *builder) person(t *table, a author, project string, when int64, lines commit.Lines) {
+func (b *builder) person(t *table, a author, project, start string, when int64, lines commit.Lines) {
 	e := t.get(a.Key())
 	if e.Commits == 0 || when >= e.Last {
-		e.Name, e.Email, e.Organization = a.Name, a.Email, a.organization
+		e.Name, e.Email = a.Name, a.Email
+		if !a.machine {
+			e.Organization = a.organization
+		}
+	}
+	if e.Commits == 0 || when < e.First {
+		e.begin = start
 	}
 	e.projects.add(project)
 	e.addLines(when, lines)
 }
 
 // before notes a commit from before the period: its authors are not new.
-func (b *builder) before(project string, c *commit.Commit, who []author) {
+func (b *builder) before(c *commit.Commit, who []author) {
 	for _, a := range who {
-		b.person(&b.earlier, a, project, c.Committer.When, b.lines(c))
+		if !a.machine {
+			b.earlier.get(a.Key())
+		}
 	}
 }
 
-func (b *builder) time(project string, c *commit.Commit, who []author, lines commit.Lines) {
-	start := bucket(c.Committer.When, b.interval)
+// justBefore notes a commit from the time before the period that is as long as it.
+func (b *builder) justBefore(project string, c *commit.Commit, who []author) {
+	for _, a := range who {
+		if !a.machine {
+			b.person(&b.window, a, project, "", b.when(c), b.lines(c))
+		}
+	}
+}
+
+func (b *builder) time(project, start string, c *commit.Commit, persons []string, lines commit.Lines) {
 	if b.each == nil {
 		b.each = map[string]table{}
 	}
 	each := b.each[project]
 	for _, points := range []*table{&b.points, &each} {
 		p := points.get(start)
-		p.addLines(c.Committer.When, lines)
-		for _, a := range who {
-			p.authors.add(a.Key())
+		p.addLines(b.when(c), lines)
+		for _, key := range persons {
+			p.authors.add(key)
 		}
 	}
 	b.each[project] = each
+	if !readable(c.Author.When, b.now) {
+		b.activity.Unreadable++
+		return
+	}
 	local := time.Unix(c.Author.When-c.Author.West, 0).UTC()
 	weekday := (int(local.Weekday()) + 6) % 7
 	b.activity.Weekdays[weekday]++
 	b.activity.Hours[weekday][local.Hour()]++
 }
 
-// bucket is the first day of the interval that a time lies in.
-func bucket(when int64, interval string) string {
-	t := time.Unix(when, 0).UTC()
-	switch interval {
-	case "month":
-		t = t.AddDate(0, 0, 1-t.Day())
-	case "week":
-		t = t.AddDate(0, 0, -((int(t.Weekday()) + 6) % 7))
-	}
-	return t.Format(time.DateOnly)
-}
-
 // maxFiles bounds the memory of one report.
 const maxFiles = 500_000
 
-func (b *builder) paths(project string, c *commit.Commit, who string) error {
+func (b *builder) paths(project string, c *commit.Commit, persons []string) error {
 	if c.Parents > 1 && !b.mergeLines {
 		return nil
 	}
@@ -155,14 +179,16 @@ func (b *builder) paths(project string, c *commit.Commit, who string) error {
 	note := func(t *table, name string, l commit.Lines) {
 		e := t.get(project + "\x00" + name)
 		e.Name, e.Project = strings.ToValidUTF8(name, "\uFFFD"), project
-		e.authors.add(who)
+		for _, key := range persons[:min(1, len(persons))] {
+			e.authors.add(key)
+		}
 		if _, again := seen[name]; again { // a directory with several files of the commit
 			e.Insertions += l.Insertions
 			e.Deletions += l.Deletions
 			return
 		}
 		seen.add(name)
-		e.addLines(c.Committer.When, l)
+		e.addLines(b.when(c), l)
 	}
 	for _, f := range c.Files {
 		l := commit.Lines{Insertions: f.Insertions, Deletions: f.Deletions}
@@ -181,15 +207,19 @@ func (b *builder) paths(project string, c *commit.Commit, who string) error {
 func (b *builder) merge(o *builder) {
 	b.Commits += o.Commits
 	b.Merges += o.Merges
+	b.MachineCommits += o.MachineCommits
 	b.Insertions += o.Insertions
 	b.Deletions += o.Deletions
 	b.Unknown += o.Unknown
 	b.Compared++
 	for _, pair := range []struct{ to, from *table }{{&b.projects, &o.projects}, {&b.authors, &o.authors},
 		{&b.organizations, &o.organizations}, {&b.coAuthors, &o.coAuthors}, {&b.zones, &o.zones},
-		{&b.files, &o.files}, {&b.directories, &o.directories}, {&b.earlier, &o.earlier}, {&b.points, &o.points}} {
+		{&b.machines, &o.machines},
+		{&b.files, &o.files}, {&b.directories, &o.directories}, {&b.earlier, &o.earlier}, {&b.window, &o.window}, {&b.points, &o.points}} {
 		pair.to.merge(*pair.from)
 	}
+	b.releases = append(b.releases, o.releases...)
+	b.activity.Unreadable += o.activity.Unreadable
 	if b.each == nil {
 		b.each = map[string]table{}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +12,7 @@ import (
 
 // header are the columns of the CSV form; what a row does not have stays empty.
 var header = []string{"section", "name", "email", "organization", "project", "commits", "insertions", "deletions",
-	"authors", "projects", "new_authors", "first_commit", "last_commit"}
+	"authors", "projects", "new_authors", "first_commit", "last_commit", "merges", "lines", "organizations", "machine_commits", "commits_without_counts"}
 
 // CSV writes all sections as rows of one table.
 func (r *Report) CSV(w io.Writer) error {
@@ -26,11 +27,17 @@ func (r *Report) CSV(w io.Writer) error {
 	}
 	_ = out.Write(header)
 	count := func(n uint64) string { return strconv.FormatUint(n, 10) }
-	row(map[string]string{"section": "total", "name": r.Title(), "commits": strconv.Itoa(r.Commits),
-		"insertions": count(r.Insertions),
-		"deletions":  count(r.Deletions), "projects": strconv.Itoa(r.Compared)})
+	row(map[string]string{
+		"section": "total", "name": r.Title(), "commits": strconv.Itoa(r.Commits), "insertions": count(r.Insertions), "deletions": count(r.Deletions),
+		"authors": strconv.Itoa(r.People), "projects": strconv.Itoa(r.Compared), "merges": strconv.Itoa(r.Merges), "lines": count(r.Lines),
+		"organizations": strconv.Itoa(r.Employers), "machine_commits": strconv.Itoa(r.MachineCommits), "commits_without_counts": strconv.Itoa(r.Unknown),
+	})
 	for _, l := range r.lists() {
-		for _, t := range l.rows {
+		rows := l.rows
+		if l.rest != nil {
+			rows = append(slices.Clone(rows), l.rest)
+		}
+		for _, t := range rows {
 			row(map[string]string{"section": l.name, "name": t.Name, "email": t.Email, "organization": t.Organization,
 				"project": t.Project,
 				"commits": strconv.Itoa(t.Commits), "insertions": count(t.Insertions), "deletions": count(t.Deletions), "authors": unless0(t.Authors),
@@ -43,7 +50,7 @@ func (r *Report) CSV(w io.Writer) error {
 				"commits":    strconv.Itoa(p.Commits),
 				"insertions": count(p.Insertions), "deletions": count(p.Deletions), "authors": strconv.Itoa(p.Authors), "new_authors": strconv.Itoa(p.New)})
 		}
-		for _, p := range t.Points {
+		for _, p := range t.rows() {
 			point("", p)
 		}
 		for _, l := range sortedKeys(t.Projects) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,7 +30,7 @@ type Maker struct {
 // nothing of it is in the sums. turn gives the turn of one project's walk.
 func (m *Maker) Make(ctx context.Context, p *Plan, turn func(project string) *turns.Turn,
 	progress func(done, total int)) (*Report, error) {
-	sh := shape{interval: p.Interval, mergeLines: p.MergeLines, filter: p.Filter}
+	sh := shape{interval: p.Interval, mergeLines: p.MergeLines, filter: p.Filter, lostSince: p.lostSince(), now: time.Now().Unix()}
 	total := &builder{shape: sh}
 	total.Ref1, total.Ref2, total.Branch, total.Failed = p.Ref1, p.Ref2, p.Branch, append([]Failed{}, p.Failed...)
 	var mu sync.Mutex
@@ -63,7 +64,7 @@ func (m *Maker) Make(ctx context.Context, p *Plan, turn func(project string) *tu
 	if total.Compared == 0 {
 		return nil, nothing(fault.Internal, total.Failed)
 	}
-	return total.finish(p.Sections, p.Limit), nil
+	return total.finish(p.Sections, p.Limit)
 }
 
 func (m *Maker) one(ctx context.Context, p *Plan, s span, b *builder, turn *turns.Turn) error {
@@ -84,48 +85,97 @@ func (m *Maker) one(ctx context.Context, p *Plan, s span, b *builder, turn *turn
 	}
 	defer names.Close()
 	b.projects.get(s.Project) // also when there is no commit
+	if p.Interval == byRelease {
+		if b.releases, b.released, err = repo.Releases(ctx, s.Tip, s.Base); err != nil {
+			return err
+		}
+		defer func() { b.released = nil }()
+	}
+	w := walker{ctx: ctx, lister: m.Lister, repo: repo, turn: turn, who: func(c *commit.Commit) ([]author, error) { return m.who(names, p.Machines, c) }}
 	q := history.Query{Tip: s.Tip, Base: s.Base, View: s.View, Path: p.Path, Simplify: p.Simplify, Filter: p.Filter,
 		Renames: p.Renames, Stats: true}
+	q.Filter.Author, q.Filter.Organization = "", "" // those of the commit itself; the report asks for the people it shows
 	q.Files = slices.Contains(p.Sections, Files)
-	people := slices.Contains(p.Sections, Contributing) || slices.Contains(p.Sections, TimelineOf)
-	walk := func(q history.Query, take func(c *commit.Commit, who []author) error) error {
-		if q.Tip == "" || q.Tip == q.Base {
+	err = w.walk(q, func(c *commit.Commit, who []author) error {
+		if !p.wants(who) {
 			return nil
 		}
-		_, err := m.Lister.Walk(ctx, repo, q, turn, func(run []commit.Commit) error {
-			for i := range run {
-				who, err := m.who(names, &run[i])
-				if err != nil {
-					return err
-				}
-				if err := take(&run[i], who); err != nil {
-					return err
-				}
+		return b.add(s.Project, c, who)
+	})
+	if err != nil {
+		return err
+	}
+	return m.before(p, s, b, w, q)
+}
+
+// before reads who was there before the period: in the history of the base, and earlier than its first moment. Lines are
+// counted only where lost contributors are shown with theirs.
+func (m *Maker) before(p *Plan, s span, b *builder, w walker, q history.Query) error {
+	q.Files, q.Stats = false, false
+	if p.New == NewInHistory {
+		q.Path, q.Simplify = "", false
+	}
+	earlier := func(c *commit.Commit, who []author) error { b.before(c, who); return nil }
+	newcomers := slices.Contains(p.Sections, Contributing) || slices.Contains(p.Sections, TimelineOf)
+	if newcomers && s.Base != "" {
+		base := q
+		base.Tip, base.Base, base.Filter.Since, base.Filter.Until = s.Base, "", 0, 0
+		if err := w.walk(base, earlier); err != nil {
+			return err
+		}
+	}
+	if newcomers && p.Filter.Since > 1 {
+		old := q
+		old.Base, old.Filter.Since, old.Filter.Until = "", 0, p.Filter.Since-1
+		if err := w.walk(old, earlier); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(p.Sections, Contributing) && p.Filter.Since > 1 {
+		window := q
+		window.Base, window.Stats, window.Path, window.Simplify = "", true, p.Path, p.Simplify
+		window.Filter.Since, window.Filter.Until = max(1, b.lostSince), p.Filter.Since-1
+		return w.walk(window, func(c *commit.Commit, who []author) error {
+			if p.wants(who) {
+				b.justBefore(s.Project, c, who)
 			}
 			return nil
 		})
-		return err
 	}
-	err = walk(q, func(c *commit.Commit, who []author) error { return b.add(s.Project, c, who) })
-	if err != nil || !people {
-		return err
-	}
-	// Who was there before: in the history of the base, or earlier than the period.
-	old := q
-	old.Files = false
-	switch {
-	case s.Base != "":
-		old.Tip, old.Base, old.Filter.Since, old.Filter.Until = s.Base, "", 0, 0
-	case p.Filter.Since > 1:
-		old.Filter.Since, old.Filter.Until = 0, p.Filter.Since-1
-	default:
+	return nil
+}
+
+// walker reads the commits of one project.
+type walker struct {
+	ctx    context.Context
+	lister *history.Lister
+	repo   history.Repo
+	turn   *turns.Turn
+	who    func(*commit.Commit) ([]author, error)
+}
+
+// walk hands the commits of a query to take, with those who have a part in them.
+func (w walker) walk(q history.Query, take func(c *commit.Commit, who []author) error) error {
+	if q.Tip == "" || q.Tip == q.Base {
 		return nil
 	}
-	return walk(old, func(c *commit.Commit, who []author) error { b.before(s.Project, c, who); return nil })
+	_, err := w.lister.Walk(w.ctx, w.repo, q, w.turn, func(run []commit.Commit) error {
+		for i := range run {
+			who, err := w.who(&run[i])
+			if err != nil {
+				return err
+			}
+			if err := take(&run[i], who); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
 }
 
 // who lists the author of a commit and its co-authors, each person once.
-func (m *Maker) who(names *people.Names, c *commit.Commit) ([]author, error) {
+func (m *Maker) who(names *people.Names, machines people.Machines, c *commit.Commit) ([]author, error) {
 	list := make([]author, 0, 1)
 	add := func(name, email []byte) error {
 		p, err := names.Who(name, email)
@@ -140,12 +190,23 @@ func (m *Maker) who(names *people.Names, c *commit.Commit) ([]author, error) {
 		if p.Key() == "" {
 			p.Name = "(none)"
 		}
-		list = append(list, author{Person: p, organization: m.People.Organization(p.Email, c.Author.When)})
+		list = append(list, author{Person: p, organization: m.People.Organization(p.Email, c.Author.When), machine: machines.Match(p)})
 		return nil
 	}
 	err := add(c.Author.Name, c.Author.Email)
-	for _, co := range coAuthors(c.Message) {
-		err = errors.Join(err, add(co[0], co[1]))
+	for _, co := range c.CoAuthors() {
+		err = errors.Join(err, add(co.Name, co.Email))
 	}
 	return list, err
+}
+
+// wants reports whether a commit is one of the author and the organization that are asked for, by the names that the
+// report shows: after mailmap and affiliations, co-authors included.
+func (p *Plan) wants(who []author) bool {
+	f := &p.Filter
+	return (f.Author == "" || slices.ContainsFunc(who, func(a author) bool {
+		return strings.EqualFold(a.Email, f.Author) || strings.EqualFold(a.Name, f.Author) || strings.EqualFold(a.Name+" <"+a.Email+">", f.Author)
+	})) && (f.Organization == "" || slices.ContainsFunc(who, func(a author) bool {
+		return !a.machine && strings.EqualFold(a.organization, f.Organization)
+	}))
 }

@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"ctl.internal/plugins/repoinfo/commit"
+	"ctl.internal/plugins/repoinfo/people"
 	"ctl.internal/sdk/fault"
 )
 
@@ -26,8 +28,17 @@ type Request struct {
 	MergeLines bool   // count lines of merges against their first parent
 	Interval   string // one of Intervals
 	Sections   []string
-	Limit      int // entries of each list; 0 = all
+	Limit      int    // entries of each list; 0 = all
+	New        string // NewInHistory or NewInSelection
+	// Machines are no people. nil = those of the settings; of a plan never nil.
+	Machines people.Machines
 }
+
+// Where somebody must not have been before to be new.
+const (
+	NewInHistory   = "history"   // in the whole history, whatever path is asked for
+	NewInSelection = "selection" // in the history of the path
+)
 
 // Plan is a request with its references resolved: what it yields does not change.
 type Plan struct {
@@ -40,6 +51,16 @@ type Plan struct {
 // span is what is read of one project.
 type span struct {
 	Project, Tip, Base, View string
+	Newest                   int64 `json:",omitempty"` // time of Tip, if the period has no end
+}
+
+// lostSince is the beginning of the time just before the period, which is as long as it.
+func (p *Plan) lostSince() int64 {
+	until := p.Filter.Until
+	for _, s := range p.Spans {
+		until = max(until, s.Newest)
+	}
+	return p.Filter.Since - (until - p.Filter.Since)
 }
 
 // Key names the plan's result.
@@ -70,6 +91,9 @@ func (m *Maker) Plan(ctx context.Context, q Request) (*Plan, error) {
 	version, err := m.People.Version()
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "the site-wide mailmap cannot be read: %v", err)
+	}
+	if q.Machines == nil {
+		q.Machines = append(people.Machines{}, m.People.Machines...)
 	}
 	p := &Plan{Request: q, People: version}
 	var mu sync.Mutex
@@ -140,6 +164,12 @@ func (m *Maker) span(ctx context.Context, q Request, project string) (s span, er
 		}
 	default:
 		s.Tip, err = repo.Default(ctx)
+	}
+	if err == nil && q.Filter.Since != 0 && q.Filter.Until == 0 {
+		s.Newest, err = repo.Committed(ctx, s.Tip)
+		if !readable(s.Newest, time.Now().Unix()) {
+			s.Newest = q.Filter.Since
+		}
 	}
 	return s, err
 }

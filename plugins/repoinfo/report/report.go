@@ -26,13 +26,18 @@ type Report struct {
 	Lines      uint64 `json:"lines"`
 	Unknown    int    `json:"commits_without_counts"`
 
+	MachineCommits int `json:"machine_commits"` // of Commits, those whose author is no person
+
 	People    int `json:"people"` // all of them, however many are listed
 	Employers int `json:"organization_count"`
+	// Sizes are the lengths of the lists before they were cut, by the member of each.
+	Sizes map[string]int `json:"list_sizes"`
 
 	Projects      []*Total      `json:"projects,omitzero"`
 	Authors       []*Total      `json:"authors,omitzero"`
 	Organizations []*Total      `json:"organizations,omitzero"`
 	CoAuthors     []*Total      `json:"co_authors,omitzero"`
+	Machines      []*Total      `json:"machines,omitzero"`
 	TimeZones     []*Total      `json:"time_zones,omitzero"`
 	Contributors  *Contributors `json:"contributors,omitempty"`
 	Timeline      *Timeline     `json:"timeline,omitempty"`
@@ -42,6 +47,8 @@ type Report struct {
 
 	Compared int      `json:"compared"` // projects that were read
 	Failed   []Failed `json:"failed"`
+
+	rests map[string]*Total // what was cut off a list, added up
 }
 
 // Total is what one project, author, … contributed.
@@ -54,12 +61,13 @@ type Total struct {
 	Insertions   uint64 `json:"insertions"`
 	Deletions    uint64 `json:"deletions"`
 	Lines        uint64 `json:"lines"`
-	First        int64  `json:"first_commit"` // committed, seconds since the epoch
+	First        int64  `json:"first_commit"` // committed, seconds since the epoch; 0 = no readable date
 	Last         int64  `json:"last_commit"`
 	Projects     int    `json:"projects,omitempty"`
 	Authors      int    `json:"authors,omitempty"`
 
 	projects, authors set
+	begin             string // interval of the first commit
 }
 
 // Contributors are those whose first commit of all lies in the period, and those who
@@ -72,11 +80,13 @@ type Contributors struct {
 // Timeline is the course of time, over all and for each project.
 type Timeline struct {
 	Interval string             `json:"interval"`
-	Points   []*Point           `json:"points"`
+	Points   []*Point           `json:"points"` // of every interval, those without commits included
 	Projects map[string][]Point `json:"projects"`
+	// Unreadable are the commits whose clock cannot have been right: they are in the sums and in no interval.
+	Unreadable *Point `json:"unreadable,omitempty"`
 }
 
-// Point is one interval, named by its first day (UTC).
+// Point is one interval, named by its first day (UTC), or by a release.
 type Point struct {
 	Start      string `json:"start"`
 	Commits    int    `json:"commits"`
@@ -90,6 +100,8 @@ type Point struct {
 type Activity struct {
 	Hours    [7][24]int `json:"hours"` // commits by weekday, Monday first, and hour
 	Weekdays [7]int     `json:"weekdays"`
+	// Unreadable are commits whose author had no right clock.
+	Unreadable int `json:"unreadable_dates"`
 }
 
 // Failed is a project that could not be read. It is named, never counted as nothing.
@@ -109,9 +121,9 @@ func (s *set) add(name string) {
 	(*s)[name] = struct{}{}
 }
 
-// addLines adds one commit.
+// addLines adds one commit; when is 0 if its time cannot be read.
 func (t *Total) addLines(when int64, l commit.Lines) {
-	if t.Commits == 0 || when < t.First {
+	if when != 0 && (t.First == 0 || when < t.First) {
 		t.First = when
 	}
 	t.Last = max(t.Last, when)
@@ -122,7 +134,10 @@ func (t *Total) addLines(when int64, l commit.Lines) {
 
 // merge adds another total of the same name.
 func (t *Total) merge(o *Total) {
-	if t.Commits == 0 || (o.Commits > 0 && o.First < t.First) {
+	if o.First != 0 && (t.First == 0 || o.First < t.First) || t.begin == "" {
+		t.begin = o.begin
+	}
+	if o.First != 0 && (t.First == 0 || o.First < t.First) {
 		t.First = o.First
 	}
 	if o.Last >= t.Last {
@@ -162,8 +177,8 @@ func (t *table) merge(o table) {
 	}
 }
 
-// ordered lists the totals, at most limit of them when that is not 0.
-func (t table) ordered(limit int) []*Total {
+// ordered lists the totals.
+func (t table) ordered() []*Total {
 	list := make([]*Total, 0, len(t))
 	for _, e := range t {
 		e.Lines, e.Projects, e.Authors = e.Insertions+e.Deletions, len(e.projects), len(e.authors)
@@ -173,8 +188,5 @@ func (t table) ordered(limit int) []*Total {
 		return cmp.Or(cmp.Compare(y.Commits, x.Commits), cmp.Compare(y.Lines, x.Lines), cmp.Compare(x.Name, y.Name),
 			cmp.Compare(x.Email, y.Email), cmp.Compare(x.Project, y.Project))
 	})
-	if limit > 0 && len(list) > limit {
-		list = list[:limit]
-	}
 	return list
 }

@@ -75,6 +75,9 @@ func (m *Maker) all(t *testing.T, q Request) (*Report, error) {
 	if q.Interval == "" {
 		q.Interval = "month"
 	}
+	if q.New == "" {
+		q.New = NewInHistory
+	}
 	if q.Sections == nil {
 		q.Sections = []string{Projects, Authors, Organizations, Zones, Contributing, TimelineOf, ActivityOf, Files}
 	}
@@ -203,8 +206,9 @@ func TestPeopleOverTime(t *testing.T) {
 		"organizations": {names(r.Organizations), []string{"(unaffiliated) 1", "Corp SE 1", "new.example 1"}},
 		"files":         {names(r.Files), []string{"dir/sub/f 3"}},
 		"directories":   {names(r.Directories), []string{"dir/ 3", "dir/sub/ 3"}},
-		"points":        {points, []string{"2016-01-04 2 by 2, 1 new", "2016-02-29 1 by 1, 0 new"}},
-		"zones":         {names(r.TimeZones), []string{"UTC+02:00 3"}},
+		"points": {points, []string{"2016-01-04 2 by 2, 1 new", "2016-01-11 0 by 0, 0 new", "2016-01-18 0 by 0, 0 new", "2016-01-25 0 by 0, 0 new", "2016-02-01 0 by 0, 0 new",
+			"2016-02-08 0 by 0, 0 new", "2016-02-15 0 by 0, 0 new", "2016-02-22 0 by 0, 0 new", "2016-02-29 1 by 1, 0 new"}},
+		"zones": {names(r.TimeZones), []string{"UTC+02:00 3"}},
 	} {
 		if diff := cmp.Diff(row.want, row.got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -261,16 +265,6 @@ func TestFormulasAndMarkupStayText(t *testing.T) {
 	}
 	if !strings.Contains(csv.String(), "author,'=1+1,") || strings.Contains(html.String(), "<script>") {
 		t.Errorf("%s\n%s", csv.String(), html.String())
-	}
-}
-
-func TestCoAuthors(t *testing.T) {
-	var got []string
-	for _, c := range coAuthors([]byte("Subject\n\nco-authored-by: A B <A@x.org>\nAlso-By: b@y.org\nAlso-By: nobody\n text Also-By: c@z.org\n")) {
-		got = append(got, string(c[0])+"|"+string(c[1]))
-	}
-	if diff := cmp.Diff([]string{"A B|A@x.org", "|b@y.org"}, got); diff != "" {
-		t.Error(diff)
 	}
 }
 

@@ -29,20 +29,40 @@ func moment(when int64) string { return time.Unix(when, 0).UTC().Format(time.Dat
 
 // list is one section as a table.
 type list struct {
-	name, title string
+	name, title string // of a row in the CSV form; of the whole
+	member      string // in the JSON form
 	rows        []*Total
+	rest        *Total // what was cut off, nil = nothing
+	size        int    // of the whole list
+}
+
+// heading is the title, with how much of the list is shown.
+func (l *list) heading() string {
+	if l.size > len(l.rows) {
+		return fmt.Sprintf("%s (%d of %d)", l.title, len(l.rows), l.size)
+	}
+	return l.title
 }
 
 // lists are the sections that are lists of totals.
 func (r *Report) lists() []list {
-	all := []list{{"project", "Projects", r.Projects}, {"author", "Authors", r.Authors},
-		{"organization", "Organizations", r.Organizations},
-		{"time_zone", "Time zones", r.TimeZones}, {"co_author", "Co-authors", r.CoAuthors}}
-	if c := r.Contributors; c != nil {
-		all = append(all, list{"new", "New contributors", c.New}, list{"lost", "Lost contributors", c.Lost})
+	all := []list{
+		{name: "project", member: "projects", title: "Projects", rows: r.Projects},
+		{name: "author", member: "authors", title: "Authors", rows: r.Authors},
+		{name: "organization", member: "organizations", title: "Organizations", rows: r.Organizations},
+		{name: "time_zone", member: "time_zones", title: "Time zones", rows: r.TimeZones},
+		{name: "co_author", member: "co_authors", title: "Co-authors", rows: r.CoAuthors},
+		{name: "machine", member: "machines", title: "Machines", rows: r.Machines},
 	}
-	return append(all, list{"file", "Files that change most", r.Files},
-		list{"directory", "Folders that change most", r.Directories})
+	if c := r.Contributors; c != nil {
+		all = append(all, list{name: "new", member: "new", title: "New contributors", rows: c.New}, list{name: "lost", member: "lost", title: "Lost contributors", rows: c.Lost})
+	}
+	all = append(all, list{name: "file", member: "files", title: "Files that change most", rows: r.Files},
+		list{name: "directory", member: "directories", title: "Folders that change most", rows: r.Directories})
+	for i := range all {
+		all[i].rest, all[i].size = r.rests[all[i].member], max(r.Sizes[all[i].member], len(all[i].rows))
+	}
+	return all
 }
 
 // Notes are the sentences that belong to the numbers.
@@ -53,6 +73,12 @@ func (r *Report) Notes() (notes []string) {
 	} else if r.Merges > 0 {
 		notes = append(notes, fmt.Sprintf("%d of the commits are merges; their lines are not counted a second time.",
 			r.Merges))
+	}
+	if r.MachineCommits > 0 {
+		notes = append(notes, fmt.Sprintf("%d of the commits are by machines; machines are not among people and organizations.", r.MachineCommits))
+	}
+	if t := r.Timeline; t != nil && t.Unreadable != nil {
+		notes = append(notes, fmt.Sprintf("%d commits have an unreadable date; they are in no interval.", t.Unreadable.Commits))
 	}
 	if r.Unknown > 0 {
 		notes = append(notes, fmt.Sprintf("%d commits lack objects; their lines are not in the sums.", r.Unknown))
@@ -68,10 +94,17 @@ type figure struct {
 
 // Figures are the numbers of the summary.
 func (r *Report) Figures() []figure {
-	return []figure{{"Commits", uint64(r.Commits)}, {"Merges", uint64(r.Merges)}, {"Insertions", r.Insertions},
+	return []figure{
+		{"Commits", uint64(r.Commits)},
+		{"by machines", uint64(r.MachineCommits)},
+		{"Merges", uint64(r.Merges)},
+		{"Insertions", r.Insertions},
 		{"Deletions", r.Deletions},
-		{"Lines", r.Lines}, {"Projects", uint64(r.Compared)},
-		{"Authors", uint64(r.People)}, {"Organizations", uint64(r.Employers)}}
+		{"Lines", r.Lines},
+		{"Projects", uint64(r.Compared)},
+		{"Authors", uint64(r.People)},
+		{"Organizations", uint64(r.Employers)},
+	}
 }
 
 // Text lays the report out for a terminal.
@@ -88,7 +121,7 @@ func (r *Report) Text() string {
 		if len(l.rows) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s\n%10s %11s %11s  %-10s %-10s\n", l.title, "commits", "insertions", "deletions", "first",
+		fmt.Fprintf(&b, "\n%s\n%10s %11s %11s  %-10s %-10s\n", l.heading(), "commits", "insertions", "deletions", "first",
 			"last")
 		for _, t := range l.rows {
 			fmt.Fprintf(&b, "%10d %11d %11d  %s %s  %s\n", t.Commits, t.Insertions, t.Deletions, day(t.First),
@@ -98,8 +131,8 @@ func (r *Report) Text() string {
 	if t := r.Timeline; t != nil {
 		fmt.Fprintf(&b, "\nBy %s\n%-10s %10s %11s %11s %8s %5s\n", t.Interval, "start", "commits", "insertions",
 			"deletions", "authors", "new")
-		for _, p := range t.Points {
-			fmt.Fprintf(&b, "%s %10d %11d %11d %8d %5d\n", p.Start, p.Commits, p.Insertions, p.Deletions, p.Authors,
+		for _, p := range t.rows() {
+			fmt.Fprintf(&b, "%-10s %10d %11d %11d %8d %5d\n", clean(p.Start), p.Commits, p.Insertions, p.Deletions, p.Authors,
 				p.New)
 		}
 	}

@@ -36,7 +36,11 @@ func (s *Service) reportCommand() commands.Command {
 			{Name: "branch", Help: "instead of REF1 and REF2; each project's default when absent"},
 			{Name: "since", Help: "committed not before this day (UTC) or time"},
 			{Name: "until", Help: "committed not after this day (UTC) or time"},
-			{Name: "interval", Help: "of the timeline: day, week or month", Values: report.Intervals},
+			{Name: "interval", Help: "of the timeline: day, week, month, quarter, year or release", Values: report.Intervals},
+			{Name: "author", Help: "name or address as the report shows it"},
+			{Name: "organization", Help: "as the report shows it"},
+			{Name: "new", Help: "who is new: not in the whole history before, or not in the selection", Values: []string{report.NewInHistory, report.NewInSelection}},
+			{Name: "machines", Help: "patterns of names and addresses of programs, separated by commas; none: everybody is a person"},
 			{Name: "show", Help: "some of projects, authors, organizations, contributors, timeline, activity, files"},
 			{Name: "top", Help: "entries of each list; all when absent"},
 			{Name: "merge-lines", Type: commands.Bool, Help: "count the lines of merges too"},
@@ -50,7 +54,7 @@ func (s *Service) reportCommand() commands.Command {
 // request reads the arguments, by the rules of the HTTP parameters.
 func (s *Service) request(in *commands.Invocation) (q report.Request, err error) {
 	values := url.Values{}
-	for _, name := range []string{"ref1", "ref2", "project", "branch", "since", "until", "interval"} {
+	for _, name := range []string{"ref1", "ref2", "project", "branch", "since", "until", "interval", "author", "organization", "new", "machines"} {
 		if v := cmp.Or(in.Arg(name), in.Option(name)); v != "" {
 			values.Set(name, v)
 		}

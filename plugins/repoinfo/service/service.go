@@ -103,6 +103,9 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	if directory.Machines, err = people.NewMachines(set.Machines); err != nil {
+		return nil, err
+	}
 	s.folder.AllRefs = set.AllRefs
 	s.counts = counts.Open(filepath.Join(dataDir, "counts"), s.log)
 	s.answers = spool.New(filepath.Join(dataDir, "answers"), set.Limits.AnswerBytes)

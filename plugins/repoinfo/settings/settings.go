@@ -28,6 +28,7 @@ type Settings struct {
 	PathsOnly         bool     `json:"paths_only"`
 	Mailmap           string   `json:"mailmap"`
 	Affiliations      string   `json:"affiliations"`
+	Machines          []string `json:"machines"`
 	Alternates        []string `json:"alternates"` // not read here: the host grants these directories
 	Limits            Limits   `json:"limits"`
 	Git               string   `json:"git"`
