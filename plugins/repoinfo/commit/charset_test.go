@@ -1,9 +1,11 @@
 package commit
 
 import (
+	"context"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The names that git and iconv take for a charset are understood, whatever their spelling.
@@ -40,9 +42,11 @@ func TestCharsetsAgreeWithIconv(t *testing.T) {
 	if err != nil {
 		t.Skip("SKIPPED, NOT TESTED: iconv is not installed")
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	for _, name := range []string{"CP1250", "CP1251", "CP1252", "CP1253", "CP1257", "CP866", "ISO8859-1", "ISO8859-2", "ISO8859-5", "ISO8859-15", "KOI8-R", "CP437", "CP850", "LATIN2", "SHIFT-JIS", "EUC-JP", "BIG5"} {
 		text := "\xc5\xe4\xb3\xa4"
-		cmd := exec.Command(iconv, "-f", name, "-t", "UTF-8")
+		cmd := exec.CommandContext(ctx, iconv, "-f", name, "-t", "UTF-8")
 		cmd.Stdin = strings.NewReader(text)
 		want, err := cmd.Output()
 		if err != nil {

@@ -1,9 +1,11 @@
 package commit
 
 import (
+	"context"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -35,8 +37,10 @@ func TestTrailersAgreeWithGit(t *testing.T) {
 	if err != nil {
 		t.Skip("SKIPPED, NOT TESTED: git is not installed")
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	for name, message := range messages {
-		cmd := exec.Command(git, "interpret-trailers", "--parse", "--no-divider")
+		cmd := exec.CommandContext(ctx, git, "interpret-trailers", "--parse", "--no-divider")
 		cmd.Stdin = strings.NewReader(message)
 		out, err := cmd.Output()
 		if err != nil {
