@@ -153,6 +153,13 @@ type Leases interface {
 	Revoke(ctx context.Context, lease int64) error
 }
 
+// Back says that the cluster of an engine was set back to an older state, and that this
+// process has read it again. Revisions after it are larger than all before.
+type Back struct {
+	At       time.Time
+	From, To Revision // the newest before, and that of what was read
+}
+
 // ConflictError says which compare of a transaction did not hold, and who wrote the
 // key when. It is an ErrConflict.
 type ConflictError struct {
@@ -161,6 +168,7 @@ type ConflictError struct {
 	Revision       Revision  // what the key has now; 0 = it does not exist
 	By             string    // who wrote that; empty when not known
 	At             time.Time // zero when not known
+	Reason         string    // why it cannot hold; empty when somebody wrote the key
 }
 
 // Error names the key, its revision and its writer.
@@ -171,6 +179,9 @@ func (e *ConflictError) Error() string {
 	}
 	if !e.At.IsZero() {
 		s += " at " + e.At.UTC().Format(time.RFC3339)
+	}
+	if e.Reason != "" {
+		s += ": " + e.Reason
 	}
 	return s
 }
