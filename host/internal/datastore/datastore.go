@@ -153,6 +153,23 @@ type Leases interface {
 	Revoke(ctx context.Context, lease int64) error
 }
 
+// Clustered are engines whose data is on the members of a cluster.
+type Clustered interface {
+	// Members asks each member that the settings name how it is.
+	Members(ctx context.Context) []Member
+}
+
+// Member is one of a cluster.
+type Member struct {
+	Endpoint string
+	Err      error // why it does not answer; nil = it does
+	Led      bool  // it knows a leader, so it is with the majority
+	Leads    bool
+	Watched  bool // this process follows the cluster there
+	Version  string
+	Note     string // what is wrong with how it was started; empty = nothing
+}
+
 // Back says that the cluster of an engine was set back to an older state, and that this
 // process has read it again. Revisions after it are larger than all before.
 type Back struct {

@@ -64,6 +64,7 @@ type storeMetrics struct {
 	seconds *prometheus.HistogramVec
 	errors  *prometheus.CounterVec
 	barrier prometheus.Observer // each read has one
+	back    prometheus.Counter
 }
 
 // cause is why the engine did not do something, from a bounded set.
@@ -91,6 +92,8 @@ func newStoreMetrics() *storeMetrics {
 		errors: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ctl_datastore_errors_total",
 			Help: "What the datastore's engine did not do, by cause; conflict: another writer was faster, which is tried again."}, []string{"operation", "cause"}),
 	}
+	m.back = prometheus.NewCounter(prometheus.CounterOpts{Name: "ctl_datastore_set_back_total",
+		Help: "How often the etcd cluster was set back to an older state while this controller ran: what was acknowledged since is lost."})
 	m.barrier = m.seconds.WithLabelValues("barrier")
 	for _, operation := range []string{"barrier", "commit"} {
 		// so that a first one is seen as a rise

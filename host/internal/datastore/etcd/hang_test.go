@@ -164,3 +164,51 @@ func TestCompactedAndDefragmentedInALoop(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Each member says for itself whether it is there, leads, and how it was started.
+func TestMembersSayHowTheyAre(t *testing.T) {
+	t.Parallel()
+	members, endpoints := cluster(t)
+	s := openAt(t, Options{Endpoints: endpoints, Prefix: "ctl/"})
+	leaders, old := 0, 0
+	for _, m := range s.Members(t.Context()) {
+		if m.Err != nil || !m.Led || m.Version == "" {
+			t.Errorf("%+v", m)
+		}
+		if m.Leads {
+			leaders++
+		}
+		if strings.HasPrefix(m.Version, "3.4.") {
+			old++
+			if !strings.Contains(m.Note, "--pre-vote") {
+				t.Errorf("of %s without pre-vote it says %q", m.Version, m.Note)
+			}
+		} else if m.Note != "" {
+			t.Errorf("of %s it says %q", m.Version, m.Note)
+		}
+	}
+	if leaders != 1 {
+		t.Errorf("%d members lead", leaders)
+	}
+	members[1].Kill()
+	members[2].Kill()
+	harness.Within(t, "the one that is left has no leader", func() bool {
+		all := s.Members(t.Context())
+		return all[0].Err == nil && !all[0].Led && all[1].Err != nil && all[2].Err != nil
+	})
+}
+
+func TestThePreVoteFlag(t *testing.T) {
+	for line, want := range map[string][2]bool{
+		"etcd":                             {false, false},
+		"etcd --pre-vote":                  {true, true},
+		"etcd -pre-vote=true --name a":     {true, true},
+		"etcd --pre-vote=false":            {false, true},
+		"etcd --pre-vote --pre-vote=false": {false, true},
+		"etcd pre-vote":                    {false, false},
+	} {
+		if on, found := preVoteFlag(strings.Fields(line)); [2]bool{on, found} != want {
+			t.Errorf("%q: %v, %v", line, on, found)
+		}
+	}
+}

@@ -83,8 +83,9 @@ type Store struct {
 }
 
 var (
-	_ datastore.Store  = (*Store)(nil)
-	_ datastore.Leases = (*Store)(nil)
+	_ datastore.Store     = (*Store)(nil)
+	_ datastore.Leases    = (*Store)(nil)
+	_ datastore.Clustered = (*Store)(nil)
 )
 
 // Open connects to a cluster and reads what it has. It fails with a fault of kind
