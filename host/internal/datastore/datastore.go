@@ -153,6 +153,12 @@ type Leases interface {
 	Revoke(ctx context.Context, lease int64) error
 }
 
+// Failing are engines that cannot go on after a disk has failed.
+type Failing interface {
+	// Failed is why nothing is written until the controller is restarted; nil = it is.
+	Failed() error
+}
+
 // Clustered are engines whose data is on the members of a cluster.
 type Clustered interface {
 	// Members asks each member that the settings name how it is.
@@ -215,6 +221,7 @@ var (
 	ErrClosed    = errors.New("datastore: closed")
 	ErrTooBig    = errors.New("datastore: the transaction is larger than the engine allows")
 	ErrFull      = errors.New("datastore: no space left on the disk")
+	ErrDisk      = errors.New("datastore: the disk does not take data")
 	ErrMoved     = errors.New("datastore: its directory is gone")
 	ErrInvalid   = errors.New("datastore: not a usable namespace or key")
 	ErrLocked    = errors.New("datastore: in use by another process")

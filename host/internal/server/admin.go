@@ -62,6 +62,7 @@ func (s *Server) adminHandler() http.Handler {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ctl_http_requests_in_flight", Help: "HTTP requests that are worked on; limits.inFlight is the most."},
 			func() float64 { return float64(s.inFlight.Load()) }))
 	reg.MustRegister(roomMetrics(s.home)...)
+	reg.MustRegister(s.disks)
 	reg.MustRegister(auditMetrics(s.audit)...)
 	reg.MustRegister(loginCounters(s.aaa.Accounting())...)
 	return adminHandler(s.notReady, prometheus.Gatherers{reg, s.plugins.Gatherer()})
@@ -69,7 +70,7 @@ func (s *Server) adminHandler() http.Handler {
 
 // notReady lists what keeps the controller from serving all it should.
 func (s *Server) notReady(ctx context.Context) []reason {
-	out := append(s.storeReasons(ctx), diskReasons(s.home)...)
+	out := append(append(s.storeReasons(ctx), s.failures()...), diskReasons(s.home)...)
 	if s.roles.Clustered() && s.roles.Valid() == 0 {
 		out = append(out, missing("lease", "this node has no lease, so it holds no role: the store does not answer, or this home is a copy of another",
 			"the log says which; a copied home gets an identity of its own when its data/node.pem is removed"))

@@ -79,6 +79,8 @@ type Server struct {
 	seen            seen
 	featuresChanged chan struct{}
 
+	disks           *diskWatch
+	gaveUp          atomic.Bool // the controller ends because its disk failed
 	inFlight        inFlight
 	http            *httpMetrics
 	storeMetrics    *storeMetrics
@@ -199,6 +201,8 @@ func (s *Server) openStore(ctx context.Context) error {
 		return err
 	}
 	s.configStore = s.decidingStore()
+	s.disks = newDiskWatch(s.home, settings)
+	s.background(ctx, "disks", s.watchDisks)
 	return nil
 }
 

@@ -95,7 +95,7 @@ func (s *Server) storeParts(ctx context.Context) (out []tables.StorePart) {
 		}
 		out = append(out, p)
 	}
-	return out
+	return append(out, s.diskParts()...)
 }
 
 // wentBack notes that the cluster of the datastore lost what it had acknowledged.
