@@ -11,8 +11,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 
 	"google.golang.org/grpc/codes"
 )
@@ -117,7 +119,8 @@ func (l List) Err() error {
 
 // All returns every fault in err: those of a List, the one *Error it wraps, or
 // the error itself as Internal (Timeout for an expired deadline, Unavailable
-// for a cancelled one). It returns nil only for nil.
+// for a cancelled one, and for a file that its disk does not take). It returns nil
+// only for nil.
 func All(err error) List {
 	if err == nil {
 		return nil
@@ -134,7 +137,26 @@ func All(err error) List {
 	case errors.Is(err, context.Canceled):
 		return List{Wrap(Unavailable, err, "the call was cancelled")}
 	}
+	if why := diskError(err); why != nil {
+		return List{Wrap(Unavailable, err, "the disk does not take data: %v; ctl doctor says which one and what to do", why)}
+	}
 	return List{Wrap(Internal, err, "%s", err.Error())}
+}
+
+// diskError is why a file could not be written or read when its disk is to blame: it is
+// full, read-only or broken.
+func diskError(err error) error {
+	var link *os.LinkError
+	var path *fs.PathError
+	if !errors.As(err, &path) && !errors.As(err, &link) {
+		return nil // as of a socket, or of a resource of the kernel
+	}
+	for _, why := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO} {
+		if errors.Is(err, why) {
+			return why
+		}
+	}
+	return nil
 }
 
 // KindOf returns the kind of the first fault in err; Internal for a plain error.

@@ -22,8 +22,45 @@ type EtcdMember struct {
 
 	t    *testing.T
 	line []string // of its command
+	own  []string // of line, what says which member of which cluster it is
+	dir  string
 	log  string
 	cmd  *exec.Cmd
+}
+
+// Backup writes the state of the member to a file, as etcdctl snapshot save does.
+func (m *EtcdMember) Backup() (file string) {
+	m.t.Helper()
+	file = filepath.Join(m.dir, fmt.Sprint("backup-", time.Now().UnixNano()))
+	m.etcdctl("--endpoints", m.Client, "snapshot", "save", file)
+	return file
+}
+
+// Restore puts the state of a backup in the place of what the member has. It does not run
+// then, and is started by Start.
+func (m *EtcdMember) Restore(file string) {
+	m.t.Helper()
+	m.Kill()
+	data := filepath.Join(m.dir, "data")
+	if err := os.RemoveAll(data); err != nil {
+		m.t.Fatal(err)
+	}
+	m.etcdctl(append([]string{"snapshot", "restore", file, "--data-dir", data}, m.own...)...)
+}
+
+func (m *EtcdMember) etcdctl(args ...string) {
+	m.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	program := "etcdctl"
+	if _, err := exec.LookPath("etcdutl"); err == nil && args[0] == "snapshot" { // version 3.5 and later
+		program = "etcdutl"
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), "ETCDCTL_API=3")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		m.t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
+	}
 }
 
 // Start starts a member that was killed again.
@@ -81,6 +118,9 @@ func (m *EtcdMember) Leader() bool {
 	return json.NewDecoder(a.Body).Decode(&status) == nil && status.Leader != "" && status.Leader == status.Header.MemberID
 }
 
+// Healthy reports whether a member on the loopback interface answers.
+func (m *EtcdMember) Healthy() bool { return m.healthy(nil) }
+
 // healthy asks the member through etcdctl, which also reaches one in a namespace.
 func (m *EtcdMember) healthy(before []string) bool {
 	line := append(append([]string{}, before...), "etcdctl", "--endpoints", m.Client, "endpoint", "health")
@@ -126,13 +166,13 @@ func EtcdAt(t *testing.T, members int, where func(i int) (ip string, before []st
 		address := func() string { return fmt.Sprintf("http://%s:%d", ip, reserve.Port(t, "tcp", "127.0.0.1")) }
 		client, peer, dir := address(), address(), reserve.Dir(t, "ctl-etcd")
 		peers = append(peers, fmt.Sprintf("m%d=%s", i, peer))
-		out = append(out, &EtcdMember{Client: client, t: t, log: filepath.Join(dir, "log"), line: append(append([]string{}, before...),
-			"etcd", "--data-dir", filepath.Join(dir, "data"), "--name", fmt.Sprint("m", i), "--listen-client-urls", client, "--advertise-client-urls", client,
-			"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+		out = append(out, &EtcdMember{Client: client, t: t, dir: dir, log: filepath.Join(dir, "log"), own: []string{"--name", fmt.Sprint("m", i), "--initial-advertise-peer-urls", peer}, line: append(append([]string{}, before...),
+			"etcd", "--data-dir", filepath.Join(dir, "data"), "--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer,
 			"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--unsafe-no-fsync")})
 	}
 	for _, m := range out {
-		m.line = append(m.line, "--initial-cluster", strings.Join(peers, ","), "--initial-cluster-token", out[0].Client)
+		m.own = append(m.own, "--initial-cluster", strings.Join(peers, ","), "--initial-cluster-token", out[0].Client)
+		m.line = append(m.line, m.own...)
 		m.Start()
 		t.Cleanup(func() {
 			m.Kill()

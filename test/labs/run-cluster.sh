@@ -63,7 +63,7 @@ start_etcds() {
 	read -ra ports <"$dir/ports"
 	for i in 0 1 2; do names+="${names:+,}e$i=http://127.0.0.1:${ports[i + 3]}"; all+=("\"http://127.0.0.1:${ports[i]}\""); done
 	for i in 0 1 2; do
-		setsid etcd --name "e$i" --data-dir "$dir/e$i" --initial-cluster "$names" \
+		setsid etcd --pre-vote --name "e$i" --data-dir "$dir/e$i" --initial-cluster "$names" \
 			--listen-client-urls "http://127.0.0.1:${ports[i]}" --advertise-client-urls "http://127.0.0.1:${ports[i]}" \
 			--listen-peer-urls "http://127.0.0.1:${ports[i + 3]}" --initial-advertise-peer-urls "http://127.0.0.1:${ports[i + 3]}" \
 			--max-txn-ops 20000 --max-request-bytes 16777216 --auto-compaction-retention 1h </dev/null >"$dir/e$i.log" 2>&1 &

@@ -153,6 +153,36 @@ type Leases interface {
 	Revoke(ctx context.Context, lease int64) error
 }
 
+// Failing are engines that cannot go on after a disk has failed.
+type Failing interface {
+	// Failed is why nothing is written until the controller is restarted; nil = it is.
+	Failed() error
+}
+
+// Clustered are engines whose data is on the members of a cluster.
+type Clustered interface {
+	// Members asks each member that the settings name how it is.
+	Members(ctx context.Context) []Member
+}
+
+// Member is one of a cluster.
+type Member struct {
+	Endpoint string
+	Err      error // why it does not answer; nil = it does
+	Led      bool  // it knows a leader, so it is with the majority
+	Leads    bool
+	Watched  bool // this process follows the cluster there
+	Version  string
+	Note     string // what is wrong with how it was started; empty = nothing
+}
+
+// Back says that the cluster of an engine was set back to an older state, and that this
+// process has read it again. Revisions after it are larger than all before.
+type Back struct {
+	At       time.Time
+	From, To Revision // the newest before, and that of what was read
+}
+
 // ConflictError says which compare of a transaction did not hold, and who wrote the
 // key when. It is an ErrConflict.
 type ConflictError struct {
@@ -161,6 +191,7 @@ type ConflictError struct {
 	Revision       Revision  // what the key has now; 0 = it does not exist
 	By             string    // who wrote that; empty when not known
 	At             time.Time // zero when not known
+	Reason         string    // why it cannot hold; empty when somebody wrote the key
 }
 
 // Error names the key, its revision and its writer.
@@ -171,6 +202,9 @@ func (e *ConflictError) Error() string {
 	}
 	if !e.At.IsZero() {
 		s += " at " + e.At.UTC().Format(time.RFC3339)
+	}
+	if e.Reason != "" {
+		s += ": " + e.Reason
 	}
 	return s
 }
@@ -187,6 +221,7 @@ var (
 	ErrClosed    = errors.New("datastore: closed")
 	ErrTooBig    = errors.New("datastore: the transaction is larger than the engine allows")
 	ErrFull      = errors.New("datastore: no space left on the disk")
+	ErrDisk      = errors.New("datastore: the disk does not take data")
 	ErrMoved     = errors.New("datastore: its directory is gone")
 	ErrInvalid   = errors.New("datastore: not a usable namespace or key")
 	ErrLocked    = errors.New("datastore: in use by another process")

@@ -49,8 +49,10 @@ type TLS struct {
 type Datastore struct {
 	Engine  string `json:"engine"` // one of package datastore/open
 	History int    `json:"history"`
-	Etcd    Etcd   `json:"etcd"`
-	Shared  bool   `json:"-"` // other controllers may use it, too: the schema names the engines of that kind
+
+	RestartAfter time.Duration `json:"restartAfter"` // of a disk that failed; 0 = never
+	Etcd         Etcd          `json:"etcd"`
+	Shared       bool          `json:"-"` // other controllers may use it, too: the schema names the engines of that kind
 }
 
 // Etcd is the cluster, used with the engine of that name.

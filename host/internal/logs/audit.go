@@ -24,6 +24,8 @@ const (
 	auditName = "audit.log"
 	auditText = 1 << 10 // bytes of one text of a record
 	auditLine = 64 << 10
+
+	auditWaiting = 4096 // records that wait for a disk that fails
 )
 
 // AuditRecord is one line of the audit: who did what to what.
@@ -52,16 +54,21 @@ type Audit struct {
 	seq   uint64
 	prev  string
 	dirty bool
-	stats AuditStats
-	to    *Syslog // nil = no second destination
-	done  chan struct{}
-	ended sync.WaitGroup
+	fault error // of the newest write or sync; nil = it was done
+
+	waiting    []AuditRecord // that the file did not take
+	missed     int           // that had no room to wait
+	missedFrom time.Time     // the first of those
+	stats      AuditStats
+	to         *Syslog // nil = no second destination
+	done       chan struct{}
+	ended      sync.WaitGroup
 }
 
 // AuditStats say what the audit did since the start.
 type AuditStats struct {
 	OK, Refused, Failed uint64    // records by outcome
-	Lost                uint64    // records that could not be written
+	Lost                uint64    // records that could neither be written nor wait
 	Synced              time.Time // when the disk had all of it last
 	Bytes               int64     // of the file that is written
 	// Of the second destination: what was sent, waits, and found no room in the queue.
@@ -81,6 +88,13 @@ func (a *Audit) Stats() AuditStats {
 		st.Sent, st.Queued, st.Dropped = a.to.sent.Load(), uint64(len(a.to.queue)), a.to.dropped.Load()
 	}
 	return st
+}
+
+// Failed is why the newest record is not on the disk; nil = it is, or will be within a second.
+func (a *Audit) Failed() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.fault
 }
 
 // SendTo sends each record to a syslog server, too; Close ends that.
@@ -168,30 +182,67 @@ func hashOf(line []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Write appends a record; at once on the disk if durable, within a second otherwise.
+// Write appends a record; at once on the disk if durable, within a second otherwise. One that
+// the file does not take waits for it, with an error; so does what comes after it.
 func (a *Audit) Write(r AuditRecord, durable bool) (err error) {
 	for _, s := range []*string{&r.Who, &r.What, &r.Object, &r.Address, &r.Request} {
 		if len(*s) > auditText {
 			*s = strings.ToValidUTF8((*s)[:auditText], "") + "…"
 		}
 	}
+	if r.Time.IsZero() {
+		r.Time = time.Now()
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	defer func() {
-		if err != nil {
-			a.stats.Lost++
-		}
-	}()
+	defer func() { a.fault = err }()
 	if a.file == nil {
+		a.stats.Lost++
 		return errors.New("the audit is closed")
 	}
+	if err = a.writeWaiting(); err == nil {
+		err = a.append(r)
+	}
+	switch {
+	case err == nil && durable:
+		return a.sync()
+	case err == nil:
+	case len(a.waiting) < auditWaiting:
+		a.waiting = append(a.waiting, r)
+	default:
+		a.stats.Lost++
+		if a.missed++; a.missed == 1 {
+			a.missedFrom = r.Time
+		}
+	}
+	return err
+}
+
+// writeWaiting writes what the file did not take before, and how many had no room to wait.
+func (a *Audit) writeWaiting() error {
+	for len(a.waiting) > 0 {
+		if err := a.append(a.waiting[0]); err != nil {
+			return err
+		}
+		a.waiting = a.waiting[1:]
+	}
+	if a.missed == 0 {
+		return nil
+	}
+	err := a.append(AuditRecord{Time: time.Now(), What: "audit gap", Outcome: "failed",
+		Object: fmt.Sprintf("%d records since %s are lost, because the audit could not be written", a.missed, a.missedFrom.UTC().Format(time.RFC3339))})
+	if err == nil {
+		a.missed = 0
+	}
+	return err
+}
+
+// append writes one record as the next of the chain.
+func (a *Audit) append(r AuditRecord) error {
 	if a.bytes >= a.size {
 		if err := a.rotate(); err != nil {
 			return fmt.Errorf("audit: %w", err)
 		}
-	}
-	if r.Time.IsZero() {
-		r.Time = time.Now()
 	}
 	r.Time, r.Seq, r.Prev = r.Time.UTC(), a.seq+1, a.prev
 	line, err := json.Marshal(r)
@@ -204,19 +255,16 @@ func (a *Audit) Write(r AuditRecord, durable bool) (err error) {
 		return fmt.Errorf("audit: %w", err)
 	}
 	a.bytes, a.seq, a.prev, a.dirty = a.bytes+int64(n), r.Seq, hashOf(line), true
-	switch {
-	case r.Outcome == "ok":
+	switch r.Outcome {
+	case "ok":
 		a.stats.OK++
-	case r.Outcome == "refused":
+	case "refused":
 		a.stats.Refused++
 	default:
 		a.stats.Failed++
 	}
 	if a.to != nil {
 		a.to.put(r, line)
-	}
-	if durable {
-		return a.sync()
 	}
 	return nil
 }
@@ -267,8 +315,8 @@ func (a *Audit) syncEachSecond() {
 		case <-t.C:
 		}
 		a.mu.Lock()
-		if a.dirty && a.file != nil {
-			_ = a.sync() // it is tried again; Stats says since when
+		if a.file != nil && (a.dirty || len(a.waiting)+a.missed > 0) {
+			a.fault = errors.Join(a.writeWaiting(), a.sync()) // it is tried again; Stats says since when
 		}
 		a.mu.Unlock()
 	}
@@ -287,7 +335,7 @@ func (a *Audit) Close() error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	err := errors.Join(a.file.Sync(), a.file.Close())
+	err := errors.Join(a.writeWaiting(), a.file.Sync(), a.file.Close())
 	a.file = nil
 	return err
 }

@@ -96,3 +96,52 @@ func TestTheAuditKeepsItsBudgetAndSurvivesATornRecord(t *testing.T) {
 		t.Error("a closed audit takes records")
 	}
 }
+
+// Records that the disk does not take wait for it, in order; what found no room to wait is
+// counted by a record, and the chain holds.
+func TestRecordsWaitForADiskThatFails(t *testing.T) {
+	dir := t.TempDir()
+	a, err := OpenAudit(dir, 1<<20, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(what string) error { return a.Write(AuditRecord{What: what, Outcome: "ok"}, false) }
+	if err := write("before"); err != nil {
+		t.Fatal(err)
+	}
+	broken, err := os.Open(filepath.Join(dir, auditName)) // for reading: it takes no writes
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.mu.Lock()
+	whole := a.file
+	a.file = broken
+	a.mu.Unlock()
+	for i := range auditWaiting + 3 {
+		if write(fmt.Sprint("waits ", i)) == nil {
+			t.Fatal("a file that takes no writes took one")
+		}
+	}
+	if a.Failed() == nil || a.Stats().Lost != 3 {
+		t.Errorf("%v, %d lost", a.Failed(), a.Stats().Lost)
+	}
+	a.mu.Lock()
+	a.file = whole
+	a.mu.Unlock()
+	broken.Close()
+	if err := write("after"); err != nil || a.Failed() != nil {
+		t.Fatal(err, a.Failed())
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var got []AuditRecord
+	if _, err := VerifyAudit(dir, func(r AuditRecord) bool { got = append(got, r); return true }); err != nil {
+		t.Fatal(err)
+	}
+	last := len(got) - 1
+	if last != auditWaiting+2 || got[1].What != "waits 0" || got[last-2].What != fmt.Sprint("waits ", auditWaiting-1) ||
+		got[last-1].What != "audit gap" || !strings.HasPrefix(got[last-1].Object, "3 records") || got[last].What != "after" {
+		t.Errorf("%d records, the last are %+v", len(got), got[max(0, last-2):])
+	}
+}

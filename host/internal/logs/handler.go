@@ -61,7 +61,7 @@ func (s sink) Write(line []byte) (int, error) {
 		if err != nil {
 			s.divert(line, err)
 		}
-		s.reg.failing = err != nil
+		s.reg.failing = err
 	}
 	return len(line), nil
 }
@@ -71,7 +71,7 @@ func (s sink) divert(line []byte, why error) {
 	if s.reg.instead == nil {
 		return
 	}
-	if !s.reg.failing {
+	if s.reg.failing == nil {
 		fmt.Fprintf(s.reg.instead, "the log takes no more records, they follow here: %v\n", why)
 	}
 	_, _ = s.reg.instead.Write(line)

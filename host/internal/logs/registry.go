@@ -43,7 +43,7 @@ type Registry struct {
 	out     sync.Mutex     // one record at a time, see handler
 	file    io.WriteCloser // nil: there is none, or it is closed
 	instead io.Writer      // Options.Fallback
-	failing bool           // the last record went there
+	failing error          // why the last record went there; nil = it did not
 	current Entry
 	handler slog.Handler
 }
@@ -57,6 +57,13 @@ func New(o Options) *Registry {
 	}
 	r.handler = slog.NewJSONHandler(sink{r}, &slog.HandlerOptions{Level: Trace, ReplaceAttr: replace})
 	return r
+}
+
+// Failed is why the file did not take the last record; nil = it did.
+func (r *Registry) Failed() error {
+	r.out.Lock()
+	defer r.out.Unlock()
+	return r.failing
 }
 
 // Logger returns the logger of a name. Names are hierarchical, such as

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/pprof"
-	"strings"
 	"syscall"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 
 	"ctl.internal/host/internal/console/tables"
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/open"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/plugin/process"
@@ -60,21 +58,19 @@ func (s *Server) adminHandler() http.Handler {
 			func() float64 { return float64(shown.Expires().Unix()) }))
 	}
 	reg.MustRegister(s.roles.Collectors()...)
-	reg.MustRegister(s.http.seconds, s.storeMetrics.seconds, s.storeMetrics.errors,
+	reg.MustRegister(s.http.seconds, s.storeMetrics.seconds, s.storeMetrics.errors, s.storeMetrics.back,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ctl_http_requests_in_flight", Help: "HTTP requests that are worked on; limits.inFlight is the most."},
 			func() float64 { return float64(s.inFlight.Load()) }))
 	reg.MustRegister(roomMetrics(s.home)...)
+	reg.MustRegister(s.disks)
 	reg.MustRegister(auditMetrics(s.audit)...)
 	reg.MustRegister(loginCounters(s.aaa.Accounting())...)
 	return adminHandler(s.notReady, prometheus.Gatherers{reg, s.plugins.Gatherer()})
 }
 
-// readyWait bounds how long /readyz waits for the datastore.
-const readyWait = time.Second
-
 // notReady lists what keeps the controller from serving all it should.
 func (s *Server) notReady(ctx context.Context) []reason {
-	out := append(s.storeReasons(ctx), diskReasons(s.home)...)
+	out := append(append(s.storeReasons(ctx), s.failures()...), diskReasons(s.home)...)
 	if s.roles.Clustered() && s.roles.Valid() == 0 {
 		out = append(out, missing("lease", "this node has no lease, so it holds no role: the store does not answer, or this home is a copy of another",
 			"the log says which; a copied home gets an identity of its own when its data/node.pem is removed"))
@@ -88,24 +84,6 @@ func (s *Server) notReady(ctx context.Context) []reason {
 		}
 	}
 	return out
-}
-
-// storeReasons asks whether the datastore knows its newest state.
-func (s *Server) storeReasons(ctx context.Context) []reason {
-	ctx, cancel := context.WithTimeout(ctx, readyWait)
-	defer cancel()
-	_, err := s.store.Barrier(ctx)
-	settings := s.loaded.Datastore
-	switch {
-	case err == nil && open.Lost(s.home, settings):
-		return []reason{missing("store", "the store in "+s.home.Store()+" was removed while the controller runs", "stop the controller, put the store or a snapshot back, start it")}
-	case err == nil:
-		return nil
-	case settings.Shared:
-		return []reason{missing("quorum", "no majority of the "+settings.Engine+" cluster answers: "+err.Error(),
-			"start the missing members of "+strings.Join(settings.Etcd.Endpoints, ", ")+" or mend the network to them; the controller goes on by itself")}
-	}
-	return []reason{missing("store", err.Error(), "look for the first error of org.ctl.datastore in "+s.home.Log("ctl.log"))}
 }
 
 func pluginRemedy(p plugin.Info) string {

@@ -53,10 +53,10 @@ func (s *Server) logger(name string) *slog.Logger {
 	return l
 }
 
-// note writes a record of the audit; what is not written is an error in the log. With now the disk has it on return.
+// note writes a record of the audit; what is not written yet is an error in the log, and waits. With now the disk has it on return.
 func (s *Server) note(r logs.AuditRecord, now bool) {
 	if err := s.audit.Write(r, now); err != nil {
-		s.log.Error("a decision is not in the audit", "what", r.What, "object", r.Object, "who", r.Who, "error", err)
+		s.log.Error("a decision is not in the audit yet", "what", r.What, "object", r.Object, "who", r.Who, "error", err)
 	}
 }
 

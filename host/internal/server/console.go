@@ -45,7 +45,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 			engine.Static(s.aaa.RealmCommands()), engine.Static(s.aaa.OwnCommands()),
 			engine.Static(tables.SnapshotCommands(s.snapshot)),
 			engine.Static(tables.SystemCommands(tables.System{Version: version, Commit: commit, Home: string(s.home),
-				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown, NotReady: s.notReady})), engine.Static(s.restCommands()),
+				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown, NotReady: s.notReady, StoreParts: s.storeParts})), engine.Static(s.restCommands()),
 			tables.FromHost("users", s.aaa.Commands, s.cliOn), tables.FromHost("certificates", s.certs.commands, s.cliOn),
 			tables.FromHost("encryption", s.secrets.Commands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
 		},

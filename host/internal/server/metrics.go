@@ -64,6 +64,7 @@ type storeMetrics struct {
 	seconds *prometheus.HistogramVec
 	errors  *prometheus.CounterVec
 	barrier prometheus.Observer // each read has one
+	back    prometheus.Counter
 }
 
 // cause is why the engine did not do something, from a bounded set.
@@ -91,6 +92,8 @@ func newStoreMetrics() *storeMetrics {
 		errors: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ctl_datastore_errors_total",
 			Help: "What the datastore's engine did not do, by cause; conflict: another writer was faster, which is tried again."}, []string{"operation", "cause"}),
 	}
+	m.back = prometheus.NewCounter(prometheus.CounterOpts{Name: "ctl_datastore_set_back_total",
+		Help: "How often the etcd cluster was set back to an older state while this controller ran: what was acknowledged since is lost."})
 	m.barrier = m.seconds.WithLabelValues("barrier")
 	for _, operation := range []string{"barrier", "commit"} {
 		// so that a first one is seen as a rise
@@ -140,7 +143,7 @@ func auditMetrics(of *logs.Audit) []prometheus.Collector {
 	add("ctl_audit_records_total", records, prometheus.Labels{"outcome": "ok"}, func(s logs.AuditStats) float64 { return float64(s.OK) })
 	add("ctl_audit_records_total", records, prometheus.Labels{"outcome": "refused"}, func(s logs.AuditStats) float64 { return float64(s.Refused) })
 	add("ctl_audit_records_total", records, prometheus.Labels{"outcome": "failed"}, func(s logs.AuditStats) float64 { return float64(s.Failed) })
-	add("ctl_audit_lost_total", "Records of the audit that could not be written to its file.", nil, func(s logs.AuditStats) float64 { return float64(s.Lost) })
+	add("ctl_audit_lost_total", "Records of the audit that could not be written to its file, and found no room to wait for it.", nil, func(s logs.AuditStats) float64 { return float64(s.Lost) })
 	gauge("ctl_audit_synced_timestamp_seconds", "When all records of the audit were on the disk last, in seconds since 1970.",
 		func(s logs.AuditStats) float64 { return float64(s.Synced.UnixMilli()) / 1000 })
 	gauge("ctl_audit_file_bytes", "Size of the file of the audit that is written; the next begins at 64 MiB.", func(s logs.AuditStats) float64 { return float64(s.Bytes) })

@@ -130,7 +130,7 @@ func run(ctx context.Context, o Options) (code int, full error) {
 		return exitFailed, nil
 	}
 	log.Info("stopped")
-	if disorder != nil {
+	if disorder != nil || s.gaveUp.Load() {
 		return exitFailed, nil
 	}
 	return exitOK, nil

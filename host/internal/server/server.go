@@ -14,6 +14,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ctl.internal/host/internal/aaa"
@@ -51,10 +52,11 @@ type Server struct {
 	options        Options
 	firstPasswords identity.First
 
-	raw         datastore.Store // the engine: documents with secrets are sealed
-	store       datastore.Store // everything that must survive
-	configStore datastore.Store // the same, followed by access control
-	clusterID   string          // of the store, in Ctl-Revision
+	raw         datastore.Store                // the engine: documents with secrets are sealed
+	store       datastore.Store                // everything that must survive
+	configStore datastore.Store                // the same, followed by access control
+	clusterID   string                         // of the store, in Ctl-Revision
+	back        atomic.Pointer[datastore.Back] // when its cluster was set back last; nil = never
 	roles       *lease.Manager
 	identity    cluster.Identity
 	cluster     *cluster.Node
@@ -77,6 +79,8 @@ type Server struct {
 	seen            seen
 	featuresChanged chan struct{}
 
+	disks           *diskWatch
+	gaveUp          atomic.Bool // the controller ends because its disk failed
 	inFlight        inFlight
 	http            *httpMetrics
 	storeMetrics    *storeMetrics
@@ -185,10 +189,10 @@ func (s *Server) openStore(ctx context.Context) error {
 	if settings.Etcd.Password, err = encrypt.OpenBefore(s.home, settings.Etcd.Password); err != nil {
 		return fmt.Errorf("datastore.etcd.password: %w; put the file of the key back, or start once with the password in CTL_DATASTORE_ETCD_PASSWORD", err)
 	}
-	if s.raw, err = open.Store(ctx, s.home, settings, s.registry.Logger("org.ctl.datastore")); err != nil {
+	s.storeMetrics = newStoreMetrics()
+	if s.raw, err = open.Store(ctx, s.home, settings, s.registry.Logger("org.ctl.datastore"), s.wentBack); err != nil {
 		return err
 	}
-	s.storeMetrics = newStoreMetrics()
 	s.store = datastore.Bound(s.raw, storeLimit, s.storeMetrics.measured)
 	if err := s.openSecrets(ctx); err != nil {
 		return err
@@ -197,6 +201,8 @@ func (s *Server) openStore(ctx context.Context) error {
 		return err
 	}
 	s.configStore = s.decidingStore()
+	s.disks = newDiskWatch(s.home, settings)
+	s.background(ctx, "disks", s.watchDisks)
 	return nil
 }
 

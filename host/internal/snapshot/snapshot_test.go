@@ -46,7 +46,7 @@ func openStore(t *testing.T, dir home.Dir) datastore.Store {
 	if err := home.Fatal(problems); err != nil {
 		t.Fatal(err)
 	}
-	s, err := open.Store(t.Context(), dir, loaded.Datastore, slog.New(slog.DiscardHandler))
+	s, err := open.Store(t.Context(), dir, loaded.Datastore, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,6 +81,11 @@ func (h *handler) fault(w http.ResponseWriter, r *http.Request, err error) {
 			h.fail(w, r, http.StatusServiceUnavailable, "the answer took too long; try again")
 			return
 		}
+		if first := fault.All(err)[0]; first.Kind == fault.Unavailable { // the disk
+			h.Log.ErrorContext(r.Context(), "an identity request failed", "error", err)
+			h.fail(w, r, http.StatusServiceUnavailable, first.Text)
+			return
+		}
 		h.Log.ErrorContext(r.Context(), "an identity request failed", "error", err)
 		h.fail(w, r, http.StatusInternalServerError, "the controller failed; its log has the reason")
 		return

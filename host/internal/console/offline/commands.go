@@ -104,7 +104,7 @@ func saveStopped(ctx context.Context, dir home.Dir, in *commands.Invocation) (er
 	if c.Etcd.Password, err = encrypt.OpenBefore(dir, c.Etcd.Password); err != nil {
 		return err
 	}
-	store, err := open.Store(ctx, dir, c, slog.New(slog.DiscardHandler))
+	store, err := open.Store(ctx, dir, c, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		return err
 	}

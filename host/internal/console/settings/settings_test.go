@@ -50,7 +50,7 @@ func TestAccessNamesTheFileAndTheLine(t *testing.T) {
 func TestStateIsLookedAt(t *testing.T) {
 	fresh := func(t *testing.T) home.Dir {
 		dir := home.Dir(t.TempDir())
-		store, err := open.Store(t.Context(), dir, home.Default().Datastore, nil)
+		store, err := open.Store(t.Context(), dir, home.Default().Datastore, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

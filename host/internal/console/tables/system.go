@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
@@ -21,6 +22,8 @@ type System struct {
 	Addresses func() map[string]string
 	// NotReady lists what keeps the controller from serving all it should.
 	NotReady func(context.Context) []Reason
+	// StoreParts are what the datastore stands on.
+	StoreParts func(context.Context) []StorePart
 	// Shutdown begins the end of the controller and returns at once.
 	Shutdown func()
 }
@@ -32,11 +35,16 @@ type Reason struct {
 	Remedy string `json:"remedy"`
 }
 
+// StorePart is a disk of the datastore, or a member of its cluster.
+type StorePart struct{ Part, State, Problem string }
+
 // SystemCommands are system:*, and shell:info for hands that are used to it.
 func SystemCommands(s System) []commands.Command {
 	return []commands.Command{
 		{Name: "system:ready", Summary: "show what keeps the controller from serving all it should", Safe: true, Run: s.ready,
 			Help: "It is what /readyz of the admin listener answers. The exit code is 1 when something is missing."},
+		{Name: "system:store", Summary: "show what the datastore stands on: disks, or the members of its cluster", Safe: true, Run: s.store,
+			Help: "A member of etcd that is away, knows no leader, or runs without pre-vote is named with what to do. The exit code is 1 when something is wrong."},
 		{Name: "shell:info", Summary: "system:info under the name that it has in Karaf", Safe: true, Run: s.info},
 		{Name: "system:version", Summary: "show the version of the controller", Safe: true, Run: s.version},
 		{Name: "system:info", Summary: "show the controller's process: version, home, listeners, memory", Safe: true, Run: s.info},
@@ -52,6 +60,19 @@ func (s System) ready(ctx context.Context, in *commands.Invocation) error {
 		out.Add(r.What, r.Why, r.Remedy)
 	}
 	return emitFindings(in, out)
+}
+
+func (s System) store(ctx context.Context, in *commands.Invocation) error {
+	out := &commands.Table{Empty: "in order", Columns: []commands.Column{{Title: "Part", Key: "part"}, {Title: "State", Key: "state"}, {Title: "Problem", Key: "problem"}}}
+	wrong := false
+	for _, p := range s.StoreParts(ctx) {
+		out.Add(p.Part, p.State, p.Problem)
+		wrong = wrong || p.Problem != ""
+	}
+	if err := in.Emit(out, nil); err != nil || !wrong {
+		return err
+	}
+	return console.Silent(console.Failed)
 }
 
 func (s System) version(_ context.Context, in *commands.Invocation) error {

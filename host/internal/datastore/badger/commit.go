@@ -120,7 +120,7 @@ func (s *Store) newGroup() *group {
 // add resolves a request against the store with the group's earlier ones. A conflict is
 // answered with the group, too: who hears of it must be able to read what it is with.
 func (g *group) add(r *request) error {
-	if err := errors.Join(r.ctx.Err(), g.s.failed); err != nil {
+	if err := errors.Join(r.ctx.Err(), g.s.Failed()); err != nil {
 		return err
 	}
 	b, err := g.state.Resolve(r.txn, g.state.Revision()+1, g.at)

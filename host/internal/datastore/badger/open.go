@@ -24,6 +24,7 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/projection"
+	"ctl.internal/sdk/fault"
 )
 
 // Store is a datastore.Store on disk.
@@ -39,6 +40,7 @@ type Store struct {
 	patience time.Duration  // how long an end may take; tests make it short
 	free     func(dir string) (int64, error)
 	merging  atomic.Int64 // bytes that merging tables may need
+	failed   atomic.Pointer[fault.Error]
 
 	queue   chan *request // without a buffer: what callers wait with
 	writing chan struct{} // capacity 1: full while somebody writes; an ended store keeps it full
@@ -50,7 +52,6 @@ type Store struct {
 	long      map[string]int    // joined keys whose value takes further entries in Badger, and how many
 	unwritten []datastore.Batch // volatile transactions that Badger does not have yet
 	waiting   int64             // bytes of those
-	failed    error             // Badger could not write: what the disk has is not known
 	pending   int64             // bytes that a flush of the memtable will write
 	refused   bool              // the last group found no room
 }

@@ -44,6 +44,33 @@ func room(dir string, need int64, free func(string) (int64, error)) error {
 	return nil
 }
 
+// takesWrites says what a write that failed means for those that follow.
+func takesWrites(dir string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.Wrap(fault.Unavailable, errors.Join(datastore.ErrDisk, err),
+		"the disk of %s takes no writes, so nothing was changed: %v; repair the file system (dmesg says what happened); if it must be unmounted for that, stop the controller first", dir, err)
+}
+
+// fail notes that the disk did not store what it was given: what it has now is not known,
+// and nothing more is written by this process.
+func (s *Store) fail(cause error) error {
+	s.failed.Store(fault.Wrap(fault.Unavailable, errors.Join(datastore.ErrDisk, cause),
+		"the disk of %s failed, so nothing is written any more: %v; repair the disk and restart the controller; reads go on", s.opts.Dir, cause))
+	s.opts.Log.Error("the disk did not store a transaction; nothing is written any more", "dir", s.opts.Dir, "error", cause)
+	return fault.Wrap(fault.Timeout, errors.Join(datastore.ErrDisk, cause),
+		"it is not known whether the change was made, because the disk of %s failed: %v; repair it and restart the controller, then read the data before you repeat the change", s.opts.Dir, cause)
+}
+
+// Failed implements datastore.Failing.
+func (s *Store) Failed() error {
+	if f := s.failed.Load(); f != nil {
+		return f
+	}
+	return nil
+}
+
 // diskError says what an operating system's error means for the store in dir.
 func diskError(dir string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
@@ -83,6 +110,9 @@ func mergeNeeds(all []badger.TableInfo) (bytes int64) {
 // fits refuses to write what the disk has no room for, or no place.
 func (s *Store) fits(bytes int64) error {
 	err := s.inPlace()
+	if err == nil {
+		err = takesWrites(s.opts.Dir, s.tip.again())
+	}
 	if err == nil {
 		err = room(s.opts.Dir, keepFree+2*bytes+s.pending+s.merging.Load(), s.free)
 	}

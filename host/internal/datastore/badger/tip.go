@@ -16,7 +16,10 @@ import (
 // tip is the newest acknowledged durable revision, kept beside the engine's own
 // files, so that a file cut short by damage is noticed at the next start. It is
 // written after the sync and not synced itself: it may lag, it never leads.
-type tip struct{ f *os.File }
+type tip struct {
+	f     *os.File
+	value datastore.Revision
+}
 
 const (
 	tipName  = "ctl.tip"
@@ -61,8 +64,15 @@ func (t *tip) set(rev datastore.Revision) error {
 	b := binary.BigEndian.AppendUint64([]byte(tipMagic), uint64(rev))
 	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 	_, err := t.f.WriteAt(b, 0)
+	if err == nil {
+		t.value = rev
+	}
 	return err
 }
+
+// again writes what is there. A file system that was made read-only refuses that, where a
+// write into a memory map would end the process.
+func (t *tip) again() error { return t.set(t.value) }
 
 func decodeTip(b []byte) (datastore.Revision, error) {
 	if len(b) != tipSize || string(b[:8]) != tipMagic || crc32.ChecksumIEEE(b[:16]) != binary.BigEndian.Uint32(b[16:]) {

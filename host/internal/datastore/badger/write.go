@@ -10,8 +10,8 @@ import (
 // store writes transactions, the log of them and what the store then holds; when it
 // returns they are on the disk.
 func (s *Store) store(batches []datastore.Batch, bytes int64, m meta) error {
-	if s.failed != nil {
-		return s.failed
+	if err := s.Failed(); err != nil {
+		return err
 	}
 	if err := s.fits(bytes); err != nil {
 		return err
@@ -36,9 +36,7 @@ func (s *Store) store(batches []datastore.Batch, bytes int64, m meta) error {
 		}
 	}
 	if err := txn.Commit(); err != nil {
-		// What the disk has now is not known.
-		s.failed = fmt.Errorf("datastore: the disk does not store data; repair it and restart: %w", err)
-		return s.failed
+		return s.fail(err)
 	}
 	s.wrote(bytes)
 	for joined, n := range long {
@@ -52,8 +50,7 @@ func (s *Store) store(batches []datastore.Batch, bytes int64, m meta) error {
 	s.logs, s.logSize = append(s.logs[drop:], w), s.logSize+w.size
 	s.meta, s.unwritten, s.waiting = m, nil, 0
 	if err := s.tip.set(newest); err != nil {
-		s.failed = diskError(s.opts.Dir, err)
-		return s.failed
+		return s.fail(err)
 	}
 	return nil
 }

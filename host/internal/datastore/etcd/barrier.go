@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/projection"
 	"ctl.internal/sdk/fault"
@@ -58,7 +56,7 @@ func (s *Store) answerBarriers() {
 		case <-s.ctx.Done():
 			return
 		}
-		err := s.ask()
+		err := s.askNewest()
 		s.lost.Store(err != nil)
 		for _, w := range waiting {
 			w <- err
@@ -66,45 +64,43 @@ func (s *Store) answerBarriers() {
 	}
 }
 
-func (s *Store) ask() error {
+func (s *Store) askNewest() error {
 	begun := time.Now()
 	ctx, cancel := context.WithTimeout(s.ctx, s.o.whole())
 	defer cancel()
-	var newest int64
-	err := s.call(ctx, func(ctx context.Context, c *clientv3.Client) error {
-		r, err := c.Get(ctx, s.o.Prefix+headKey, clientv3.WithKeysOnly())
-		if err == nil && len(r.Kvs) > 0 {
-			newest = r.Kvs[0].ModRevision
-		}
-		return err
-	})
+	known := *s.latest.Load() // before the question: the watch goes on meanwhile
+	newest, err := s.newest(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.reach(ctx, newest); err != nil {
-		return err
+	if newest.follows(known) {
+		err = s.reach(ctx, newest.head)
+	} else {
+		err = s.readAgain(ctx)
 	}
-	s.asOf.Store(begun.UnixNano())
-	return nil
+	if err == nil {
+		s.asOf.Store(begun.UnixNano())
+	}
+	return err
 }
 
-// reach waits until the projection has a revision. One that does not come has a watch that
-// is stuck: it is opened again at the next member.
+// reach waits until the projection has a revision. If it stands still, the watch is stuck
+// and is opened again at the next member.
 func (s *Store) reach(ctx context.Context, rev int64) error {
-	wait, cancel := context.WithTimeout(ctx, s.o.stall())
-	defer cancel()
-	err := s.Wait(wait, s.revision(rev))
-	if err == nil || errors.Is(err, datastore.ErrClosed) || s.ctx.Err() != nil {
-		return err
+	for {
+		before := s.Revision()
+		wait, cancel := context.WithTimeout(ctx, s.o.stall())
+		err := s.Wait(wait, s.revision(rev))
+		late := wait.Err() != nil
+		cancel()
+		switch {
+		case err == nil, errors.Is(err, datastore.ErrClosed), s.ctx.Err() != nil:
+			return err
+		case ctx.Err() != nil || !late:
+			return fault.Wrap(fault.Unavailable, err, "revision %d of the etcd cluster %v has not arrived here yet", rev, s.o.Endpoints)
+		case s.Revision() == before:
+			s.leave(s.members.preferred.Load())
+			s.reopen()
+		}
 	}
-	if wait.Err() != nil && ctx.Err() == nil {
-		_, at, _ := s.members.current()
-		s.members.next(at)
-		s.reopen()
-		err = s.Wait(ctx, s.revision(rev))
-	}
-	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "revision %d of the etcd cluster %v has not arrived here yet", rev, s.o.Endpoints)
-	}
-	return nil
 }

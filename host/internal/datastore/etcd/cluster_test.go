@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -110,14 +111,28 @@ func TestWithoutAMajority(t *testing.T) {
 	}
 }
 
-// link is a way to a member that can be cut.
+// link is a way to a member that can be cut, or muted: what the member says is lost.
 type link struct {
 	listener net.Listener
 	to       string
+	mute     atomic.Bool
 	mu       sync.Mutex
 	cut      bool
 	open     []net.Conn
 	wg       sync.WaitGroup
+}
+
+// Write loses what a member says while the link is mute.
+func (v voice) Write(b []byte) (int, error) {
+	if v.mute.Load() {
+		return len(b), nil
+	}
+	return v.Conn.Write(b)
+}
+
+type voice struct {
+	net.Conn
+	mute *atomic.Bool
 }
 
 func newLink(t *testing.T, to string) *link {
@@ -147,7 +162,7 @@ func (k *link) accept() {
 			}
 		} else {
 			k.open = append(k.open, in, out)
-			k.wg.Go(func() { _, _ = io.Copy(in, out); in.Close(); out.Close() })
+			k.wg.Go(func() { _, _ = io.Copy(voice{in, &k.mute}, out); in.Close(); out.Close() })
 			k.wg.Go(func() { _, _ = io.Copy(out, in); in.Close(); out.Close() })
 		}
 		k.mu.Unlock()

@@ -40,13 +40,16 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 	// The caller's end does not end what is on its way: the cluster may do it all the same.
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.whole())
 	defer cancel()
-	if s.age() > s.o.stall() { // refused in order, rather than sent into the unknown
+	if s.age() > s.o.trusted() { // refused in order, rather than sent into the unknown
 		if _, err := s.Barrier(bound); err != nil {
 			return 0, err
 		}
 	}
 	for range attempts {
 		st := s.State()
+		if err := s.outdated(st, t); err != nil {
+			return 0, err
+		}
 		if onlyDeletes(st, t) {
 			if _, err := s.Barrier(bound); err != nil {
 				return 0, err
@@ -62,7 +65,7 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 		}
 		rev, done, err := s.try(bound, st, t)
 		if done || err != nil {
-			return s.revision(rev), err
+			return rev, err
 		}
 	}
 	return 0, fmt.Errorf("%w: other writers kept changing a prefix that is replaced", datastore.ErrConflict)
@@ -78,8 +81,22 @@ func onlyDeletes(st *projection.State, t datastore.Txn) bool {
 	return true
 }
 
+// outdated is the conflict of a condition on a revision from before the base: what was read
+// then is not in the cluster.
+func (s *Store) outdated(st *projection.State, t datastore.Txn) error {
+	for i, c := range t.Compares {
+		if c.Revision == 0 || s.raw(c.Revision) > 0 {
+			continue
+		}
+		now, _ := st.Peek(c.Namespace, c.Key)
+		return &datastore.ConflictError{Index: i, Namespace: c.Namespace, Key: c.Key, Revision: now.Revision,
+			Reason: "the etcd cluster was set back to an older state after that was read: read it again"}
+	}
+	return nil
+}
+
 // try sends the transaction once. It is not done when it has to be worked out again.
-func (s *Store) try(ctx context.Context, st *projection.State, t datastore.Txn) (rev int64, done bool, err error) {
+func (s *Store) try(ctx context.Context, st *projection.State, t datastore.Txn) (rev datastore.Revision, done bool, err error) {
 	id := rand.Text()
 	h, err := json.Marshal(head{By: t.By, Node: s.node, At: time.Now().UnixNano(), ID: id})
 	if err != nil {
@@ -87,25 +104,41 @@ func (s *Store) try(ctx context.Context, st *projection.State, t datastore.Txn) 
 	}
 	sent, loads := s.expect(id)
 	defer s.forget(id)
+	known, base := *s.latest.Load(), s.base.Load()
 	conditions, ops := s.plan(st, t)
+	conditions = append(conditions, s.unmoved(known)...)
 	ops = append(ops, clientv3.OpPut(s.o.Prefix+headKey, string(h)))
-	var r *clientv3.TxnResponse
-	err = s.once(ctx, func(ctx context.Context, c *clientv3.Client) (err error) {
-		r, err = c.Txn(ctx).If(conditions...).Then(ops...).Else(s.witnesses(t)...).Commit()
-		return err
+	m := s.members.preferred.Load()
+	r, err := once(ctx, s, m, func(ctx context.Context, c *clientv3.Client) (*clientv3.TxnResponse, error) {
+		return c.Txn(ctx).If(conditions...).Then(ops...).Else(s.witnesses(t)...).Commit()
 	})
+	raw := int64(0)
 	switch {
 	case err != nil && s.refused(err) != nil:
 		return 0, false, s.refused(err)
 	case err != nil:
-		return s.outcome(ctx, sent, loads, err)
+		s.leave(m)
+		raw, done, err = s.outcome(ctx, sent, loads, err)
 	case !r.Succeeded:
-		return 0, false, s.failed(ctx, t, r)
+		return 0, false, s.failed(ctx, known, t, r)
+	default:
+		raw, done = r.Header.Revision, true
+		if err := s.arrived(ctx, sent, raw); err != nil {
+			return 0, false, fault.Wrap(fault.Timeout, err, "the transaction was applied at revision %d, but this node did not receive that revision in time: %v", raw, err)
+		}
 	}
-	if err := s.arrived(ctx, sent, r.Header.Revision); err != nil {
-		return 0, false, fault.Wrap(fault.Timeout, err, "the transaction was applied at revision %d, but this node did not receive that revision in time: %v", r.Header.Revision, err)
+	if raw > 0 {
+		rev = datastore.Revision(raw + base)
 	}
-	return r.Header.Revision, true, nil
+	return rev, done, err
+}
+
+// unmoved are the conditions that the cluster has the past that this node knows.
+func (s *Store) unmoved(known mark) []clientv3.Cmp {
+	return []clientv3.Cmp{
+		clientv3.Compare(clientv3.ModRevision(s.o.Prefix+baseKey), "=", known.base),
+		clientv3.Compare(clientv3.ModRevision(s.o.Prefix+headKey), ">", known.head-1),
+	}
 }
 
 // plan is the condition and the net effect of t on the cluster. A deleted prefix is one
@@ -160,7 +193,10 @@ func (s *Store) key(ns, key string) string { return s.o.Prefix + projection.Join
 
 // witnesses read what says which condition did not hold.
 func (s *Store) witnesses(t datastore.Txn) []clientv3.Op {
-	ops := []clientv3.Op{clientv3.OpGet(s.o.Prefix+epochKey, clientv3.WithKeysOnly())}
+	var ops []clientv3.Op
+	for _, own := range ownWitnesses {
+		ops = append(ops, clientv3.OpGet(s.o.Prefix+own, clientv3.WithKeysOnly()))
+	}
 	for _, c := range t.Compares {
 		opts := []clientv3.OpOption{clientv3.WithKeysOnly()}
 		if c.Prefix {
@@ -171,16 +207,24 @@ func (s *Store) witnesses(t datastore.Txn) []clientv3.Op {
 	return ops
 }
 
+// ownWitnesses are read before those of the compares.
+var ownWitnesses = [...]string{epochKey, headKey, baseKey}
+
 // failed is the conflict, or nil when the transaction has to be worked out again.
-func (s *Store) failed(ctx context.Context, t datastore.Txn, r *clientv3.TxnResponse) error {
+func (s *Store) failed(ctx context.Context, known mark, t datastore.Txn, r *clientv3.TxnResponse) error {
 	kv := func(i int) (key string, rev int64) {
 		if kvs := (*pb.ResponseOp)(r.Responses[i]).GetResponseRange().Kvs; len(kvs) > 0 {
 			return string(kvs[0].Key), kvs[0].ModRevision
 		}
 		return "", 0
 	}
+	_, epoch := kv(0)
+	_, head := kv(1)
+	if _, base := kv(2); base != known.base || head < known.head {
+		return s.readAgain(ctx)
+	}
 	for i, c := range t.Compares {
-		key, have := kv(i + 1)
+		key, have := kv(len(ownWitnesses) + i)
 		if c.Prefix && have <= s.raw(c.Revision) || !c.Prefix && have == s.exactly(c.Revision) {
 			continue
 		}
@@ -191,7 +235,6 @@ func (s *Store) failed(ctx context.Context, t datastore.Txn, r *clientv3.TxnResp
 		_ = s.reach(ctx, have) // to know who it was
 		return s.State().Conflict(i, c.Namespace, name, s.revision(have))
 	}
-	_, epoch := kv(0)
 	s.epoch.Store(max(epoch, s.epoch.Load()))
 	// What was written below a replaced prefix is in the projection when its newest commit is.
 	_, err := s.Barrier(ctx)
@@ -203,13 +246,12 @@ func (s *Store) outcome(ctx context.Context, sent *commit, loads int, cause erro
 	unknown := func(err error) error {
 		return fault.Wrap(fault.Timeout, cause, "it is not known whether the transaction was applied: %v", err)
 	}
-	var fenced int64
-	err = s.call(ctx, func(ctx context.Context, c *clientv3.Client) error {
+	fenced, err := ask(ctx, s, func(ctx context.Context, c *clientv3.Client) (int64, error) {
 		r, err := c.Put(ctx, s.o.Prefix+epochKey, s.node)
-		if err == nil {
-			fenced = r.Header.Revision
+		if err != nil {
+			return 0, err
 		}
-		return err
+		return r.Header.Revision, nil
 	})
 	if err != nil {
 		return 0, false, unknown(err)

@@ -59,13 +59,11 @@ func (s *Store) load(ctx context.Context) error {
 }
 
 func (s *Store) loadOnce(ctx context.Context) error {
-	out, epoch, limit, rev := projection.NewLoader(s.o.History), int64(0), int64(page), int64(0)
+	out, epoch, latest, limit, rev := projection.NewLoader(s.o.History), int64(0), mark{}, int64(page), int64(0)
 	end := clientv3.GetPrefixRangeEnd(s.o.Prefix)
 	for start := s.o.Prefix; ; {
-		var r *clientv3.GetResponse
-		err := s.call(ctx, func(ctx context.Context, c *clientv3.Client) (err error) {
-			r, err = c.Get(ctx, start, clientv3.WithRange(end), clientv3.WithLimit(limit), clientv3.WithRev(rev))
-			return err
+		r, err := ask(ctx, s, func(ctx context.Context, c *clientv3.Client) (*clientv3.GetResponse, error) {
+			return c.Get(ctx, start, clientv3.WithRange(end), clientv3.WithLimit(limit), clientv3.WithRev(rev))
 		})
 		if errors.Is(err, datastore.ErrTooBig) && limit > 1 {
 			limit = max(1, limit/8)
@@ -78,14 +76,21 @@ func (s *Store) loadOnce(ctx context.Context) error {
 			rev = r.Header.Revision
 		}
 		for _, kv := range r.Kvs {
-			switch ns, e := s.entry(kv); {
-			case ns != "":
+			ns, e := s.entry(kv)
+			if ns != "" {
 				out.Put(ns, e)
-			case string(kv.Key) == s.o.Prefix+baseKey:
-				if err := s.readBase(kv.Value); err != nil {
+				continue
+			}
+			name := "\x00" + e.Key
+			latest = latest.take(name, kv)
+			switch name {
+			case baseKey: // it is read before what has a namespace
+				base, err := s.parseBase(kv.Value)
+				if err != nil {
 					return err
 				}
-			case string(kv.Key) == s.o.Prefix+epochKey:
+				s.base.Store(base)
+			case epochKey:
 				epoch = kv.ModRevision
 			}
 		}
@@ -98,6 +103,7 @@ func (s *Store) loadOnce(ctx context.Context) error {
 	s.loads++
 	s.sentMu.Unlock()
 	s.epoch.Store(epoch)
+	s.latest.Store(&latest)
 	s.Publish(out.State(s.revision(rev)))
 	return nil
 }
@@ -117,8 +123,11 @@ func (s *Store) follow() {
 	for s.ctx.Err() == nil {
 		from := s.Revision()
 		err := s.watch()
-		if errors.Is(err, datastore.ErrCompacted) {
-			if err = s.load(s.ctx); err == nil {
+		switch {
+		case errors.Is(err, errPast):
+			err = s.goBack(s.ctx)
+		case errors.Is(err, datastore.ErrCompacted):
+			if err = s.catchUp(s.ctx); err == nil {
 				s.o.Log.Warn("the cluster no longer had the changes that were missing: its state was read again", "revision", s.Revision())
 			}
 		}
@@ -128,80 +137,74 @@ func (s *Store) follow() {
 		if pause = min(2*pause+10*time.Millisecond, 500*time.Millisecond); s.Revision() > from {
 			pause = 0
 		}
-		_ = together.Sleep(s.ctx, pause)
-	}
-}
-
-// reopen makes the watch begin again at the member that is now asked.
-func (s *Store) reopen() { together.Notify(s.stuck) }
-
-func (s *Store) watch() error {
-	c, at, err := s.members.current()
-	if err != nil {
-		s.members.next(at)
-		return err
-	}
-	ctx, cancel := context.WithCancel(s.ctx)
-	defer cancel()
-	changes := c.Watch(clientv3.WithRequireLeader(ctx), s.o.Prefix, clientv3.WithPrefix(), clientv3.WithRev(s.raw(s.Revision())+1))
-	for {
 		select {
-		case <-s.stuck:
-			if _, now, _ := s.members.current(); now != at {
-				return errors.New("its cluster member does not answer")
-			}
-		case r, ok := <-changes:
-			switch {
-			case r.CompactRevision > 0:
-				return datastore.ErrCompacted
-			case ok && r.Err() == nil:
-				s.take(r.Events)
-				continue
-			}
-			if ok {
-				err = r.Err()
-			}
-			s.members.next(at)
-			return errors.Join(errors.New("it ended"), err)
+		case <-time.After(pause):
+		case <-s.stuck: // another member is preferred now
+		case <-s.ctx.Done():
 		}
 	}
 }
 
+// catchUp reads the state again after history that the cluster no longer has.
+func (s *Store) catchUp(ctx context.Context) error {
+	newest, err := s.newest(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !newest.follows(*s.latest.Load()):
+		return s.goBack(ctx)
+	}
+	return s.load(ctx)
+}
+
+// reopen makes the watch look whether it is with the preferred member, and whether the
+// cluster still has its past.
+func (s *Store) reopen() { together.Notify(s.stuck) }
+
 // take applies the events of a response, one batch a revision.
-func (s *Store) take(events []*clientv3.Event) {
+func (s *Store) take(events []*mvccpb.Event) error {
 	for len(events) > 0 {
 		n, rev := 1, events[0].Kv.ModRevision
 		for n < len(events) && events[n].Kv.ModRevision == rev {
 			n++
 		}
 		if s.revision(rev) > s.Revision() { // a watch never goes back
-			b, id := s.batch(rev, events[:n])
+			b, id, latest := s.batch(rev, events[:n])
+			if latest.base != s.latest.Load().base {
+				return errPast // another node has raised it
+			}
+			s.latest.Store(&latest)
 			s.Publish(s.State().Apply(b))
 			s.show(id, rev)
 		}
 		events = events[n:]
 	}
+	return nil
 }
 
-func (s *Store) batch(rev int64, events []*clientv3.Event) (b datastore.Batch, id string) {
-	b.Revision = s.revision(rev)
+func (s *Store) batch(rev int64, events []*mvccpb.Event) (b datastore.Batch, id string, latest mark) {
+	b.Revision, latest = s.revision(rev), *s.latest.Load()
 	for _, e := range events {
-		switch ns, entry := s.entry(e.Kv); {
+		ns, entry := s.entry(e.Kv)
+		switch name := "\x00" + entry.Key; {
 		case ns != "":
-			b.Events = append(b.Events, datastore.Event{Namespace: ns, Entry: entry, Deleted: e.Type == clientv3.EventTypeDelete})
+			b.Events = append(b.Events, datastore.Event{Namespace: ns, Entry: entry, Deleted: e.Type == mvccpb.DELETE})
 			if last := &b.Events[len(b.Events)-1]; last.Deleted {
 				last.Value = nil
 			}
-		case entry.Key == headKey[1:]:
+		case name == headKey:
 			var h head
 			if json.Unmarshal(entry.Value, &h) == nil {
 				b.By, b.At, id = h.By, time.Unix(0, h.At), h.ID
 			}
-		case entry.Key == epochKey[1:]:
+			latest = latest.take(headKey, e.Kv)
+		case name == baseKey:
+			latest = latest.take(baseKey, e.Kv)
+		case name == epochKey:
 			s.epoch.Store(rev)
 		}
 	}
-	return b, id
+	return b, id, latest
 }
 
 // show notes that a commit of this process has come back.
@@ -235,9 +238,9 @@ func (s *Store) look() {
 		}
 		if rev := s.Revision(); rev >= compacted+2*keepRevisions {
 			compacted = rev - keepRevisions
-			_ = s.once(s.ctx, func(ctx context.Context, c *clientv3.Client) error {
-				_, err := c.Compact(ctx, s.raw(compacted))
-				return err // another controller may have been further
+			// Another controller may have been further, and the store may count from a larger base.
+			_, _ = once(s.ctx, s, s.members.preferred.Load(), func(ctx context.Context, c *clientv3.Client) (*clientv3.CompactResponse, error) {
+				return c.Compact(ctx, s.raw(compacted))
 			})
 		}
 	}

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -39,18 +38,29 @@ type Options struct {
 	// First is the revision that a store without data begins after: that of the snapshot
 	// which is restored into it.
 	First datastore.Revision
-	Log   *slog.Logger
+	// Back is called when the cluster lost what it had acknowledged.
+	Back func(datastore.Back)
+	Log  *slog.Logger
 }
 
 // whole bounds an answer, with a little time to give it.
 func (o Options) whole() time.Duration { return o.Timeout * 19 / 20 }
 
 // try bounds the wait for one member, so that a frozen one leaves time for the others.
-func (o Options) try() time.Duration { return o.Timeout * 2 / 5 }
+func (o Options) try() time.Duration { return o.Timeout * 3 / 10 }
 
-// stall is how long the projection may lack what the cluster has before the watch is
-// opened again.
-func (o Options) stall() time.Duration { return o.Timeout * 3 / 5 }
+// hedge is how long a member may be silent before the next one is asked, too.
+func (o Options) hedge() time.Duration { return o.Timeout / 20 }
+
+// quiet is how long a watch may bring nothing before the member is asked for a sign of life.
+func (o Options) quiet() time.Duration { return o.Timeout / 10 }
+
+// stall is how long a watch may take to open, and how long the projection may stand still
+// while the cluster has more, before the watch is opened at another member.
+func (o Options) stall() time.Duration { return o.Timeout / 5 }
+
+// trusted is how long after a barrier a commit is sent without another one.
+func (o Options) trusted() time.Duration { return o.Timeout * 3 / 5 }
 
 // Store is a datastore.Store in an etcd cluster.
 type Store struct {
@@ -62,17 +72,20 @@ type Store struct {
 	end   context.CancelFunc
 	owned sync.WaitGroup
 
-	base  atomic.Int64  // see revision.go
-	epoch atomic.Int64  // revision of the epoch key: see commit.go
-	asOf  atomic.Int64  // when the projection was last known to be complete, in Unix nanoseconds
-	stuck chan struct{} // capacity 1: the watch is to be opened again
+	base   atomic.Int64         // see revision.go
+	epoch  atomic.Int64         // revision of the epoch key: see commit.go
+	latest atomic.Pointer[mark] // see past.go
+	stale  atomic.Bool          // the cluster has another past: its state is to be read again
+	asOf   atomic.Int64         // when the projection was last known to be complete, in Unix nanoseconds
+	stuck  chan struct{}        // capacity 1: the watch is to be opened again
 	barriers
 	sent
 }
 
 var (
-	_ datastore.Store  = (*Store)(nil)
-	_ datastore.Leases = (*Store)(nil)
+	_ datastore.Store     = (*Store)(nil)
+	_ datastore.Leases    = (*Store)(nil)
+	_ datastore.Clustered = (*Store)(nil)
 )
 
 // Open connects to a cluster and reads what it has. It fails with a fault of kind
@@ -88,8 +101,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datastore: %w", err)
 	}
-	s := &Store{o: o, node: fmt.Sprintf("%s/%d", node, os.Getpid()), members: &members{o: o, clients: make([]*clientv3.Client, len(o.Endpoints))}, Projection: projection.New(projection.Empty(o.History)),
+	s := &Store{o: o, node: fmt.Sprintf("%s/%d", node, os.Getpid()), members: newMembers(o.Endpoints), Projection: projection.New(projection.Empty(o.History)),
 		stuck: make(chan struct{}, 1), barriers: barriers{asks: make(chan chan error)}, sent: sent{ids: map[string]*commit{}}}
+	s.latest.Store(&mark{})
 	s.ctx, s.end = context.WithCancel(context.Background())
 	begun := time.Now()
 	if err = s.begin(ctx); err == nil {
@@ -97,6 +111,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	if err != nil {
 		s.end()
+		s.owned.Wait()
 		return nil, errors.Join(fault.Wrap(fault.KindOf(err), err, "datastore: etcd %v does not answer: %v", o.Endpoints, err), s.members.close())
 	}
 	s.asOf.Store(begun.UnixNano())
@@ -143,6 +158,8 @@ func (s *Store) refused(err error) error {
 			"the etcd cluster %v has reached its quota: compact and defragment it, clear its alarm, or raise --quota-backend-bytes", s.o.Endpoints)
 	case errors.Is(err, rpctypes.ErrLeaseNotFound):
 		return fault.Wrap(fault.NotFound, err, "the lease has ended")
+	case errors.Is(err, rpctypes.ErrFutureRev):
+		return err
 	case errors.Is(err, rpctypes.ErrCompacted):
 		return fmt.Errorf("%w: %w", datastore.ErrCompacted, err)
 	case errors.Is(err, rpctypes.ErrCorrupt):

@@ -11,7 +11,7 @@ import (
 )
 
 // Revisions are those of the cluster, and those of a store that was restored from a
-// snapshot are larger by a base, so that they go on after the snapshot's: a revision that
+// snapshot, or of a cluster that was set back (past.go), are larger by a base, so that they go on after the snapshot's: a revision that
 // was written down before (an epoch, "applied up to", the generation at a switch) is never
 // larger than a new one.
 
@@ -20,24 +20,30 @@ func (s *Store) begin(ctx context.Context) error {
 	if s.o.First == 0 {
 		return nil
 	}
-	return s.call(ctx, func(ctx context.Context, c *clientv3.Client) error {
+	_, err := ask(ctx, s, func(ctx context.Context, c *clientv3.Client) (struct{}, error) {
 		r, err := c.Get(ctx, s.o.Prefix+baseKey)
 		if err != nil || r.Header.Revision > int64(s.o.First) {
-			return err
+			return struct{}{}, err
 		}
+		was := int64(0)
+		if len(r.Kvs) > 0 {
+			was = r.Kvs[0].ModRevision
+		}
+		same := clientv3.Compare(clientv3.ModRevision(s.o.Prefix+baseKey), "=", was)
 		data := clientv3.Compare(clientv3.ModRevision(s.o.Prefix+"\x01"), "=", 0).WithRange(clientv3.GetPrefixRangeEnd(s.o.Prefix))
-		_, err = c.Txn(ctx).If(data).Then(clientv3.OpPut(s.o.Prefix+baseKey, strconv.FormatInt(int64(s.o.First)-r.Header.Revision, 10))).Commit()
-		return err
+		base := strconv.FormatInt(int64(s.o.First)-r.Header.Revision, 10)
+		_, err = c.Txn(ctx).If(data, same).Then(clientv3.OpPut(s.o.Prefix+baseKey, base)).Commit()
+		return struct{}{}, err
 	})
+	return err
 }
 
-func (s *Store) readBase(text []byte) error {
+func (s *Store) parseBase(text []byte) (int64, error) {
 	base, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil || base < 0 {
-		return fmt.Errorf("%w: the key %q of the cluster has the value %q", datastore.ErrDamaged, s.o.Prefix+baseKey, text)
+		return 0, fmt.Errorf("%w: the key %q of the cluster has the value %q", datastore.ErrDamaged, s.o.Prefix+baseKey, text)
 	}
-	s.base.Store(base)
-	return nil
+	return base, nil
 }
 
 // revision is that of the store for one of the cluster.

@@ -21,15 +21,16 @@ import (
 )
 
 // Store opens the store of a home. With etcd every controller of the cluster
-// needs the key of package encrypt, or it cannot open what the others sealed.
-func Store(ctx context.Context, dir home.Dir, c home.Datastore, log *slog.Logger) (datastore.Store, error) {
-	return open(ctx, place{dir, c, 0, log})
+// needs the key of package encrypt, or it cannot open what the others sealed. back is
+// called when a cluster lost what it had acknowledged; nil = nobody is told.
+func Store(ctx context.Context, dir home.Dir, c home.Datastore, log *slog.Logger, back func(datastore.Back)) (datastore.Store, error) {
+	return open(ctx, place{dir, c, 0, log, back})
 }
 
 // Empty opens a store that has no data yet, for a snapshot to be restored into. Its
 // revisions go on after first, that of the snapshot.
 func Empty(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.Revision, log *slog.Logger) (datastore.Store, error) {
-	s, err := open(ctx, place{dir, c, first, log})
+	s, err := open(ctx, place{dir, c, first, log, nil})
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +61,7 @@ type place struct {
 	settings home.Datastore
 	first    datastore.Revision // of an empty store
 	log      *slog.Logger
+	back     func(datastore.Back)
 }
 
 var engines = map[string]engine{"badger": {openBadger, badger.Check}, "etcd": {openEtcd, nil}}
@@ -83,7 +85,7 @@ func openEtcd(ctx context.Context, p place) (datastore.Store, error) {
 		return nil, err
 	}
 	return etcd.Open(ctx, etcd.Options{Endpoints: c.Endpoints, Prefix: c.Prefix, Timeout: c.Timeout, Username: c.Username,
-		Password: c.Password, TLS: t, History: p.settings.History, First: p.first, Log: p.log})
+		Password: c.Password, TLS: t, History: p.settings.History, First: p.first, Log: p.log, Back: p.back})
 }
 
 // Check looks for damage of a home's store and changes nothing; a store that a

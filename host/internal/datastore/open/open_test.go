@@ -13,7 +13,7 @@ import (
 
 func TestSettingsChooseTheEngine(t *testing.T) {
 	dir := home.Dir(t.TempDir())
-	s, err := Store(context.Background(), dir, home.Default().Datastore, nil)
+	s, err := Store(context.Background(), dir, home.Default().Datastore, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestFaultsNameTheSetting(t *testing.T) {
 		"datastore.etcd.certificate": {Engine: "etcd", Etcd: home.Etcd{Certificate: "empty.pem", Key: "empty.pem"}},
 		"does not answer":            {Engine: "etcd", Etcd: home.Etcd{Endpoints: []string{"http://127.0.0.1:1"}, Timeout: 100 * time.Millisecond}},
 	} {
-		if _, err := Store(context.Background(), dir, c, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Store(context.Background(), dir, c, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
