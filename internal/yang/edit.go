@@ -1,6 +1,11 @@
 package yang
 
-import "ctl.internal/sdk/fault"
+import (
+	"strconv"
+	"strings"
+
+	"ctl.internal/sdk/fault"
+)
 
 // NewData returns an empty instance of n: an object, or with array the array of
 // a list or leaf-list.
@@ -119,7 +124,12 @@ func (d *Data) hasKeys(keys []string) bool {
 // 4.6.1): leaves replace leaves, list entries merge by key, leaf-list values are
 // added, lists without keys and anydata are replaced. from must not be used
 // afterwards.
-func (d *Data) Merge(from *Data) {
+func (d *Data) Merge(from *Data) { (&merging{}).merge(d, from) }
+
+// merging is one merge, with how many entries of lists it has looked at.
+type merging struct{ looked int }
+
+func (m *merging) merge(d, from *Data) {
 	if d.Node != nil && d.Node.Kind == AnyData || d.kind != from.kind || d.kind != jObject && d.kind != jArray {
 		d.kind, d.text, d.typ, d.first, d.last = from.kind, from.text, from.typ, from.first, from.last
 		for c := d.first; c != nil; c = c.next {
@@ -128,12 +138,12 @@ func (d *Data) Merge(from *Data) {
 		return
 	}
 	if d.kind == jArray {
-		d.mergeArray(from)
+		m.mergeArray(d, from)
 		return
 	}
 	for c := range from.All() {
 		if have := d.Get(c.Node); have != nil {
-			have.Merge(c)
+			m.merge(have, c)
 		} else {
 			d.dropOtherCases(c.Node)
 			d.add(c)
@@ -155,19 +165,46 @@ func (d *Data) dropOtherCases(n *Node) {
 	}
 }
 
-func (d *Data) mergeArray(from *Data) {
+func (m *merging) mergeArray(d, from *Data) {
 	if d.Node.Kind == List && len(d.Node.Keys) == 0 {
 		d.first, d.last = nil, nil
 	}
+	there := map[string]*Data{}
+	for e := range d.All() {
+		m.looked++
+		if id := e.identity(); id != "" {
+			there[id] = e
+		}
+	}
 	for e := range from.All() {
-		have := d.Entry(e.KeyValues())
+		m.looked++
+		id := e.identity()
+		have := there[id]
 		switch {
 		case have == nil:
 			d.add(e)
+			if id != "" {
+				there[id] = e
+			}
 		case d.Node.Kind == List:
-			have.Merge(e)
+			m.merge(have, e)
 		}
 	}
+}
+
+// identity is what tells an entry from others of its array: the values of its keys, each
+// with its length, or the value of a leaf-list; "" for an entry of a list without keys.
+func (d *Data) identity() string {
+	if d.Node.Kind == LeafList {
+		return "=" + d.Text()
+	}
+	var b strings.Builder
+	for _, k := range d.KeyValues() {
+		b.WriteString(strconv.Itoa(len(k)))
+		b.WriteByte(':')
+		b.WriteString(k)
+	}
+	return b.String()
 }
 
 // Check validates a tree that was put together by hand, as Decode does, and

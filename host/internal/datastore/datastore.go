@@ -79,6 +79,8 @@ type Event struct {
 	Namespace string
 	Entry
 	Deleted bool
+	// Same says that only the revision is new: the value was in force already.
+	Same bool
 }
 
 // Batch is the net changes of one transaction, one event a key in the order of

@@ -191,7 +191,7 @@ func (c *changes) run(ctx context.Context, prefixes []datastore.Prefix, emit fun
 	err := c.o.Store.Watch(ctx, c.after, prefixes, func(b datastore.Batch) error {
 		var list []change
 		for _, e := range b.Events {
-			if one, ok := c.change(e); ok {
+			if one, ok := c.change(e); ok && !e.Same {
 				list = append(list, one)
 			}
 		}

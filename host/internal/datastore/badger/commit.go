@@ -166,7 +166,7 @@ func cost(b datastore.Batch) int64 {
 func (g *group) count(b datastore.Batch) {
 	for _, e := range b.Events {
 		joined := projection.Join(e.Namespace, e.Key)
-		if old, ok := g.state.Peek(e.Namespace, e.Key); ok {
+		if old := g.state.Stored(e.Namespace, e.Key); old != nil {
 			g.meta.Keys--
 			g.meta.Sum.remove(hash(dataKind, joined, old.Revision, old.Value))
 		}

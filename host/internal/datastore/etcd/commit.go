@@ -50,6 +50,15 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 		if err := s.outdated(st, t); err != nil {
 			return 0, err
 		}
+		if many(t) {
+			if _, err := s.Barrier(bound); err != nil {
+				return 0, err
+			}
+			st = s.State()
+			if _, err := st.Resolve(t, st.Revision()+1, time.Time{}); err != nil {
+				return 0, err
+			}
+		}
 		if onlyDeletes(st, t) {
 			if _, err := s.Barrier(bound); err != nil {
 				return 0, err
@@ -68,13 +77,22 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 			return rev, err
 		}
 	}
+	if many(t) {
+		return 0, &datastore.ConflictError{Namespace: t.Compares[0].Namespace, Key: t.Compares[0].Key, Revision: s.Revision()}
+	}
 	return 0, fmt.Errorf("%w: other writers kept changing a prefix that is replaced", datastore.ErrConflict)
 }
+
+// maxConditions is how many compares of one transaction the cluster is asked to check. More
+// are checked here, and the cluster checks that nobody has committed anything since.
+const maxConditions = 100
+
+func many(t datastore.Txn) bool { return len(t.Compares) > maxConditions }
 
 // onlyDeletes reports whether t deletes only what does not exist, which is no commit.
 func onlyDeletes(st *projection.State, t datastore.Txn) bool {
 	for _, e := range st.Net(t.Ops, 0) {
-		if _, there := st.Peek(e.Namespace, e.Key); there || !e.Deleted {
+		if !e.Deleted || st.Stored(e.Namespace, e.Key) != nil {
 			return false
 		}
 	}
@@ -145,7 +163,12 @@ func (s *Store) unmoved(known mark) []clientv3.Cmp {
 // operation, unless keys below it are put by the same transaction, which a cluster refuses.
 func (s *Store) plan(st *projection.State, t datastore.Txn) (conditions []clientv3.Cmp, ops []clientv3.Op) {
 	conditions = []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(s.o.Prefix+epochKey), "=", s.epoch.Load())}
-	for _, c := range t.Compares {
+	compares := t.Compares
+	if many(t) {
+		conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.o.Prefix+headKey), "<", s.raw(st.Revision())+1))
+		compares = nil
+	}
+	for _, c := range compares {
 		if c.Prefix {
 			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.key(c.Namespace, c.Key)).WithPrefix(), "<", s.raw(c.Revision)+1))
 		} else {
@@ -197,6 +220,9 @@ func (s *Store) witnesses(t datastore.Txn) []clientv3.Op {
 	for _, own := range ownWitnesses {
 		ops = append(ops, clientv3.OpGet(s.o.Prefix+own, clientv3.WithKeysOnly()))
 	}
+	if many(t) {
+		return ops
+	}
 	for _, c := range t.Compares {
 		opts := []clientv3.OpOption{clientv3.WithKeysOnly()}
 		if c.Prefix {
@@ -223,7 +249,11 @@ func (s *Store) failed(ctx context.Context, known mark, t datastore.Txn, r *clie
 	if _, base := kv(2); base != known.base || head < known.head {
 		return s.readAgain(ctx)
 	}
-	for i, c := range t.Compares {
+	compares := t.Compares
+	if many(t) { // it is worked out again on what is new
+		compares = nil
+	}
+	for i, c := range compares {
 		key, have := kv(len(ownWitnesses) + i)
 		if c.Prefix && have <= s.raw(c.Revision) || !c.Prefix && have == s.exactly(c.Revision) {
 			continue

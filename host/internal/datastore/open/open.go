@@ -17,6 +17,7 @@ import (
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/badger"
 	"ctl.internal/host/internal/datastore/etcd"
+	"ctl.internal/host/internal/datastore/large"
 	"ctl.internal/host/internal/home"
 )
 
@@ -71,7 +72,11 @@ func open(ctx context.Context, p place) (datastore.Store, error) {
 	if !ok {
 		return nil, fmt.Errorf("datastore.engine: %q is not one of %v", p.settings.Engine, slices.Sorted(maps.Keys(engines)))
 	}
-	return e.open(ctx, p)
+	s, err := e.open(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return large.Of(s, p.log), nil
 }
 
 func openBadger(_ context.Context, p place) (datastore.Store, error) {

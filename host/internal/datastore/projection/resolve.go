@@ -22,7 +22,7 @@ func (st *State) Resolve(t datastore.Txn, rev datastore.Revision, at time.Time) 
 		}
 	}
 	for _, e := range st.Net(t.Ops, rev) {
-		if !e.Deleted || st.entry(e.Namespace, e.Key) != nil {
+		if !e.Deleted || st.Stored(e.Namespace, e.Key) != nil {
 			b.Events = append(b.Events, e)
 		}
 	}
@@ -41,7 +41,7 @@ func (st *State) Conflict(i int, ns, key string, have datastore.Revision) error 
 // holds reports whether a compare holds, or else which key is in its way.
 func (st *State) holds(c datastore.Compare) (key string, have datastore.Revision, ok bool) {
 	if !c.Prefix {
-		if e := st.entry(c.Namespace, c.Key); e != nil {
+		if e := st.Stored(c.Namespace, c.Key); e != nil {
 			have = e.Revision
 		}
 		return c.Key, have, have == c.Revision

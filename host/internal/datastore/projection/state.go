@@ -28,6 +28,7 @@ type State struct {
 	first   datastore.Revision // log holds every transaction after it
 	log     []datastore.Batch
 	logSize int
+	change  change // the staged one in force
 }
 
 var _ datastore.Snapshot = (*State)(nil)
@@ -37,21 +38,16 @@ func Empty(history int) *State {
 	if history <= 0 {
 		history = DefaultHistory
 	}
-	return &State{tree: iradix.New[*datastore.Entry](), history: history}
+	return &State{tree: iradix.New[*datastore.Entry](), history: history, change: noChange()}
 }
 
-// Apply returns the state after b, which has a later revision.
+// Apply returns the state after b, which has a later revision. A staged change that b
+// switches to is part of it.
 func (st *State) Apply(b datastore.Batch) *State {
+	b, change := st.staged(b)
 	t := st.tree.Txn()
-	for _, e := range b.Events {
-		key := []byte(Join(e.Namespace, e.Key))
-		if e.Deleted {
-			t.Delete(key)
-		} else {
-			t.Insert(key, &datastore.Entry{Key: e.Key, Value: e.Value, Revision: e.Revision})
-		}
-	}
-	next := &State{rev: b.Revision, tree: t.Commit(), history: st.history, first: st.first, logSize: st.logSize}
+	set(t, b.Events)
+	next := &State{rev: b.Revision, tree: t.Commit(), history: st.history, first: st.first, logSize: st.logSize, change: change}
 	// Appending beyond the length that older states see does not disturb them.
 	next.log = st.log
 	next.keep(b)
@@ -165,14 +161,14 @@ func (st *State) Range(ns string, o datastore.RangeOptions) iter.Seq2[datastore.
 	}
 }
 
-// Namespaces yields the namespaces in order.
+// Namespaces yields the namespaces in order, but not that of staged changes.
 func (st *State) Namespaces() iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for next, more := "", true; more; {
 			more = false
 			for k := range st.from(next, "") {
 				ns, _ := Split(string(k))
-				if !yield(ns, nil) {
+				if ns != Staged && !yield(ns, nil) {
 					return
 				}
 				next, more = ns+"\x01", true // above every key of the namespace, below those of the next one
@@ -231,8 +227,14 @@ func NewLoader(history int) *Loader {
 // Put adds an entry; the loader keeps the value.
 func (l *Loader) Put(ns string, e datastore.Entry) { l.txn.Insert([]byte(Join(ns, e.Key)), &e) }
 
-// Log adds a transaction that is kept for watches, in the order of revisions.
+// Log adds a transaction that is kept for watches, in the order of revisions. One that
+// switches to a staged change is not kept, nor is what was before it: the change may be
+// gone from the engine by now.
 func (l *Loader) Log(b datastore.Batch) {
+	if _, ok := switchOf(b.Events); ok {
+		l.st.log, l.st.logSize, l.st.first = nil, 0, b.Revision
+		return
+	}
 	if len(l.st.log) == 0 {
 		l.st.first = b.Revision - 1
 	}
@@ -242,6 +244,7 @@ func (l *Loader) Log(b datastore.Batch) {
 // State ends the load at a revision.
 func (l *Loader) State(rev datastore.Revision) *State {
 	l.st.tree, l.st.rev = l.txn.Commit(), rev
+	l.st.resume()
 	if len(l.st.log) == 0 {
 		l.st.first = rev
 	}

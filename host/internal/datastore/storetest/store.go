@@ -13,11 +13,13 @@ import (
 // Options of a store.
 type Options struct {
 	History int // transactions kept for resuming watches; 0 = 4096
+	Keys    int // one transaction may write; 0 = any number
 }
 
 // Store is a datastore.Store in memory.
 type Store struct {
-	mu sync.Mutex // one writer at a time
+	mu   sync.Mutex // one writer at a time
+	keys int
 	*projection.Projection
 }
 
@@ -25,7 +27,7 @@ var _ datastore.Store = (*Store)(nil)
 
 // New makes an empty store.
 func New(o Options) *Store {
-	return &Store{Projection: projection.New(projection.Empty(o.History))}
+	return &Store{keys: o.Keys, Projection: projection.New(projection.Empty(o.History))}
 }
 
 // Commit applies a transaction.
@@ -35,6 +37,9 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 	}
 	if err := projection.NoLeases(t); err != nil {
 		return 0, err
+	}
+	if s.keys > 0 && len(t.Ops) > s.keys {
+		return 0, datastore.ErrTooBig
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

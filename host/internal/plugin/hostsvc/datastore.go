@@ -271,7 +271,7 @@ func storeFault(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, datastore.ErrTooBig):
-		return fault.Wrap(fault.TooBig, err, "the transaction is larger than the datastore allows; split it")
+		return fault.Wrap(fault.TooBig, err, "a value in the transaction is larger than the datastore keeps; split the value")
 	case errors.Is(err, datastore.ErrClosed):
 		return fault.Wrap(fault.Unavailable, err, "the controller is stopping")
 	case errors.Is(err, datastore.ErrDamaged):

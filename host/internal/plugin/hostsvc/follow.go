@@ -1,6 +1,7 @@
 package hostsvc
 
 import (
+	"errors"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -88,12 +89,22 @@ func (f *following) Reset(sn datastore.Snapshot) error {
 	return f.send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Synced{Synced: uint64(sn.Revision())}})
 }
 
+// maxBatch bounds the bytes of the changes of one transaction in one message. Of a larger
+// one the follower gets the state after it, in chunks.
+const maxBatch = 8 << 20
+
+var errLargeBatch = errors.New("the changes are more than one message takes")
+
 // Apply implements datastore.Follower.
 func (f *following) Apply(b datastore.Batch) error {
 	var list []*pluginv1.FollowEntry
+	size := 0
 	for _, e := range b.Events {
 		for i, p := range f.at {
 			if e.Namespace == p.Namespace && strings.HasPrefix(e.Key, p.Key) {
+				if size += len(e.Key) + len(e.Value); size > maxBatch {
+					return errLargeBatch
+				}
 				list = append(list, &pluginv1.FollowEntry{Prefix: int32(i), Entry: entry(f.request[i].Space, e.Entry), Deleted: e.Deleted})
 			}
 		}

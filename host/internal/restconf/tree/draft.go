@@ -20,7 +20,8 @@ type Draft struct {
 	sn      datastore.Snapshot
 	ns      string
 	set     *yang.Set
-	changed map[string]*document // nil = deleted
+	changed map[string]*document // nil = deleted; written by change
+	index   keyIndex             // of changed
 	serial  int
 	scratch []byte
 	text    []byte
@@ -80,6 +81,9 @@ func (d *Draft) get(key string) (*document, error) {
 	if doc, ok := d.changed[key]; ok {
 		return doc, nil
 	}
+	if len(key) > maxKey { // nothing is stored under it
+		return nil, nil
+	}
 	e, err := d.sn.Get(d.ns, key)
 	if err != nil && !errors.Is(err, datastore.ErrNotFound) {
 		return nil, err
@@ -110,6 +114,9 @@ func (d *Draft) below(prefix string) (rows []row, err error) {
 
 // each calls f for them.
 func (d *Draft) each(prefix string, f func(key string, doc document) error) error {
+	if len(prefix) > maxKey {
+		return nil
+	}
 	if !d.ranges[prefix] {
 		d.ranges[prefix] = true
 		_, doc, err := d.holder(prefix) // what is removed below the prefix writes it
@@ -120,13 +127,7 @@ func (d *Draft) each(prefix string, f func(key string, doc document) error) erro
 			return err
 		}
 	}
-	var changed []string
-	for key, doc := range d.changed {
-		if doc != nil && strings.HasPrefix(key, prefix) {
-			changed = append(changed, key)
-		}
-	}
-	slices.Sort(changed)
+	changed := slices.DeleteFunc(d.index.below(prefix), func(key string) bool { return d.changed[key] == nil })
 	for e, err := range d.sn.Range(d.ns, datastore.RangeOptions{Prefix: prefix, Shared: true}) {
 		if err != nil {
 			return err
@@ -162,11 +163,19 @@ func (d *Draft) put(key, rank, text string) error {
 	if old != nil && old.rank == rank && old.text == text {
 		return nil
 	}
-	d.changed[key] = &document{rank: rank, text: text}
+	d.change(key, &document{rank: rank, text: text})
 	return nil
 }
 
-func (d *Draft) drop(key string) { d.changed[key] = nil }
+// change notes what becomes of a document; nil deletes it.
+func (d *Draft) change(key string, doc *document) {
+	if _, known := d.changed[key]; !known {
+		d.index.add(key)
+	}
+	d.changed[key] = doc
+}
+
+func (d *Draft) drop(key string) { d.change(key, nil) }
 
 // forget drops the values of the instances that p leads through: they are going to change.
 func (d *Draft) forget(p Path) {
@@ -208,7 +217,7 @@ func (d *Draft) Txn(now time.Time, volatile bool) (datastore.Txn, error) {
 			return t, err
 		}
 		if _, ok := d.changed[above]; doc != nil && !ok {
-			d.changed[above] = &document{rank: doc.rank, text: doc.text}
+			d.change(above, &document{rank: doc.rank, text: doc.text})
 		}
 		if mark, ok := d.mark(k); ok && doc == nil {
 			marked[mark] = true

@@ -34,6 +34,32 @@ func (p Path) Node() *yang.Node {
 // Last returns the last step.
 func (p Path) Last() Step { return p[len(p)-1] }
 
+// maxKey bounds the keys of documents, in bytes: the path of an entry with the values of
+// its keys, percent-encoded. The store takes a little more, for prefixes and marks.
+const maxKey = 15 << 10
+
+// checkKey refuses an entry whose document key has more bytes than the store takes.
+func checkKey(path func() string, size int) error {
+	if size <= maxKey {
+		return nil
+	}
+	where := path()
+	if len(where) > 100 {
+		where = where[:100] + "…"
+	}
+	return fault.At(fault.Invalid, where, "the keys of the entry are too long: its path takes %d bytes, percent-encoded, and at most %d can be stored", size, maxKey)
+}
+
+// fits refuses a path to an entry that cannot be stored.
+func (p Path) fits() error {
+	for i := len(p); i > 0; i-- {
+		if p[i-1].document() {
+			return checkKey(p[:i].String, len(p[:i].Key()))
+		}
+	}
+	return nil
+}
+
 // Entry reports whether the path leads to an entry of a list or leaf-list, as
 // opposed to the list as a whole.
 func (p Path) Entry() bool { return len(p) > 0 && p.Last().Keys != nil }
@@ -136,7 +162,9 @@ func entryOf(s Step) *yang.Data {
 func Parse(set *yang.Set, segments []reqpath.Segment, module func(string) string) (Path, error) {
 	var p Path
 	at := set.Root
+	size := 0
 	for len(segments) > 0 {
+		size += 3 * len(segments[0].Raw) // percent-encoding takes no more
 		name, keys, keyed := strings.Cut(segments[0].Raw, "=")
 		name, err := url.PathUnescape(name)
 		if err != nil {
@@ -171,6 +199,9 @@ func Parse(set *yang.Set, segments []reqpath.Segment, module func(string) string
 			return nil, fault.New(fault.Invalid, "the list %q has no keys, so its entries have no paths", n.Name)
 		}
 		at = n
+	}
+	if size > maxKey {
+		return p, p.fits()
 	}
 	return p, nil
 }

@@ -29,7 +29,9 @@ func (d *Draft) save(t touch, rank string, below bool) error {
 	if err := d.put(key, rank, string(at.Append(nil, yang.Canonical|yang.Own))); err != nil {
 		return err
 	}
-	d.split([]byte(key), t.path.Node().Module, at, &old)
+	if err := d.split([]byte(key), t.path.Node().Module, at, &old); err != nil {
+		return err
+	}
 	for i, r := range old.rows {
 		if !old.kept[i] {
 			d.drop(r.key)
@@ -60,21 +62,25 @@ func (r *replaced) take(key []byte) *document {
 }
 
 // split writes the entries of the lists with keys below at, whose key is given, as documents.
-func (d *Draft) split(key []byte, module string, at *yang.Data, old *replaced) {
+func (d *Draft) split(key []byte, module string, at *yang.Data, old *replaced) (err error) {
 	if at.Node.IsLeaf() || at.Node.Kind == yang.AnyData {
-		return
+		return nil
 	}
 	for c := range at.All() {
 		switch {
 		case c.Node.Keyed():
-			d.splitList(appendName(key, module, c.Node), c, old)
+			err = d.splitList(appendName(key, module, c.Node), c, old)
 		case c.Node.Kind == yang.Container:
-			d.split(appendName(key, module, c.Node), c.Node.Module, c, old)
+			err = d.split(appendName(key, module, c.Node), c.Node.Module, c, old)
+		}
+		if err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-func (d *Draft) splitList(key []byte, array *yang.Data, old *replaced) {
+func (d *Draft) splitList(key []byte, array *yang.Data, old *replaced) error {
 	key = append(key, '=')
 	var ranks []string
 	if array.Node.UserOrdered {
@@ -88,12 +94,18 @@ func (d *Draft) splitList(key []byte, array *yang.Data, old *replaced) {
 		}
 		i++
 		own := appendEntry(key, e)
+		if len(own) > maxKey {
+			return checkKey(e.Path, len(own))
+		}
 		d.text = e.Append(d.text[:0], yang.Canonical|yang.Own)
 		if was := old.take(own); was == nil || was.rank != rank || was.text != string(d.text) {
-			d.changed[string(own)] = &document{rank, string(d.text)}
+			d.change(string(own), &document{rank, string(d.text)})
 		}
-		d.split(own, array.Node.Module, e, old)
+		if err := d.split(own, array.Node.Module, e, old); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // ranks keeps the ranks of entries that are there already as long as they rise,

@@ -132,7 +132,7 @@ func (t *Tree) attempt(ctx context.Context, set *yang.Set, f func(*Draft) error,
 	_, err = t.Store.Commit(ctx, txn)
 	switch {
 	case errors.Is(err, datastore.ErrTooBig):
-		return fault.Wrap(fault.TooBig, err, "the change is larger than the datastore allows: send it in parts")
+		return fault.Wrap(fault.TooBig, err, "a list entry or a leaf in the change is larger than the datastore keeps as one value: make it smaller")
 	case fault.KindOf(err) == fault.Timeout:
 		return fault.Wrap(fault.Unavailable, err, "%v", err)
 	}
