@@ -23,14 +23,22 @@ func NewClient(conn grpc.ClientConnInterface) *Client {
 
 // Execute runs the command in.Name in the plugin and passes input, output, prompts
 // and progress through. It is a Command's Run.
-func (c *Client) Execute(ctx context.Context, in *Invocation) error {
+func (c *Client) Execute(ctx context.Context, in *Invocation) error { return c.execute(ctx, in, true) }
+
+// executeFed is Execute of a command that does not say when it reads its input: it is
+// sent all of it at once.
+func (c *Client) executeFed(ctx context.Context, in *Invocation) error {
+	return c.execute(ctx, in, false)
+}
+
+func (c *Client) execute(ctx context.Context, in *Invocation, pulls bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := c.rpc.Execute(ctx)
 	if err != nil {
 		return fault.FromStatus(err)
 	}
-	s := &sender{stream: stream}
+	s := &sender{stream: stream, wanted: make(chan struct{}, 1)}
 	err = s.send(&pluginv1.ExecuteRequest{Start: &pluginv1.ExecuteStart{Name: in.Name, Options: in.Options,
 		Arguments: in.Positional, Format: in.Format, Width: int32(in.Width), Caller: caller.ToProto(caller.With(ctx, in.Caller))}})
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -40,7 +48,10 @@ func (c *Client) Execute(ctx context.Context, in *Invocation) error {
 		err = s.send(&pluginv1.ExecuteRequest{StdinClosed: true})
 	} else {
 		// Ends with the reader's end; the console closes a pipe's reader with the command.
-		go s.copy(in.Stdin)
+		if !pulls {
+			close(s.wanted)
+		}
+		go s.copy(ctx, in.Stdin)
 	}
 	if errors.Is(err, io.EOF) {
 		err = nil // the command has ended already: Recv reports how
@@ -48,13 +59,19 @@ func (c *Client) Execute(ctx context.Context, in *Invocation) error {
 	for err == nil {
 		var m *pluginv1.ExecuteResponse
 		if m, err = stream.Recv(); err == nil {
+			if m.ReadStdin && pulls {
+				s.want()
+			}
 			err = handle(ctx, in, m, s)
 		}
 	}
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	return fault.FromStatus(err)
+	if err = fault.FromStatus(err); s.unasked != nil && ctx.Err() == nil { // the plugin was only told that there is no answer
+		return fault.Wrap(fault.KindOf(err), err, "%v: %v", err, s.unasked)
+	}
+	return err
 }
 
 func handle(ctx context.Context, in *Invocation, m *pluginv1.ExecuteResponse, s *sender) error {
@@ -74,7 +91,8 @@ func handle(ctx context.Context, in *Invocation, m *pluginv1.ExecuteResponse, s 
 	if p := m.Prompt; p != nil {
 		a := &pluginv1.PromptAnswer{Cancelled: true}
 		if in.Terminal != nil {
-			if text, err := in.Prompt(ctx, p.Text, p.Echo); err == nil {
+			var text string
+			if text, s.unasked = in.Prompt(ctx, p.Text, p.Echo); s.unasked == nil {
 				a = &pluginv1.PromptAnswer{Text: text}
 			}
 		}
@@ -95,6 +113,17 @@ func (c *Client) Complete(ctx context.Context, name, parameter, prefix string) [
 type sender struct {
 	stream grpc.BidiStreamingClient[pluginv1.ExecuteRequest, pluginv1.ExecuteResponse]
 	mu     sync.Mutex
+	wanted chan struct{} // a piece of the input; closed when all of it is
+
+	unasked error // why the last question was not answered; of Execute alone
+}
+
+// want lets copy send the next piece. A command waits for one before it wants another.
+func (s *sender) want() {
+	select {
+	case s.wanted <- struct{}{}:
+	default:
+	}
 }
 
 func (s *sender) send(m *pluginv1.ExecuteRequest) error {
@@ -103,15 +132,24 @@ func (s *sender) send(m *pluginv1.ExecuteRequest) error {
 	return s.stream.Send(m)
 }
 
-func (s *sender) copy(r io.Reader) {
+// copy sends a piece of the input whenever one is wanted, until the input or the command ends.
+func (s *sender) copy(ctx context.Context, r io.Reader) {
 	for {
-		buf := make([]byte, 32<<10)
-		n, err := r.Read(buf)
-		if n > 0 && s.send(&pluginv1.ExecuteRequest{Stdin: buf[:n]}) != nil {
+		select {
+		case <-s.wanted:
+		case <-ctx.Done():
 			return
 		}
-		if err != nil {
-			_ = s.send(&pluginv1.ExecuteRequest{StdinClosed: true})
+		m := &pluginv1.ExecuteRequest{Stdin: make([]byte, 32<<10)}
+		n, err := r.Read(m.Stdin)
+		for n == 0 && err == nil {
+			n, err = r.Read(m.Stdin)
+		}
+		m.Stdin = m.Stdin[:n]
+		if m.StdinClosed = err != nil; m.StdinClosed && !errors.Is(err, io.EOF) {
+			m.StdinError = err.Error()
+		}
+		if s.send(m) != nil || m.StdinClosed {
 			return
 		}
 	}

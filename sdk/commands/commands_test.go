@@ -10,11 +10,12 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
+	"testing/iotest"
 
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -63,6 +64,12 @@ var table = []commands.Command{{
 }, {
 	Name: "demo:ask", Summary: "asks", Help: "…", Run: ask,
 }, {
+	Name: "demo:copy", Summary: "copies", Help: "…",
+	Run: func(_ context.Context, in *commands.Invocation) error {
+		_, err := io.Copy(in.Stdout, in.Stdin)
+		return err
+	},
+}, {
 	Name: "demo:fail", Summary: "fails", Help: "…",
 	Run: func(context.Context, *commands.Invocation) error {
 		return fault.At(fault.Exists, "vlan 7", "it is there already")
@@ -107,17 +114,80 @@ func TestPromptWithoutAUser(t *testing.T) {
 	}
 }
 
-// printf pw | ctl 'demo:ask': what is piped in must not hold up the answer, however much it is.
-func TestQuestionWhileInputIsPiped(t *testing.T) {
+// printf pw | ctl 'demo:ask': a command that asks reads nothing of what is piped in, however much it is.
+func TestAQuestionLeavesTheInput(t *testing.T) {
 	cmd, _ := commands.Find(remote(t), "demo:ask")
-	for _, size := range []int{3, 4 << 20} {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		var out bytes.Buffer
-		err := cmd.Run(ctx, &commands.Invocation{Name: cmd.Name, Stdin: strings.NewReader(strings.Repeat("x", size)), Stdout: &out, Stderr: io.Discard,
-			Terminal: &terminal{answers: []string{"pw"}}})
-		cancel()
-		if err != nil || out.String() != "pw" {
-			t.Errorf("%d bytes of input: %q, %v", size, out.String(), err)
+	var out bytes.Buffer
+	err := cmd.Run(t.Context(), &commands.Invocation{Name: cmd.Name, Stdin: refusing{t}, Stdout: &out, Stderr: io.Discard, Terminal: &terminal{answers: []string{"pw"}}})
+	if err != nil || out.String() != "pw" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+// refusing is an input that must not be read.
+type refusing struct{ t *testing.T }
+
+func (r refusing) Read([]byte) (int, error) {
+	r.t.Error("the input was read")
+	return 0, io.EOF
+}
+
+// A question can be asked in the middle of input of any length, and the command gets all of it.
+func TestAQuestionAmidTheInput(t *testing.T) {
+	cmd, _ := commands.Find(remote(t), "demo:all")
+	text := strings.Repeat("0123456789abcdef", 1<<16)
+	var out bytes.Buffer
+	err := cmd.Run(t.Context(), &commands.Invocation{Name: cmd.Name, Stdin: iotest.OneByteReader(strings.NewReader(text[:200])), Stdout: &out, Stderr: io.Discard, Terminal: &terminal{answers: []string{"pw"}}})
+	if err != nil || !strings.Contains(out.String(), text[:200]) {
+		t.Errorf("piece by piece: %q, %v", out.String(), err)
+	}
+	out.Reset()
+	err = cmd.Run(t.Context(), &commands.Invocation{Name: cmd.Name, Stdin: strings.NewReader(text), Stdout: &out, Stderr: io.Discard, Terminal: &terminal{answers: []string{"pw"}}})
+	if err != nil || !strings.Contains(out.String(), text) || !strings.HasSuffix(out.String(), " pw") {
+		t.Errorf("1 MiB: %d bytes, %v", out.Len(), err)
+	}
+}
+
+// Why the input or an answer cannot be had comes from the console to the user.
+func TestWhatIsWrongWithTheInputIsSaid(t *testing.T) {
+	all := remote(t)
+	copies, _ := commands.Find(all, "demo:copy")
+	err := copies.Run(t.Context(), &commands.Invocation{Name: copies.Name, Stdin: iotest.ErrReader(errors.New("it is no data")), Stdout: io.Discard, Stderr: io.Discard})
+	if err == nil || !strings.Contains(err.Error(), "it is no data") {
+		t.Errorf("input: %v", err)
+	}
+	asks, _ := commands.Find(all, "demo:ask")
+	err = asks.Run(t.Context(), &commands.Invocation{Name: asks.Name, Stdin: commands.NoInput, Stdout: io.Discard, Stderr: io.Discard, Terminal: &terminal{}})
+	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "nobody there") {
+		t.Errorf("question: %v", err)
+	}
+}
+
+// A plugin of before says nothing of how it reads its input: it is sent all of it.
+func TestInputOfAPluginOfBefore(t *testing.T) {
+	conn := pair.New(t, func(s *grpc.Server) { pluginv1.RegisterCommandsServer(s, before{}) })
+	cmd := commands.FromProto([]*pluginv1.Command{{Name: "old:count"}}, commands.NewClient(conn))[0]
+	var out bytes.Buffer
+	err := cmd.Run(t.Context(), &commands.Invocation{Name: cmd.Name, Stdin: strings.NewReader(strings.Repeat("x", 200<<10)), Stdout: &out, Stderr: io.Discard})
+	if err != nil || out.String() != "204800" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+// before counts the bytes of its input without asking for any.
+type before struct {
+	pluginv1.UnimplementedCommandsServer
+}
+
+func (before) Execute(stream grpc.BidiStreamingServer[pluginv1.ExecuteRequest, pluginv1.ExecuteResponse]) error {
+	n := 0
+	for {
+		m, err := stream.Recv()
+		if err != nil {
+			return err
+		}
+		if n += len(m.Stdin); m.StdinClosed {
+			return stream.Send(&pluginv1.ExecuteResponse{Stdout: fmt.Append(nil, n)})
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -53,11 +54,9 @@ func (s *server) Execute(stream execStream) error {
 	ctx := caller.FromProto(stream.Context(), start.Caller)
 	in := &Invocation{Name: cmd.Name, Options: start.Options, Args: bind(cmd, start.Arguments), Format: start.Format, Width: int(start.Width)}
 	in.Caller, _ = caller.From(ctx)
-	t := &remote{stream: stream, answers: make(chan *pluginv1.PromptAnswer, 1), input: make(chan []byte, maxInput), asked: make(chan struct{})}
-	pr, pw := io.Pipe()
-	in.Stdin, in.Stdout, in.Stderr, in.Terminal = pr, streamWriter{t, false}, streamWriter{t, true}, t
-	go t.read(pw)
-	defer pr.Close()
+	t := &remote{stream: stream, answers: make(chan *pluginv1.PromptAnswer, 1), input: make(chan []byte, 1)}
+	in.Stdin, in.Stdout, in.Stderr, in.Terminal = &stdin{t: t}, streamWriter{t, false}, streamWriter{t, true}, t
+	go t.read()
 	return fault.ToStatus(cmd.Run(ctx, in))
 }
 
@@ -96,35 +95,23 @@ func bind(c Command, values []string) map[string][]string {
 	return out
 }
 
-// maxInput is how many pieces of input may wait for a command that does not read them: it
-// may be asking a question instead, whose answer comes after them.
-const maxInput = 16
-
 // remote is the Terminal of a command that runs in a plugin.
 type remote struct {
-	stream  execStream
-	mu      sync.Mutex // one Send at a time
-	answers chan *pluginv1.PromptAnswer
-	input   chan []byte
-	once    sync.Once
-	asked   chan struct{} // closed by the first Prompt
+	stream   execStream
+	mu       sync.Mutex // one Send at a time
+	answers  chan *pluginv1.PromptAnswer
+	input    chan []byte // the piece that was asked for
+	inputErr error       // why the input has ended; set before input is closed
 }
 
 // read hands input and answers on until the host closes the stream, which ends
 // with the command at the latest.
-func (t *remote) read(stdin *io.PipeWriter) {
-	end := make(chan error, 1) // why the input ended; the first reason counts
-	go func() {
-		for b := range t.input {
-			_, _ = stdin.Write(b) // fails once the command has ended
-		}
-		stdin.CloseWithError(<-end)
-	}()
+func (t *remote) read() {
+	defer close(t.answers)
 	open := true
-	finish := func(err error) {
+	end := func(err error) {
 		if open {
-			open = false
-			end <- err
+			open, t.inputErr = false, err
 			close(t.input)
 		}
 	}
@@ -134,8 +121,7 @@ func (t *remote) read(stdin *io.PipeWriter) {
 			if errors.Is(err, io.EOF) {
 				err = nil
 			}
-			finish(err)
-			close(t.answers)
+			end(err)
 			return
 		}
 		if m.Answer != nil {
@@ -144,31 +130,65 @@ func (t *remote) read(stdin *io.PipeWriter) {
 			case <-t.stream.Context().Done():
 			}
 		}
-		if len(m.Stdin) > 0 && open && !t.feed(m.Stdin) {
-			finish(fault.New(fault.TooBig, "the command asked a question, but too much input was already waiting"))
+		if len(m.Stdin) > 0 && open {
+			select {
+			case t.input <- m.Stdin:
+			case <-t.stream.Context().Done():
+			}
+		}
+		if m.StdinError != "" {
+			end(fault.New(fault.Unavailable, "%s", m.StdinError))
 		}
 		if m.StdinClosed {
-			finish(nil)
+			end(nil)
 		}
 	}
 }
 
-// feed queues a piece of input. It waits for room, unless the command has asked something:
-// then it may be waiting for an answer; false when there is no room.
-func (t *remote) feed(b []byte) bool {
-	select {
-	case t.input <- b:
-		return true
-	case <-t.stream.Context().Done():
-		return true
-	case <-t.asked:
+// stdin is the input of a command: it asks the host for a piece whenever the command reads.
+type stdin struct {
+	t    *remote
+	rest []byte
+}
+
+// Read implements io.Reader.
+func (s *stdin) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
 	}
+	if len(s.rest) == 0 {
+		if err := s.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, s.rest)
+	s.rest = s.rest[n:]
+	return n, nil
+}
+
+// next waits for a piece.
+func (s *stdin) next() error {
 	select {
-	case t.input <- b:
-		return true
+	case b, ok := <-s.t.input: // at the end the host is not asked again
+		return s.take(b, ok)
 	default:
-		return false
 	}
+	if err := s.t.send(&pluginv1.ExecuteResponse{ReadStdin: true}); err != nil {
+		return fault.FromStatus(err)
+	}
+	select {
+	case b, ok := <-s.t.input:
+		return s.take(b, ok)
+	case <-s.t.stream.Context().Done():
+		return s.t.stream.Context().Err()
+	}
+}
+
+func (s *stdin) take(b []byte, ok bool) error {
+	if s.rest = b; ok {
+		return nil
+	}
+	return cmp.Or(s.t.inputErr, io.EOF)
 }
 
 func (t *remote) send(m *pluginv1.ExecuteResponse) error {
@@ -178,7 +198,6 @@ func (t *remote) send(m *pluginv1.ExecuteResponse) error {
 }
 
 func (t *remote) Prompt(ctx context.Context, text string, echo bool) (string, error) {
-	t.once.Do(func() { close(t.asked) })
 	if err := t.send(&pluginv1.ExecuteResponse{Prompt: &pluginv1.Prompt{Text: text, Echo: echo}}); err != nil {
 		return "", fault.FromStatus(err)
 	}

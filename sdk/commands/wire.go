@@ -10,7 +10,7 @@ import (
 func ToProto(table []Command) []*pluginv1.Command {
 	out := make([]*pluginv1.Command, 0, len(table))
 	for _, c := range table {
-		p := &pluginv1.Command{Name: c.Name, Summary: c.Summary, Help: c.Help, Safe: c.Safe}
+		p := &pluginv1.Command{Name: c.Name, Summary: c.Summary, Help: c.Help, Safe: c.Safe, PullsStdin: true}
 		for _, a := range c.Arguments {
 			p.Arguments = append(p.Arguments, &pluginv1.Argument{Name: a.Name, Help: a.Help, Required: a.Required,
 				Repeated: a.Repeated, Values: a.Values, Type: string(a.Type), Completes: a.Complete != nil})
@@ -37,6 +37,9 @@ func FromProto(in []*pluginv1.Command, c *Client) []Command {
 			return func(ctx context.Context, prefix string) []string { return c.Complete(ctx, name, parameter, prefix) }
 		}
 		cmd := Command{Name: name, Summary: p.Summary, Help: p.Help, Safe: p.Safe, Run: c.Execute}
+		if !p.PullsStdin {
+			cmd.Run = c.executeFed
+		}
 		for _, a := range p.Arguments {
 			cmd.Arguments = append(cmd.Arguments, Argument{Name: a.Name, Help: a.Help, Required: a.Required,
 				Repeated: a.Repeated, Values: a.Values, Type: Type(a.Type), Complete: complete(a.Name, a.Completes)})

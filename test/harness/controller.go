@@ -29,6 +29,7 @@ type Options struct {
 	Files   map[string]string // written into etc of the home before the first start
 	Args    []string          // of ctld; of a flag that is given twice the later one counts
 	Environ []string          // besides that of the test; the later one counts
+	Before  []string          // program with arguments that runs ctld, such as unshare
 	// whose id ctld and ctl run with, when the test is root; 0 = as the test. Bin must be open to it
 	User int
 }
@@ -123,8 +124,8 @@ func (c *Controller) write() {
 }
 
 func command(o Options, home string, args []string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(o.Bin, "ctld"),
-		append([]string{"--home", home, "--http", "127.0.0.1:0", "--ssh", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, args...)...)
+	words := slices.Concat(o.Before, []string{filepath.Join(o.Bin, "ctld"), "--home", home, "--http", "127.0.0.1:0", "--ssh", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, args)
+	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env = append(append(os.Environ(), "CTL_ADMIN_PASSWORD=admin", "CTL_USER_PASSWORD=user"), o.Environ...)
 	cmd.SysProcAttr = o.attributes()
 	return cmd
@@ -173,7 +174,7 @@ func (c *Controller) Address(listener string) string {
 	return strings.TrimSpace(string(address))
 }
 
-// PID is the process id of ctld.
+// PID is the process id of ctld, or of the program before it.
 func (c *Controller) PID() int { return c.program.PID }
 
 // Kill is kill -9.

@@ -44,6 +44,7 @@ type Manager struct {
 	log       *slog.Logger
 	sums      process.Sums
 	keeper    *process.Keeper // nil = processes are not isolated
+	lock      *process.RunLock
 	bulkheads *bulkheads
 
 	mu      sync.Mutex
@@ -56,7 +57,7 @@ type Manager struct {
 	orders  atomic.Uint64 // to start, stop or replace a plugin, so far
 }
 
-// New returns a manager without plugins. It sweeps away what a controller that died
+// New returns a manager without plugins. It sweeps away what a controller of the same directory that died
 // has left; it fails when another one is using the directory.
 func New(o Options) (*Manager, error) {
 	dir, err := process.RunDir(o.RunDir)
@@ -73,12 +74,18 @@ func New(o Options) (*Manager, error) {
 		m.elsewhere = true
 		m.log.Debug("sockets of plugins lie elsewhere because the home's path is long", "dir", dir)
 	}
-	if err := process.Sweep(dir, m.log); err != nil {
+	if m.lock, err = process.LockRunDir(dir); err != nil {
+		return nil, err
+	}
+	if err := m.lock.Sweep(m.log); err != nil {
+		m.lock.Release(m.elsewhere)
 		return nil, err
 	}
 	if o.Isolation == "on" || o.Isolation == "required" {
-		m.keeper = process.NewKeeper(o.Quota)
+		m.keeper = process.NewKeeper(o.Quota, m.lock)
 		if err := m.keeper.Pass(m.home(), o.DataDir, dir); err != nil {
+			m.keeper.Close()
+			m.lock.Release(m.elsewhere)
 			return nil, err
 		}
 		if have, _ := m.keeper.Measure(); len(have.Missing) > 0 {
@@ -238,8 +245,6 @@ func (m *Manager) Close(ctx context.Context) error {
 	err := g.Wait()
 	m.keeper.Close()
 	m.bus.Close()
-	if m.elsewhere {
-		_ = os.Remove(m.runDir) // fails while a process that would not end has its socket there
-	}
+	m.lock.Release(m.elsewhere) // its directory stays while a process that would not end has its socket there
 	return err
 }

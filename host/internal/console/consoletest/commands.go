@@ -52,6 +52,7 @@ func (c *Commands) Commands() []commands.Command {
 			_, err := io.Copy(in.Stdout, in.Stdin)
 			return err
 		}},
+		{Name: "test:both", Summary: "copy its input and ask", Options: []commands.Option{{Name: "first", Help: "ask first", Type: commands.Bool}}, Run: both},
 		{Name: "path:read", Summary: "show a file", Arguments: []commands.Argument{{Name: "path", Help: "it", Type: commands.File, Required: true}},
 			Run: func(_ context.Context, in *commands.Invocation) error {
 				b, err := os.ReadFile(in.Positional[0])
@@ -130,6 +131,22 @@ func login(ctx context.Context, in *commands.Invocation) error {
 	return in.Emit(map[string]any{"user": in.Option("user"), "length": len(pw), "caller": in.Caller.User}, func() string {
 		return fmt.Sprintf("%s gave %d characters to %s\n", in.Option("user"), len(pw), in.Caller.User)
 	})
+}
+
+func both(ctx context.Context, in *commands.Invocation) error {
+	ask := func() error {
+		answer, err := in.Prompt(ctx, "Sure? ", true)
+		in.Printf("answer %q\n", answer)
+		return err
+	}
+	read := func() error {
+		_, err := io.Copy(in.Stdout, in.Stdin)
+		return err
+	}
+	if in.Flag("first") {
+		return errors.Join(ask(), read())
+	}
+	return errors.Join(read(), ask())
 }
 
 func fail(_ context.Context, in *commands.Invocation) error {

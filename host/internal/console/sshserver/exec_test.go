@@ -23,6 +23,9 @@ func TestExec(t *testing.T) {
 		{"test:fail internal", "", "", "error: it failed [2J\n", 1},
 		{"test:login --user x", "geheim\n", "x gave 6 characters to local\n", "Password: ", 0},
 		{"test:login --user x", "", "", "the input has ended", 5},
+		{"test:both", "data\n", "data\nanswer \"\"\n", "its input is data: run it in a terminal", 5},
+		{"test:both --first", "yes\ndata\n", "answer \"yes\"\n", "so it is no data", 5},
+		{"test:both --first", strings.Repeat("yes\n", 50<<10), "answer \"\"\n", "which are data and no answer", 5},
 		{"test:many | head -1", "", "1\n", "", 0},
 		{"test:work", "", "done\n", "", 0},
 		{"nonsense", "", "", "there is no command nonsense", 3},
@@ -32,7 +35,7 @@ func TestExec(t *testing.T) {
 			t.Errorf("%s: code %d, out %q, err %q", x.line, code, out, errs)
 		}
 	}
-	if a := s.Audited(); len(a) != 9 || a[0].Caller.User != "local" || a[2].Code != 4 {
+	if a := s.Audited(); len(a) != 12 || a[0].Caller.User != "local" || a[2].Code != 4 {
 		t.Errorf("audited %+v", a)
 	}
 }

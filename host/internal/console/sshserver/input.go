@@ -6,89 +6,65 @@ import (
 	"strings"
 	"sync"
 
-	"ctl.internal/host/internal/console/syntax"
+	"ctl.internal/sdk/fault"
 )
 
-// input is what is piped into a session without a terminal. A command of a plugin
-// is fed with it before anybody knows whether it wants it; when it asks a question
-// instead, the answers are still taken from the beginning.
+// maxAnswers bounds in bytes what may wait in the input when a question is answered from it: more than that is data.
+// Programs write into pipes at least twice as much at once when they have more.
+const maxAnswers = 2 << 10
+
+// input is what is piped into a session without a terminal. It holds data for the command or answers to its
+// questions, never both: the first use of it decides.
 type input struct {
-	r     io.Reader
+	r io.Reader
+
+	mu    sync.Mutex // held while the use is decided
+	use   use
 	lines *bufio.Reader // of answers
-
-	mu      sync.Mutex
-	cond    *sync.Cond
-	kept    []byte // from the offset base on
-	base    int64
-	read    int64 // how far the command was fed
-	asked   int64 // how far lines has read for answers
-	filling bool
-	err     error
 }
 
-func newInput(r io.Reader) *input {
-	in := &input{r: r}
-	in.cond = sync.NewCond(&in.mu)
-	in.lines = bufio.NewReaderSize(answers{in}, syntax.MaxLine)
-	return in
-}
+// use is what an input holds.
+type use int
 
-// fillLocked waits until there is more after an offset, or the end. One reader
-// fills for both.
-func (in *input) fillLocked(at *int64) {
-	for in.base+int64(len(in.kept)) <= *at && in.err == nil {
-		if in.filling {
-			in.cond.Wait()
-			continue
-		}
-		in.filling = true
-		in.mu.Unlock()
-		b := make([]byte, 32<<10)
-		n, err := in.r.Read(b)
-		in.mu.Lock()
-		in.filling = false
-		in.kept = append(in.kept, b[:n]...)
-		in.err = err
-		in.cond.Broadcast()
-	}
-}
+const (
+	unused use = iota
+	data
+	answers
+)
 
-// trimLocked forgets what was fed, but for the length of an answer.
-func (in *input) trimLocked() {
-	in.asked = max(in.asked, in.read-syntax.MaxLine)
-	if cut := min(in.asked, in.read) - in.base; cut > 0 {
-		in.kept = append(in.kept[:0], in.kept[cut:]...)
-		in.base += cut
-	}
-}
+func newInput(r io.Reader) *input { return &input{r: r, lines: bufio.NewReaderSize(r, 4*maxAnswers)} }
 
-// from reads from an offset on, which it advances.
-func (in *input) from(at *int64, p []byte) (int, error) {
+// decide reports whether the input may be used as asked.
+func (in *input) decide(want use) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.fillLocked(at)
-	n := copy(p, in.kept[min(*at-in.base, int64(len(in.kept))):])
-	*at += int64(n)
-	in.trimLocked()
-	if n == 0 && len(p) > 0 {
-		return 0, in.err
+	if in.use == unused {
+		in.use = want
 	}
-	return n, nil
+	return in.use == want
 }
 
 // Read feeds the command.
-func (in *input) Read(p []byte) (int, error) { return in.from(&in.read, p) }
-
-// answers reads what answers are taken from.
-type answers struct{ *input }
-
-func (a answers) Read(p []byte) (int, error) { return a.from(&a.asked, p) }
+func (in *input) Read(p []byte) (int, error) {
+	if !in.decide(data) {
+		return 0, fault.New(fault.Unavailable, "the input was read for the answer to a question, so it is no data: "+
+			"run the command in a terminal, where questions are asked, or give it the data as a file")
+	}
+	return in.r.Read(p)
+}
 
 // answer takes a line as the answer to a question.
 func (in *input) answer() (string, error) {
-	line, _ := in.lines.ReadSlice('\n') // an error with text: the last line, or one that is too long
+	if !in.decide(answers) {
+		return "", fault.New(fault.Unavailable, "the command asks a question, and its input is data: run it in a terminal, where the question is asked")
+	}
+	line, err := in.lines.ReadSlice('\n') // an error with text: the last line, or one that is too long
+	if len(line)+in.lines.Buffered() > maxAnswers {
+		return "", fault.New(fault.Unavailable, "the command asks a question, and more than %d bytes are piped in, which are data and no answer: "+
+			"run it in a terminal, where the question is asked", maxAnswers)
+	}
 	if len(line) == 0 {
-		return "", io.EOF
+		return "", err
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r"), nil
 }

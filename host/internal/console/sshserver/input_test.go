@@ -1,20 +1,20 @@
 package sshserver
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
 
-	"ctl.internal/host/internal/console/syntax"
+	"ctl.internal/sdk/fault"
 )
 
-func TestInput(t *testing.T) {
-	for _, r := range []func(io.Reader) io.Reader{func(r io.Reader) io.Reader { return r }, iotest.OneByteReader, iotest.DataErrReader} {
+var readers = []func(io.Reader) io.Reader{func(r io.Reader) io.Reader { return r }, iotest.OneByteReader, iotest.DataErrReader}
+
+func TestInputHoldsAnswers(t *testing.T) {
+	for _, r := range readers {
 		in := newInput(r(strings.NewReader("one\r\ntwo\nthree")))
-		if all, err := io.ReadAll(in); err != nil || string(all) != "one\r\ntwo\nthree" {
-			t.Errorf("fed %q, %v", all, err)
-		}
 		for _, want := range []string{"one", "two", "three"} {
 			if got, err := in.answer(); err != nil || got != want {
 				t.Errorf("answer %q, %v; want %q", got, err, want)
@@ -23,29 +23,40 @@ func TestInput(t *testing.T) {
 		if got, err := in.answer(); err != io.EOF {
 			t.Errorf("answer %q, %v after the end", got, err)
 		}
+		if rest, err := io.ReadAll(in); len(rest) > 0 || fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("the command is fed %q, %v: answers must not be repeated", rest, err)
+		}
 	}
 }
 
-// What a command reads does not pile up for answers without a question.
-func TestInputIsBounded(t *testing.T) {
-	in := newInput(io.LimitReader(endless{}, 8<<20))
-	n, err := io.Copy(io.Discard, struct{ io.Reader }{in})
-	if n != 8<<20 || err != nil {
-		t.Errorf("fed %d, %v", n, err)
-	}
-	if len(in.kept) > syntax.MaxLine {
-		t.Errorf("keeps %d bytes", len(in.kept))
-	}
-	if got, err := newInput(endless{}).answer(); err != nil || len(got) < syntax.MaxLine {
-		t.Errorf("a line without end: %d bytes, %v", len(got), err)
+func TestInputHoldsData(t *testing.T) {
+	for _, r := range readers {
+		in := newInput(r(strings.NewReader("one\ntwo\n")))
+		if _, err := in.Read(make([]byte, 1)); err != nil {
+			t.Error(err)
+		}
+		if got, err := in.answer(); fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("answered with data: %q, %v", got, err)
+		}
+		if all, err := io.ReadAll(in); err != nil || string(all) != "ne\ntwo\n" {
+			t.Errorf("fed %q, %v", all, err)
+		}
 	}
 }
 
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 'x'
+func TestMuchInputIsNoAnswer(t *testing.T) {
+	var lines strings.Builder
+	for i := range 40000 {
+		fmt.Fprintln(&lines, i)
 	}
-	return len(p), nil
+	for name, text := range map[string]string{
+		"without a line end":                      strings.Repeat("x", 200<<10),
+		"in short lines":                          lines.String(),
+		"in one write of a program that has more": lines.String()[:4096],
+		"one long line":                           strings.Repeat("x", maxAnswers) + "\n",
+	} {
+		if got, err := newInput(strings.NewReader(text)).answer(); fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("%s: answered with %.20q, %v", name, got, err)
+		}
+	}
 }

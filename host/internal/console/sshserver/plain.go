@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"sync"
 
@@ -97,7 +98,7 @@ func (c *client) Prompt(ctx context.Context, text string, echo bool) (string, er
 	}
 	fmt.Fprint(c.ch.Stderr(), text)
 	line, err := waitFor(ctx, c.stdin.answer) // ends with the channel, which closes when the command returns
-	if err != nil && ctx.Err() == nil {
+	if errors.Is(err, io.EOF) {
 		return "", fault.New(fault.Unavailable, "this command asks something and the input has ended")
 	}
 	return line, err

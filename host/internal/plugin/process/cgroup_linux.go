@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // Quota is what one plugin may take of the machine.
@@ -26,6 +24,7 @@ const hostGroup = "host"
 // groups are control groups of version 2, one for each process of a plugin.
 type groups struct {
 	dir     string // that they are made in; empty = none can be made
+	prefix  string // of the names of those that are of this controller, or of one before it in the same home
 	bounded bool   // they bound memory and processes
 	missing []string
 	quota   Quota
@@ -35,8 +34,8 @@ type groups struct {
 type group struct{ dir string }
 
 // findGroups looks for a place to make groups in: the host's own, which the service manager delegates.
-func findGroups(q Quota) groups {
-	g := groups{quota: q}
+func findGroups(q Quota, l *RunLock) groups {
+	g := groups{quota: q, prefix: "ctl-" + l.ID() + "-"}
 	const needs = "; the unit of the service needs Delegate=cpu memory pids"
 	dir, err := ownGroup()
 	if err != nil {
@@ -46,7 +45,8 @@ func findGroups(q Quota) groups {
 	if filepath.Base(dir) == hostGroup {
 		dir = filepath.Dir(dir)
 	}
-	probe := filepath.Join(dir, fmt.Sprintf("ctl-%d-probe", os.Getpid()))
+	probe := filepath.Join(dir, g.prefix+"probe")
+	_ = os.Remove(probe) // of a controller that was ended here
 	if err := os.Mkdir(probe, 0o755); err != nil {
 		g.missing = []string{"control groups: " + err.Error() + needs}
 		return g
@@ -90,16 +90,14 @@ func (g groups) enable() error {
 	return control()
 }
 
-// sweep removes the groups of hosts that have died, with what is left in them.
+// sweep removes the groups that controllers of this home have left, with what is left in them. They have ended: the
+// run directory is locked.
 func (g groups) sweep() {
-	left, _ := filepath.Glob(filepath.Join(g.dir, "ctl-*-*"))
+	left, _ := filepath.Glob(filepath.Join(g.dir, g.prefix+"*"))
 	for _, dir := range left {
-		pid, err := strconv.Atoi(strings.Split(filepath.Base(dir), "-")[1])
-		if err == nil && unix.Kill(pid, 0) == unix.ESRCH {
-			old := &group{dir}
-			old.kill()
-			old.remove()
-		}
+		old := &group{dir}
+		old.kill()
+		old.remove()
 	}
 }
 
@@ -108,7 +106,7 @@ func (g groups) add(pid, number int) *group {
 	if g.dir == "" {
 		return nil
 	}
-	dir := filepath.Join(g.dir, fmt.Sprintf("ctl-%d-%d", os.Getpid(), number))
+	dir := filepath.Join(g.dir, fmt.Sprintf("%s%d-%d", g.prefix, os.Getpid(), number))
 	if os.Mkdir(dir, 0o755) != nil {
 		return nil
 	}

@@ -290,7 +290,7 @@ func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
 
 // asOwnUser makes the acts as a user of plugins, which in places needs no Landlock to be refused.
 func asOwnUser(t *testing.T, base, home, own string, run func(*Isolate) string) {
-	k := NewKeeper(Quota{})
+	k := NewKeeper(Quota{}, locked(t, t.TempDir()))
 	defer k.Close()
 	uid, err := k.User(own)
 	if err != nil {

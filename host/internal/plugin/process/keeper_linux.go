@@ -30,10 +30,11 @@ type Keeper struct {
 	number  int            // of control groups, so far
 }
 
-// NewKeeper makes the host the parent of all orphans of its plugins, and prepares control groups as far as it may.
-func NewKeeper(q Quota) *Keeper {
+// NewKeeper makes the host the parent of all orphans of its plugins, and prepares control groups as far as it may. A
+// run directory has one Keeper.
+func NewKeeper(q Quota, l *RunLock) *Keeper {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // since Linux 3.4
-	k := &Keeper{groups: findGroups(q), noUsers: noUsers(), signals: make(chan os.Signal, 1), over: make(chan struct{}), plugins: map[int]uint64{}}
+	k := &Keeper{groups: findGroups(q, l), noUsers: noUsers(), signals: make(chan os.Signal, 1), over: make(chan struct{}), plugins: map[int]uint64{}}
 	signal.Notify(k.signals, syscall.SIGCHLD)
 	go func() {
 		defer close(k.over)

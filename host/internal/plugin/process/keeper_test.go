@@ -83,7 +83,7 @@ func isolating(t *testing.T) *Keeper {
 	if have, strong := new(Keeper).Measure(); !strong {
 		t.Skipf("SKIPPED, NOT TESTED: the peer, a kernel that isolates, lacks %s", strings.Join(have.Missing, "; "))
 	}
-	k := NewKeeper(Quota{})
+	k := NewKeeper(Quota{}, locked(t, t.TempDir()))
 	t.Cleanup(k.Close)
 	return k
 }
@@ -122,7 +122,7 @@ func TestNothingOfAProcessIsLeft(t *testing.T) {
 			if startTime(second) != 0 {
 				t.Error("a child of the second is left")
 			}
-			if left, _ := filepath.Glob(filepath.Join(k.groups.dir, fmt.Sprintf("ctl-%d-*", os.Getpid()))); groups && len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(k.groups.dir, k.groups.prefix+"*")); groups && len(left) > 0 {
 				t.Errorf("control groups are left: %v", left)
 			}
 		})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // A unix socket's path has 108 bytes with its closing zero.
@@ -32,8 +34,10 @@ func RunDir(want string) (string, error) {
 	if len(abs)+socketSuffix <= maxSocketPath {
 		return abs, privateDir(abs, os.Geteuid())
 	}
-	sum := sha256.Sum256([]byte(abs))
-	name := "ctl-" + hex.EncodeToString(sum[:6])
+	name, err := shortName(abs)
+	if err != nil {
+		return "", err
+	}
 	for _, base := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir(), "/tmp"} {
 		dir := filepath.Join(base, name)
 		if base == "" || len(dir)+socketSuffix > maxSocketPath {
@@ -45,6 +49,19 @@ func RunDir(want string) (string, error) {
 	}
 	return "", fmt.Errorf("the path %s is too long for sockets (at most %d bytes) and no shorter directory could be created: choose a shorter --home",
 		abs, maxSocketPath-socketSuffix)
+}
+
+// shortName stands for a directory, which it makes: in two mount namespaces one path may be two directories.
+func shortName(path string) (string, error) {
+	if err := privateDir(path, os.Geteuid()); err != nil {
+		return "", err
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", path, st.Dev, st.Ino))
+	return "ctl-" + hex.EncodeToString(sum[:6]), nil
 }
 
 // privateDir makes a directory that only one user can enter, or checks that it is so. Root gives it to the user when it

@@ -14,24 +14,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sweep removes what a host that died left in the run directory: the sockets, and
-// processes that outlived it. A process is ended only if pid, start time and
-// executable are those of the record. It fails when another host is using the
-// directory.
-func Sweep(runDir string, log *slog.Logger) error {
-	dirs, err := filepath.Glob(filepath.Join(runDir, "*", "p*", recordFile))
+// Sweep removes what a host that died left in the directory: the sockets, and
+// processes that outlived it. A process is ended only if the record was written in this
+// PID namespace since the machine was started, and pid, start time and executable are
+// those of the record.
+func (l *RunLock) Sweep(log *slog.Logger) error {
+	files, err := filepath.Glob(filepath.Join(l.dir, "*", "p*", recordFile))
 	if err != nil {
 		return err
 	}
-	for _, file := range dirs {
-		if err := sweepOne(file, log); err != nil {
-			return err
-		}
+	for _, file := range files {
+		sweepOne(file, log)
 	}
 	// What is left are sockets, and directories without a record: the host died
 	// between making and writing it. Anything else is not ours.
 	for _, pattern := range []string{"p*", "host.sock"} {
-		left, err := filepath.Glob(filepath.Join(runDir, "*", pattern))
+		left, err := filepath.Glob(filepath.Join(l.dir, "*", pattern))
 		if err != nil {
 			return err
 		}
@@ -43,25 +41,21 @@ func Sweep(runDir string, log *slog.Logger) error {
 	return nil
 }
 
-func sweepOne(file string, log *slog.Logger) error {
+func sweepOne(file string, log *slog.Logger) {
 	var r record
 	b, err := os.ReadFile(file)
 	if err != nil || json.Unmarshal(b, &r) != nil {
-		return nil // unreadable: nothing is known, so nothing is killed
+		return // unreadable: nothing is known, so nothing is killed
 	}
-	if r.Host.PID != os.Getpid() && r.Host.alive() {
-		return fmt.Errorf("the run directory %s is in use by another controller, process %d",
-			filepath.Dir(filepath.Dir(filepath.Dir(file))), r.Host.PID)
+	if !r.alive() {
+		return
 	}
-	if r.alive() {
-		log.Warn("a plugin process has outlived its controller and is ended", "pid", r.PID, "executable", r.Executable)
-		if pg, err := unix.Getpgid(r.PID); err == nil && pg == r.PID {
-			_ = unix.Kill(-r.PID, unix.SIGKILL)
-		} else {
-			_ = unix.Kill(r.PID, unix.SIGKILL)
-		}
+	log.Warn("a plugin process has outlived its controller and is ended", "pid", r.PID, "executable", r.Executable)
+	if pg, err := unix.Getpgid(r.PID); err == nil && pg == r.PID {
+		_ = unix.Kill(-r.PID, unix.SIGKILL)
+	} else {
+		_ = unix.Kill(r.PID, unix.SIGKILL)
 	}
-	return nil
 }
 
 const recordFile = "process.json"
@@ -70,7 +64,8 @@ const recordFile = "process.json"
 type record struct {
 	ident
 	Executable string `json:"executable"`
-	Host       ident  `json:"host"`
+	Boot       string `json:"boot"`      // since which start of the machine
+	Namespace  string `json:"namespace"` // in which pid is its number
 }
 
 type ident struct {
@@ -79,7 +74,7 @@ type ident struct {
 }
 
 func writeRecord(dir string, pid int) error {
-	r := record{ident: identOf(pid), Host: identOf(os.Getpid())}
+	r := record{ident: ident{PID: pid, StartTime: startTime(pid)}, Boot: bootID(), Namespace: pidNamespace()}
 	r.Executable, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -87,8 +82,6 @@ func writeRecord(dir string, pid int) error {
 	}
 	return os.WriteFile(filepath.Join(dir, recordFile), b, 0o600)
 }
-
-func identOf(pid int) ident { return ident{PID: pid, StartTime: startTime(pid)} }
 
 // startTime returns field 22 of /proc/PID/stat, 0 when there is no such process.
 // The second field may hold blanks and parentheses, so counting begins after it.
@@ -112,7 +105,7 @@ func startTime(pid int) uint64 {
 
 // alive reports whether the very process of the record runs still.
 func (r record) alive() bool {
-	if !r.ident.alive() {
+	if r.Boot == "" || r.Boot != bootID() || r.Namespace == "" || r.Namespace != pidNamespace() || !r.ident.alive() {
 		return false
 	}
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", r.PID))

@@ -22,6 +22,10 @@ func TestSweepEndsOnlyTheVeryProcess(t *testing.T) {
 		{"the very process", func(*record) {}, true},
 		{"another start time", func(r *record) { r.StartTime++ }, false},
 		{"another executable", func(r *record) { r.Executable = "/bin/other" }, false},
+		{"another namespace", func(r *record) { r.Namespace = "pid:[1]" }, false},
+		{"no namespace", func(r *record) { r.Namespace = "" }, false},
+		{"before the machine was started", func(r *record) { r.Boot = "x" }, false},
+		{"no boot id", func(r *record) { r.Boot = "" }, false},
 		{"no start time", func(r *record) { r.StartTime = 0 }, false},
 		{"process 1", func(r *record) { r.PID = 1 }, false},
 		{"process 0", func(r *record) { r.PID = 0 }, false},
@@ -42,9 +46,7 @@ func TestSweepEndsOnlyTheVeryProcess(t *testing.T) {
 				t.Fatal(err)
 			}
 			edit(t, filepath.Join(dir, recordFile), c.change)
-			if err := Sweep(run, slog.New(slog.DiscardHandler)); err != nil {
-				t.Fatal(err)
-			}
+			sweep(t, run)
 			if !c.killed {
 				_ = cmd.Process.Signal(syscall.SIGTERM)
 			}
@@ -53,11 +55,31 @@ func TestSweepEndsOnlyTheVeryProcess(t *testing.T) {
 			if (by == syscall.SIGKILL) != c.killed {
 				t.Errorf("ended by %v", by)
 			}
-			if left, _ := os.ReadDir(run); len(left) > 0 {
+			if left, err := os.ReadDir(run); err == nil {
 				t.Errorf("left: %v", left)
 			}
 		})
 	}
+}
+
+// sweep does what the next controller of the run directory does first.
+func sweep(t *testing.T, run string) {
+	t.Helper()
+	l := locked(t, run)
+	if err := l.Sweep(slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	l.Release(true)
+}
+
+func locked(t *testing.T, run string) *RunLock {
+	t.Helper()
+	l, err := LockRunDir(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Release(false) })
+	return l
 }
 
 func edit(t *testing.T, file string, change func(*record)) {
@@ -90,9 +112,7 @@ func TestSweepSurvivesDamagedRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := Sweep(run, slog.New(slog.DiscardHandler)); err != nil {
-		t.Error(err)
-	}
+	sweep(t, run)
 }
 
 func TestAProcessNobodyWaitedForIsNotAlive(t *testing.T) {

@@ -100,10 +100,11 @@ func (k *Keeper) User(dataDir string) (int, error) {
 	return mine, privateDir(dataDir, mine)
 }
 
-// freeUser begins to look at a place of its own for each directory, so that controllers on one machine seldom share a
-// user.
+// freeUser begins to look at a place of its own for each directory, and leaves out users that processes have, so that
+// controllers on one machine seldom share a user.
 func freeUser(dataDir string, taken map[int]bool) (int, error) {
 	const n = lastUser - firstUser + 1
+	addRunning(taken)
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(dataDir))
 	for i := range uint32(n) {
@@ -113,6 +114,16 @@ func freeUser(dataDir string, taken map[int]bool) (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("all numbers from %d to %d are in use", firstUser, lastUser)
+}
+
+// addRunning adds the users of the processes that can be seen: those of plugins of other controllers among them.
+func addRunning(taken map[int]bool) {
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range processes {
+		if uid := statusNumber(filepath.Base(dir), "Uid:"); uid >= firstUser && uid <= lastUser {
+			taken[uid] = true
+		}
+	}
 }
 
 func owner(info fs.FileInfo) int {

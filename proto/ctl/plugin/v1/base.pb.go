@@ -766,7 +766,9 @@ type Command struct {
 	Arguments []*Argument `protobuf:"bytes,4,rep,name=arguments,proto3" json:"arguments,omitempty"`
 	Options   []*Option   `protobuf:"bytes,5,rep,name=options,proto3" json:"options,omitempty"`
 	// The command changes nothing and may be repeated after a crash.
-	Safe          bool `protobuf:"varint,6,opt,name=safe,proto3" json:"safe,omitempty"`
+	Safe bool `protobuf:"varint,6,opt,name=safe,proto3" json:"safe,omitempty"`
+	// The command asks for each piece of its input by ExecuteResponse.read_stdin.
+	PullsStdin    bool `protobuf:"varint,20,opt,name=pulls_stdin,json=pullsStdin,proto3" json:"pulls_stdin,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -839,6 +841,13 @@ func (x *Command) GetOptions() []*Option {
 func (x *Command) GetSafe() bool {
 	if x != nil {
 		return x.Safe
+	}
+	return false
+}
+
+func (x *Command) GetPullsStdin() bool {
+	if x != nil {
+		return x.PullsStdin
 	}
 	return false
 }
@@ -1499,14 +1508,16 @@ const file_ctl_plugin_v1_base_proto_rawDesc = "" +
 	"\x06target\x18\x02 \x01(\tR\x06target\">\n" +
 	"\x0eRouteParameter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
-	"\asegment\x18\x02 \x01(\tR\asegment\"\xc7\x01\n" +
+	"\asegment\x18\x02 \x01(\tR\asegment\"\xe8\x01\n" +
 	"\aCommand\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\asummary\x18\x02 \x01(\tR\asummary\x12\x12\n" +
 	"\x04help\x18\x03 \x01(\tR\x04help\x125\n" +
 	"\targuments\x18\x04 \x03(\v2\x17.ctl.plugin.v1.ArgumentR\targuments\x12/\n" +
 	"\aoptions\x18\x05 \x03(\v2\x15.ctl.plugin.v1.OptionR\aoptions\x12\x12\n" +
-	"\x04safe\x18\x06 \x01(\bR\x04safe\"\xb4\x01\n" +
+	"\x04safe\x18\x06 \x01(\bR\x04safe\x12\x1f\n" +
+	"\vpulls_stdin\x18\x14 \x01(\bR\n" +
+	"pullsStdin\"\xb4\x01\n" +
 	"\bArgument\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04help\x18\x02 \x01(\tR\x04help\x12\x1a\n" +

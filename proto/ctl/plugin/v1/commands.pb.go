@@ -22,12 +22,16 @@ const (
 )
 
 type ExecuteRequest struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	Start       *ExecuteStart          `protobuf:"bytes,1,opt,name=start,proto3" json:"start,omitempty"`
-	Stdin       []byte                 `protobuf:"bytes,2,opt,name=stdin,proto3" json:"stdin,omitempty"`
-	StdinClosed bool                   `protobuf:"varint,3,opt,name=stdin_closed,json=stdinClosed,proto3" json:"stdin_closed,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Start *ExecuteStart          `protobuf:"bytes,1,opt,name=start,proto3" json:"start,omitempty"`
+	// The next piece of the input: for each ExecuteResponse.read_stdin one, if the command's pulls_stdin is true, otherwise
+	// all of it at once.
+	Stdin       []byte `protobuf:"bytes,2,opt,name=stdin,proto3" json:"stdin,omitempty"`
+	StdinClosed bool   `protobuf:"varint,3,opt,name=stdin_closed,json=stdinClosed,proto3" json:"stdin_closed,omitempty"`
 	// Answer to the prompt that was asked last.
-	Answer        *PromptAnswer `protobuf:"bytes,4,opt,name=answer,proto3" json:"answer,omitempty"`
+	Answer *PromptAnswer `protobuf:"bytes,4,opt,name=answer,proto3" json:"answer,omitempty"`
+	// With stdin_closed: why the input cannot be read to its end, empty at its end.
+	StdinError    string `protobuf:"bytes,5,opt,name=stdin_error,json=stdinError,proto3" json:"stdin_error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -88,6 +92,13 @@ func (x *ExecuteRequest) GetAnswer() *PromptAnswer {
 		return x.Answer
 	}
 	return nil
+}
+
+func (x *ExecuteRequest) GetStdinError() string {
+	if x != nil {
+		return x.StdinError
+	}
+	return ""
 }
 
 type PromptAnswer struct {
@@ -234,8 +245,11 @@ type ExecuteResponse struct {
 	Stdout []byte                 `protobuf:"bytes,1,opt,name=stdout,proto3" json:"stdout,omitempty"`
 	Stderr []byte                 `protobuf:"bytes,2,opt,name=stderr,proto3" json:"stderr,omitempty"`
 	// A status line on a terminal. The next one replaces it; an empty one clears it.
-	Progress      *Progress `protobuf:"bytes,3,opt,name=progress,proto3" json:"progress,omitempty"`
-	Prompt        *Prompt   `protobuf:"bytes,4,opt,name=prompt,proto3" json:"prompt,omitempty"`
+	Progress *Progress `protobuf:"bytes,3,opt,name=progress,proto3" json:"progress,omitempty"`
+	Prompt   *Prompt   `protobuf:"bytes,4,opt,name=prompt,proto3" json:"prompt,omitempty"`
+	// The command waits for the next piece of its input. A command that has asked a question first gets none: what is
+	// piped in is either answers or data.
+	ReadStdin     bool `protobuf:"varint,5,opt,name=read_stdin,json=readStdin,proto3" json:"read_stdin,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -296,6 +310,13 @@ func (x *ExecuteResponse) GetPrompt() *Prompt {
 		return x.Prompt
 	}
 	return nil
+}
+
+func (x *ExecuteResponse) GetReadStdin() bool {
+	if x != nil {
+		return x.ReadStdin
+	}
+	return false
 }
 
 type Progress struct {
@@ -528,12 +549,14 @@ var File_ctl_plugin_v1_commands_proto protoreflect.FileDescriptor
 
 const file_ctl_plugin_v1_commands_proto_rawDesc = "" +
 	"\n" +
-	"\x1cctl/plugin/v1/commands.proto\x12\rctl.plugin.v1\x1a\x1actl/plugin/v1/common.proto\"\xb1\x01\n" +
+	"\x1cctl/plugin/v1/commands.proto\x12\rctl.plugin.v1\x1a\x1actl/plugin/v1/common.proto\"\xd2\x01\n" +
 	"\x0eExecuteRequest\x121\n" +
 	"\x05start\x18\x01 \x01(\v2\x1b.ctl.plugin.v1.ExecuteStartR\x05start\x12\x14\n" +
 	"\x05stdin\x18\x02 \x01(\fR\x05stdin\x12!\n" +
 	"\fstdin_closed\x18\x03 \x01(\bR\vstdinClosed\x123\n" +
-	"\x06answer\x18\x04 \x01(\v2\x1b.ctl.plugin.v1.PromptAnswerR\x06answer\"@\n" +
+	"\x06answer\x18\x04 \x01(\v2\x1b.ctl.plugin.v1.PromptAnswerR\x06answer\x12\x1f\n" +
+	"\vstdin_error\x18\x05 \x01(\tR\n" +
+	"stdinError\"@\n" +
 	"\fPromptAnswer\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x1c\n" +
 	"\tcancelled\x18\x02 \x01(\bR\tcancelled\"\x9d\x02\n" +
@@ -546,12 +569,14 @@ const file_ctl_plugin_v1_commands_proto_rawDesc = "" +
 	"\x06caller\x18\x06 \x01(\v2\x15.ctl.plugin.v1.CallerR\x06caller\x1a:\n" +
 	"\fOptionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa5\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xc4\x01\n" +
 	"\x0fExecuteResponse\x12\x16\n" +
 	"\x06stdout\x18\x01 \x01(\fR\x06stdout\x12\x16\n" +
 	"\x06stderr\x18\x02 \x01(\fR\x06stderr\x123\n" +
 	"\bprogress\x18\x03 \x01(\v2\x17.ctl.plugin.v1.ProgressR\bprogress\x12-\n" +
-	"\x06prompt\x18\x04 \x01(\v2\x15.ctl.plugin.v1.PromptR\x06prompt\"H\n" +
+	"\x06prompt\x18\x04 \x01(\v2\x15.ctl.plugin.v1.PromptR\x06prompt\x12\x1d\n" +
+	"\n" +
+	"read_stdin\x18\x05 \x01(\bR\treadStdin\"H\n" +
 	"\bProgress\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
 	"\x04done\x18\x02 \x01(\x03R\x04done\x12\x14\n" +
