@@ -63,12 +63,6 @@ func Keep(ctx context.Context) {
 	}
 }
 
-// Kept reports whether Keep was called.
-func Kept(ctx context.Context) bool {
-	c := from(ctx)
-	return c != nil && c.kept
-}
-
 // TakingBack returns a context for taking an operation back, which may last a while after
 // the call's own time is over, but not longer than the role is held.
 func TakingBack(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
