@@ -28,7 +28,6 @@ import (
 type hostile struct {
 	snmpagent.MIB
 	model *simswitch.Switch
-	saved []snmpwire.VarBind // the configuration that a reboot comes back with
 	// act does the n-th SET, counted from 1; nil: as the model does.
 	act  func(h *hostile, n int, list []snmpwire.VarBind) (snmpwire.Status, int)
 	drop atomic.Bool // the answer to the request in hand is lost
@@ -52,13 +51,19 @@ func (h *hostile) Set(list []snmpwire.VarBind) (snmpwire.Status, int) {
 // listen serves the agent until the test ends and returns the switch as drivers get it.
 func (h *hostile) listen(t testing.TB) *switchdriver.Switch {
 	t.Helper()
+	return listen(t, h, &h.drop)
+}
+
+// listen serves a MIB; drop says that the answer in hand is lost.
+func listen(t testing.TB, served snmpagent.MIB, drop *atomic.Bool) *switchdriver.Switch {
+	t.Helper()
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	agent := snmpagent.New(snmpagent.Config{MIB: h, ReadCommunity: "public", WriteCommunity: "private"})
-	var served sync.WaitGroup
-	served.Go(func() {
+	agent := snmpagent.New(snmpagent.Config{MIB: served, ReadCommunity: "public", WriteCommunity: "private"})
+	var work sync.WaitGroup
+	work.Go(func() {
 		buf := make([]byte, 8192)
 		for {
 			n, from, err := conn.ReadFromUDPAddrPort(buf)
@@ -66,13 +71,13 @@ func (h *hostile) listen(t testing.TB) *switchdriver.Switch {
 				return
 			}
 			out := agent.Handle(buf[:n])
-			if h.drop.Swap(false) || out == nil {
+			if drop.Swap(false) || out == nil {
 				continue
 			}
 			_, _ = conn.WriteToUDPAddrPort(out, from)
 		}
 	})
-	t.Cleanup(func() { conn.Close(); served.Wait() })
+	t.Cleanup(func() { conn.Close(); work.Wait() })
 	at := conn.LocalAddr().(*net.UDPAddr)
 	sw := &switchdriver.Switch{NodeId: 0x020000000001, Address: "127.0.0.1", Snmp: access(uint16(at.Port))}
 	sw.Snmp.WriteCommunity = "private"

@@ -28,13 +28,22 @@ type job struct {
 	r, w snmp.Target
 	// look reads what the switch shows after all steps: what their instances hold, and how it is not as asked for
 	// beside them, in words that follow "it shows".
-	look func() (now values, differs string, err error)
-	left bool // something of the change may be left that is not as before
+	look   func() (now values, differs string, err error)
+	named  map[uint32]string // ports that the caller named
+	before map[uint32]place  // what the ports are that the steps touch
+	left   bool              // something of the change may be left that is not as before
 }
 
 // run notes the steps, sends them and reads back all that they assign. When one fails, or the switch does not show
 // what was sent, what shows of it is taken back.
-func (j *job) run(ctx context.Context, steps []step) error {
+func (j *job) run(ctx context.Context, steps []step) (err error) {
+	ports := touched(steps).Sorted()
+	if j.before, err = j.d.places(ctx, j.r, ports); err != nil {
+		return deviceFault(j.sw, err)
+	}
+	if port := j.misplaced(j.before); port != 0 {
+		return fault.Device(fault.InUse, "the ports of switch %s are changing places: port %s is not number %d any more; nothing was sent; try again", switchdriver.Label(j.sw), j.named[port], port)
+	}
 	if err := writes.Begin(ctx, writes.Plan{Steps: records(steps)}); err != nil {
 		return err
 	}
@@ -96,7 +105,11 @@ func (j *job) confirm(ctx context.Context, steps []step) error {
 		if err != nil || differs != "" {
 			return differs, err
 		}
-		return differing(records(steps), now), nil
+		if differs := differing(records(steps), now); differs != "" {
+			return differs, nil
+		}
+		after, err := j.d.places(ctx, j.r, slices.Sorted(maps.Keys(j.before)))
+		return moved(j.before, after), err
 	})
 }
 

@@ -47,6 +47,10 @@ func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c chan
 	if err != nil {
 		return nil, err
 	}
+	j := &job{d: d, sw: sw, r: r, w: w}
+	if err := j.renumber(ctx, &c); err != nil {
+		return nil, err
+	}
 	before, err := d.readVLANs(ctx, sw, r)
 	if err != nil {
 		return nil, err
@@ -54,7 +58,7 @@ func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c chan
 	if err := check(sw, before, c); err != nil {
 		return nil, err
 	}
-	j := &job{d: d, sw: sw, r: r, w: w, look: func() (_ values, differs string, err error) {
+	j.look = func() (_ values, differs string, err error) {
 		after, err = d.readVLANs(ctx, sw, r)
 		if c.remove && fault.KindOf(err) == fault.Unsupported { // the last VLAN is gone
 			after, err = &vlanTable{}, nil
@@ -63,7 +67,7 @@ func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c chan
 			return nil, "", err
 		}
 		return after.values(), compare(after, c), nil
-	}}
+	}
 	var first error
 	for _, attempt := range attempts(sw.Model, c, only) {
 		err := j.run(ctx, plan(before, c, attempt.seq, attempt.order))

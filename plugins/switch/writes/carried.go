@@ -56,6 +56,14 @@ func Check(ctx context.Context) error {
 	return nil
 }
 
+// Named returns the ports of the operation that the caller named, by number.
+func Named(ctx context.Context) map[uint32]string {
+	if c := from(ctx); c != nil {
+		return c.record.Operation.Ports
+	}
+	return nil
+}
+
 // Keep says that the device may be neither as before nor as asked for.
 func Keep(ctx context.Context) {
 	if c := from(ctx); c != nil {
