@@ -1,6 +1,7 @@
 package switchdriver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -35,7 +36,8 @@ func vlanOperations() []operation {
 			v, err := d.WriteVLAN(ctx, r.Switch, r.Vlan, r.Create, r.SetPorts)
 			return &pluginv1.WriteVlanResponse{Vlan: v}, err
 		}, "ReadVlans", func(ctx context.Context, d VLANReader, r *pluginv1.WriteVlanRequest) (string, error) {
-			now, err := FindVLAN(ctx, d, r.Switch, r.GetVlan().GetVlanId())
+			all, err := d.ReadVLANs(ctx, r.Switch)
+			now := vlanOf(all, r.GetVlan().GetVlanId())
 			switch {
 			case err != nil:
 				return "", err
@@ -44,7 +46,7 @@ func vlanOperations() []operation {
 			case !r.SetPorts:
 				return "", nil
 			}
-			return PortsDiffer(r.Vlan, now), nil
+			return cmp.Or(PortsDiffer(r.Vlan, now), stillUntagged(r.Vlan, all)), nil
 		}),
 		write(func(ctx context.Context, d VLANWriter, r *pluginv1.DeleteVlanRequest) (*pluginv1.DeleteVlanResponse, error) {
 			return &pluginv1.DeleteVlanResponse{}, d.DeleteVLAN(ctx, r.Switch, r.VlanId)
@@ -145,10 +147,27 @@ func validVLANs(_ *pluginv1.ReadVlansRequest, a *pluginv1.ReadVlansResponse) err
 // FindVLAN reads one VLAN; nil when it is not there.
 func FindVLAN(ctx context.Context, d VLANReader, sw *Switch, id uint32) (*VLAN, error) {
 	all, err := d.ReadVLANs(ctx, sw)
+	return vlanOf(all, id), err
+}
+
+// vlanOf finds a VLAN; nil when it is not there.
+func vlanOf(all []*VLAN, id uint32) *VLAN {
 	if i := slices.IndexFunc(all, func(v *VLAN) bool { return v.VlanId == id }); i >= 0 {
-		return all[i], err
+		return all[i]
 	}
-	return nil, err
+	return nil
+}
+
+// stillUntagged finds untagged ports of a VLAN that did not leave the VLAN in which they were untagged before: frames
+// of that one would still leave there.
+func stillUntagged(want *VLAN, all []*VLAN) string {
+	for _, v := range all {
+		both := slices.DeleteFunc(sorted(v.UntaggedPorts), func(p uint32) bool { return !slices.Contains(want.UntaggedPorts, p) })
+		if v.VlanId != want.VlanId && len(both) > 0 {
+			return fmt.Sprintf("VLAN %d still with untagged ports %v", v.VlanId, both)
+		}
+	}
+	return ""
 }
 
 // PortsDiffer says, in words that follow "it shows", how the ports of a VLAN are not those of another; empty if they are.

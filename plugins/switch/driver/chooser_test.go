@@ -179,9 +179,22 @@ func TestLies(t *testing.T) {
 		t.Errorf("says yes and does nothing: %v", err)
 	}
 	f.set(func() {
-		f.ignore, f.fail = false, &fault.Error{Kind: fault.Downstream, Path: "/etc/passwd", Text: "bad\x1b[31m\nthing" + strings.Repeat("x", 5000)}
+		f.ignore = false
+		f.lie = func(all []*switchdriver.VLAN) []*switchdriver.VLAN { // port 2 stays untagged in VLAN 1
+			return append(all[1:], v(1, []uint32{1, 2}, []uint32{1, 2}))
+		}
 	})
-	_, err := vlans(t, b, node("m"))
+	_, err := b.writer.Do(deadline(t), node("m"), writes.Operation{What: "a VLAN", Request: &pluginv1.WriteVlanRequest{Create: true, SetPorts: true, Vlan: v(8, []uint32{2}, []uint32{2})}})
+	if !errors.Is(err, &fault.Error{Kind: fault.Downstream}) || !strings.Contains(err.Error(), "VLAN 1 still with untagged ports [2]") {
+		t.Errorf("a port that stays untagged in its old VLAN: %v", err)
+	}
+	if l := b.writer.List(); len(l) == 0 || l[len(l)-1].Operation.VLAN() != 8 {
+		t.Errorf("what may be half done is not recorded: %+v", l)
+	}
+	f.set(func() {
+		f.lie, f.ignore, f.fail = nil, false, &fault.Error{Kind: fault.Downstream, Path: "/etc/passwd", Text: "bad\x1b[31m\nthing" + strings.Repeat("x", 5000)}
+	})
+	_, err = vlans(t, b, node("m"))
 	if err == nil || strings.ContainsAny(err.Error(), "\x1b\n") || strings.Contains(err.Error(), "passwd") || len(err.Error()) > 1000 {
 		t.Errorf("odd text comes through: %.200q", err)
 	}
@@ -231,5 +244,32 @@ func TestInterrupted(t *testing.T) {
 	})
 	if r := b.repaired(); len(r) != 1 || r[0] != writes.Undone {
 		t.Errorf("outcomes %v", r)
+	}
+}
+
+// ported is a driver that names its ports.
+type ported struct{ *fake }
+
+func (ported) ReadPorts(context.Context, *switchdriver.Switch) ([]*switchdriver.Port, error) {
+	return []*switchdriver.Port{{Number: 1, Name: "left"}, {Number: 2, Name: "right"}}, nil
+}
+
+// A port that was named, and is called otherwise by now, is not written.
+func TestPortsAreStillCalledSo(t *testing.T) {
+	b := newBench(t, driver.Options{})
+	f := &fake{match: switchdriver.Match{Models: []string{"m"}}, vlans: map[uint32]*switchdriver.VLAN{}}
+	b.installDriver("drv", ported{f})
+	b.until("drv", func() bool { return b.chosen(node("m")) == "drv" })
+	do := func(id uint32, names map[uint32]string) error {
+		_, err := b.writer.Do(deadline(t), node("m"), writes.Operation{What: "a VLAN", Ports: names,
+			Request: &pluginv1.WriteVlanRequest{Create: true, SetPorts: true, Vlan: &switchdriver.VLAN{VlanId: id, EgressPorts: []uint32{2}}}})
+		return err
+	}
+	err := do(5, map[uint32]string{2: "left"})
+	if !errors.Is(err, &fault.Error{Kind: fault.InUse}) || !strings.Contains(err.Error(), "port left was number 2, which is right now") || f.vlans[5] != nil {
+		t.Errorf("%v", err)
+	}
+	if err := do(6, map[uint32]string{2: "RIGHT"}); err != nil || f.vlans[6] == nil {
+		t.Errorf("%v", err)
 	}
 }

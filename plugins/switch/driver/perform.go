@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"ctl.internal/plugins/switch/writes"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -40,6 +41,9 @@ func (c *Chooser) standard(ctx context.Context, sw *switchdriver.Switch, o *writ
 // makes the change and what a VLAN was, is what a repair needs: the steps of a plugin are not known. When
 // the driver does not say whether the change was made, it is to be repaired.
 func (g *checked) perform(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) (lines []string, err error) {
+	if err := g.samePorts(ctx, sw, o.Ports); err != nil {
+		return nil, err
+	}
 	settings, _ := o.Request.(*switchdriver.Settings)
 	if !settings.GetDryRun() {
 		plan := writes.Plan{Driver: g.name}
@@ -66,9 +70,31 @@ func (g *checked) perform(ctx context.Context, sw *switchdriver.Switch, o *write
 	case errors.Is(err, &fault.Error{Kind: fault.Unsupported}): // nothing can read it: the driver's word counts
 		return lines, nil
 	case err == nil && differs != "":
+		if o.VLAN() != 0 { // half of it may be done, and what was before is known
+			writes.Keep(ctx)
+		}
 		err = fault.Device(fault.Downstream, "the driver %s reports that the change of switch %s was made, but the switch shows %s", g.name, switchdriver.Label(sw), differs)
 	}
 	return lines, err
+}
+
+// samePorts refuses ports that the caller named, if the driver calls them otherwise now.
+func (g *checked) samePorts(ctx context.Context, sw *switchdriver.Switch, named map[uint32]string) error {
+	if len(named) == 0 || !g.has["ReadPorts"] {
+		return nil
+	}
+	ports, err := g.ReadPorts(ctx, sw)
+	if err != nil {
+		return err
+	}
+	var l fault.List
+	for _, p := range ports {
+		if name, ok := named[p.Number]; ok && p.Name != "" && !strings.EqualFold(p.Name, name) {
+			l = append(l, fault.Device(fault.InUse, "the ports of switch %s have changed places since they were read: port %s was number %d, which is %s now; nothing was sent; read the switch again with switch:TopoDiscover",
+				switchdriver.Label(sw), name, p.Number, clean(p.Name)))
+		}
+	}
+	return l.Err()
 }
 
 // shows says how the switch does not show a change; empty if it does. What no driver

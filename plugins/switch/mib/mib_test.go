@@ -55,30 +55,63 @@ func TestLLDPManagement(t *testing.T) {
 	}
 }
 
-func TestPortList(t *testing.T) {
-	known := PortsOf(1, 2, 3, 8, 9)
-	for name, c := range map[string]struct {
-		list  []byte
-		known Ports
-		want  []uint32
-	}{
-		"most significant bit is port 1":    {[]byte{0x81, 0x80}, known, []uint32{1, 8, 9}},
-		"garbage after the ports":           {[]byte{0x80, 0, '\n', '0', '0'}, known, []uint32{1}},
-		"ports not known":                   {[]byte{0x80, 1}, nil, []uint32{1, 16}},
-		"comma text":                        {[]byte("1,3,9"), known, []uint32{1, 3, 9}},
-		"comma text, ports not known":       {[]byte("1,3,9"), nil, []uint32{1, 3, 9}},
-		"one octet that could be the digit": {[]byte("1"), PortsOf(3, 4, 8), []uint32{3, 4, 8}},
-		"empty":                             {nil, known, []uint32{}},
-		"text of JunOS":                     {[]byte("0,4097,4099"), PortsOf(1, 4097), []uint32{4097}},
-		"text without a port":               {[]byte("0,4099"), known, []uint32{}},
-		"digits that are bits":              {[]byte("00"), PortsOf(1, 2, 3, 4), []uint32{3, 4}},
-	} {
-		got := PortList(c.list, c.known).Sorted()
-		if IsText(c.list, c.known) {
-			got = PortText(c.list, c.known).Sorted()
+// The form of lists is decided for all lists of an agent together.
+func TestListForms(t *testing.T) {
+	upTo := func(n uint32) Ports {
+		p := Ports{}
+		for i := range n {
+			p[i+1] = true
 		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
+		return p
+	}
+	for name, c := range map[string]struct {
+		lists [][]byte
+		known Ports
+		pvid  map[uint32]int // by port, the list of its VLAN
+		form  ListForm
+		want  [][]uint32 // nil: no form
+	}{
+		"most significant bit is port 1":    {[][]byte{{0x81, 0x80}}, upTo(10), nil, ListBits, [][]uint32{{1, 8, 9}}},
+		"garbage after the ports":           {[][]byte{{0x80, 0, '\n', '0', '0'}}, upTo(10), nil, ListBits, [][]uint32{{1}}},
+		"ports not known":                   {[][]byte{{0x80, 1}}, nil, nil, ListBits, [][]uint32{{1, 16}}},
+		"comma text":                        {[][]byte{[]byte("1,3,9")}, upTo(10), nil, ListNumbers, [][]uint32{{1, 3, 9}}},
+		"comma text, ports not known":       {[][]byte{[]byte("1,3,9")}, nil, nil, ListNumbers, [][]uint32{{1, 3, 9}}},
+		"one octet that could be the digit": {[][]byte{[]byte("1")}, PortsOf(3, 4, 8), nil, ListBits, [][]uint32{{3, 4, 8}}},
+		"no lists":                          {[][]byte{nil, {}}, upTo(10), nil, ListBits, [][]uint32{{}, {}}},
+		"text of JunOS":                     {[][]byte{[]byte("0,4097,4099"), nil}, PortsOf(1, 4097), nil, ListNumbers, [][]uint32{{4097}, {}}},
+		"text without a port":               {[][]byte{[]byte("0,4099")}, upTo(10), nil, ListNumbers, [][]uint32{{}}},
+		"digits that are bits":              {[][]byte{[]byte("00")}, upTo(4), nil, ListBits, [][]uint32{{3, 4}}},
+		"a hidden port: never text":         {[][]byte{{0xf9}, {0x31}}, upTo(5), nil, ListBits, [][]uint32{{1, 2, 3, 4, 5}, {3, 4}}},
+		"a hidden port, one VLAN":           {[][]byte{{0x31}}, upTo(5), nil, ListBits, [][]uint32{{3, 4}}},
+		"hidden ports alone":                {[][]byte{{0xf8}, {0x01}}, upTo(5), nil, ListBits, [][]uint32{{1, 2, 3, 4, 5}, {}}},
+		"numbers, some alone":               {[][]byte{[]byte("62"), []byte("58,60"), []byte("8")}, upTo(64), nil, ListNumbers, [][]uint32{{62}, {58, 60}, {8}}},
+		"one number a list":                 {[][]byte{[]byte("62"), []byte("8")}, upTo(64), nil, ListNumbers, [][]uint32{{62}, {8}}},
+		"one number alone, of great ports":  {[][]byte{[]byte("513")}, PortsOf(512, 513), nil, ListNumbers, [][]uint32{{513}}},
+		"a number that its PVID confirms":   {[][]byte{[]byte("8")}, upTo(8), map[uint32]int{8: 0}, ListNumbers, [][]uint32{{8}}},
+		"bits that a PVID confirms":         {[][]byte{[]byte("8")}, upTo(8), map[uint32]int{3: 0}, ListBits, [][]uint32{{3, 4, 5}}},
+		"hexadecimal digits":                {[][]byte{[]byte("FFC000"), []byte("600000")}, upTo(24), nil, ListHex, [][]uint32{{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {2, 3}}},
+		"hexadecimal digits of few ports":   {[][]byte{[]byte("60"), []byte("81")}, upTo(8), nil, ListHex, [][]uint32{{2, 3}, {1, 8}}},
+		"hexadecimal with blanks and NUL":   {[][]byte{[]byte("FF c0 00\x00"), []byte("00 00 00\x00")}, upTo(24), nil, ListHex, [][]uint32{{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {}}},
+		"words":                             {[][]byte{[]byte("@@@@@@ none"), {0x80}}, PortsOf(300, 301), nil, ListBits, nil},
+		"numbers among bits":                {[][]byte{[]byte("58,60"), {0xff, 0, 0, 0, 0, 0, 0, 1}}, upTo(64), nil, ListBits, nil},
+	} {
+		agree := func(f ListForm) (n int) {
+			for port, l := range c.pvid {
+				if f.Ports(c.lists[l], c.known)[port] {
+					n++
+				}
+			}
+			return n
+		}
+		form, err := FormOf(c.lists, c.known, agree)
+		if (err != nil) != (c.want == nil) || form != c.form {
+			t.Errorf("%s: form %v, %v; want %v", name, form, err, c.form)
+			continue
+		}
+		for i, want := range c.want {
+			if got := form.Ports(c.lists[i], c.known).Sorted(); !slices.Equal(got, want) {
+				t.Errorf("%s: list %d has %v, want %v", name, i, got, want)
+			}
 		}
 	}
 }
@@ -135,7 +168,7 @@ func FuzzPortList(f *testing.F) {
 			t.Fatalf("ports the switch has not: %v", got.Sorted())
 		}
 		back := PortList(Update(list, known, got), known)
-		if !IsText(list, known) && !slices.Equal(back.Sorted(), got.Sorted()) {
+		if !slices.Equal(back.Sorted(), got.Sorted()) {
 			t.Fatalf("written and read back: %v, want %v", back.Sorted(), got.Sorted())
 		}
 	})

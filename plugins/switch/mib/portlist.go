@@ -1,10 +1,6 @@
 package mib
 
-import (
-	"slices"
-	"strconv"
-	"strings"
-)
+import "slices"
 
 // Ports is a set of bridge port numbers (dot1dBasePort), 1 to 65535.
 type Ports map[uint32]bool
@@ -70,24 +66,6 @@ func (p Ports) among(known Ports) Ports {
 	return p
 }
 
-// PortText decodes a list that a switch returns as port numbers in ASCII, "0,4097,4099" (JunOS). 0 and numbers
-// of other ports are left out.
-func PortText(list []byte, known Ports) Ports {
-	p, _ := textPorts(list)
-	return p.among(known)
-}
-
-// IsText reports whether a list can only be port numbers in ASCII, which cannot be written back as bits: as bits it
-// would have ports that the switch does not have. Of a switch whose ports are not known a comma decides.
-func IsText(list []byte, known Ports) bool {
-	text, ok := textPorts(list)
-	comma := strings.ContainsRune(string(list), ',')
-	if known == nil {
-		return ok && comma
-	}
-	return ok && (comma || len(text.among(known)) > 0) && !subset(bits(list), known)
-}
-
 func subset(p, of Ports) bool {
 	for n := range p {
 		if !of[n] {
@@ -95,24 +73,6 @@ func subset(p, of Ports) bool {
 		}
 	}
 	return true
-}
-
-// textPorts reads numbers separated by commas; 0 is no port.
-func textPorts(list []byte) (Ports, bool) {
-	p := Ports{}
-	if len(list) == 0 {
-		return p, false
-	}
-	for item := range strings.SplitSeq(string(list), ",") {
-		n, err := strconv.ParseUint(strings.TrimSpace(item), 10, 16)
-		if err != nil {
-			return nil, false
-		}
-		if n != 0 {
-			p[uint32(n)] = true
-		}
-	}
-	return p, true
 }
 
 // Update returns old with the bits of exactly the ports in want among known; bits

@@ -239,7 +239,7 @@ func (d *Driver) changeARP(ctx context.Context, sw *switchdriver.Switch, a netip
 	if err != nil {
 		return err
 	}
-	return d.change(ctx, sw, w, steps, func() (string, error) {
+	return d.change(ctx, sw, r, w, steps, func() (string, error) {
 		now, err := d.arpOf(ctx, sw, a.String())
 		return differs(now), err
 	})

@@ -2,7 +2,6 @@ package mibdriver
 
 import (
 	"context"
-	"fmt"
 
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
@@ -28,7 +27,7 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 	if err := checkEntry(sw, vlans, e); err != nil {
 		return err
 	}
-	if vlans.text {
+	if !vlans.form.Writable() {
 		return asText(sw)
 	}
 	ids, err := d.fdbIDs(ctx, r)
@@ -42,27 +41,16 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 	if err != nil {
 		return deviceFault(sw, err)
 	}
-	var fromPorts, fromStatus *string
+	var fromPorts []byte
+	var fromStatus *string
 	if old[1].Exists() && old[1].Int() != mib.StaticUnicastInvalid {
-		fromPorts, fromStatus = writes.Hex(old[0].Bytes()), writes.Number(old[1].Int())
+		fromPorts, fromStatus = old[0].Bytes(), writes.Number(old[1].Int())
 	}
 	s := step{Step: writes.Step{What: "setting the static entry"}}
 	// The ports come first: some switches choose a port of their own at the status.
-	s.assign(ports, writes.Octets, fromPorts, writes.Hex(list))
+	s.assignList(ports, vlans.known, fromPorts, list)
 	s.assign(status, writes.FDB, fromStatus, writes.Number(mib.StaticUnicastPermanent))
-	return d.change(ctx, sw, w, []step{s}, func() (string, error) {
-		v, err := d.snmp.Get(ctx, r, ports, status)
-		if err != nil {
-			return "", err
-		}
-		if !v[0].Exists() {
-			return "no such entry", nil
-		}
-		if got := mib.PortList(v[0].Peek(), vlans.known).Sorted(); len(got) != 1 || got[0] != e.Port {
-			return fmt.Sprintf("it at ports %v", got), nil
-		}
-		return "", nil
-	})
+	return d.change(ctx, sw, r, w, []step{s}, nil)
 }
 
 // checkEntry refuses an entry whose VLAN is not there or does not have the port.
@@ -97,12 +85,12 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 		}
 		return fault.Device(fault.Unsupported, "the entry for %s in VLAN %d of switch %s was learned; only static entries can be removed, it ages out by itself", mib.MAC(mac), vlanID, switchdriver.Label(sw))
 	}
-	s := step{Step: writes.Step{What: "removing the static entry"}, final: true}
+	s := step{Step: writes.Step{What: "removing the static entry"}}
 	for _, row := range rows {
 		s.assign(row.ports, writes.Octets, writes.Hex(row.to), nil)
 		s.assign(row.status, writes.FDB, writes.Number(row.kind), nil)
 	}
-	return d.change(ctx, sw, w, []step{s}, func() (string, error) {
+	return d.change(ctx, sw, r, w, []step{s}, func() (string, error) {
 		left, err := d.staticRows(ctx, r, ids.fdb(vlanID), mib.MAC(mac))
 		if len(left) > 0 {
 			return "it still", err
@@ -111,9 +99,19 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 	})
 }
 
-// change sends the SETs of a change, noted before, and reads back.
-func (d *Driver) change(ctx context.Context, sw *switchdriver.Switch, w snmp.Target, steps []step, look func() (differs string, err error)) error {
-	return d.run(ctx, sw, w, steps, func() error { return d.readBack(ctx, sw, look) })
+// change sends the SETs of a change, noted before, and reads back all that they assign. look, if there is one, says
+// how the switch does not show the change beside that.
+func (d *Driver) change(ctx context.Context, sw *switchdriver.Switch, r, w snmp.Target, steps []step, look func() (differs string, err error)) error {
+	j := &job{d: d, sw: sw, r: r, w: w, look: func() (now values, differs string, err error) {
+		if look != nil {
+			if differs, err = look(); err != nil || differs != "" {
+				return nil, differs, err
+			}
+		}
+		now, err = d.current(ctx, r, records(steps))
+		return now, "", err
+	}}
+	return j.run(ctx, steps)
 }
 
 // staticRow is a row of dot1qStaticUnicastTable: its instances and what they hold.

@@ -1,6 +1,7 @@
 package mibdriver
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -31,17 +32,28 @@ type change struct {
 type step struct {
 	writes.Step
 	set []gosnmp.SnmpPDU
-	// makes says that the step brings the row into being: should it be refused,
-	// an answer may have been lost, and it is taken back all the same.
-	makes bool
+	// last says that what the step removes may not come back as it was: what was sent before it is read back first.
+	last  bool
 	final bool // it is not taken back when the call fails
 }
 
 // assign adds an instance that the step changes from a value to another; nil: it does not exist.
 func (s *step) assign(oid string, kind writes.Kind, from, to *string) {
-	a := writes.Assignment{OID: oid, Kind: kind, From: from, To: to}
+	s.add(writes.Assignment{OID: oid, Kind: kind, From: from, To: to})
+}
+
+// assignList adds a PortList; known are the ports that count.
+func (s *step) assignList(oid string, known mib.Ports, from, to []byte) {
+	a := writes.Assignment{OID: oid, Kind: writes.Octets, From: writes.Hex(from), To: writes.Hex(to)}
+	if known != nil {
+		a.Mask = *writes.Hex(mib.Update([]byte{}, known, known))
+	}
+	s.add(a)
+}
+
+func (s *step) add(a writes.Assignment) {
 	s.Assigns = append(s.Assigns, a)
-	if pdu, ok := binding(a, to); ok {
+	if pdu, ok := binding(a, a.To); ok {
 		s.set = append(s.set, pdu)
 	}
 }
@@ -50,19 +62,6 @@ func (s *step) assign(oid string, kind writes.Kind, from, to *string) {
 func (s *step) status(row string, value int, from, to *string) {
 	s.set = append(s.set, snmp.Integer(row, value))
 	s.Assigns = append(s.Assigns, writes.Assignment{OID: row, Kind: writes.Row, From: from, To: to})
-}
-
-// undo is the SET that takes the step back when the switch took all of it.
-func (s *step) undo() []gosnmp.SnmpPDU {
-	if s.final {
-		return nil
-	}
-	now := map[string]*string{}
-	for _, a := range s.Assigns {
-		now[a.OID] = a.To
-	}
-	set, _ := undo(s.Step, now)
-	return set
 }
 
 // order says when ports leave the VLANs they must not be in any more.
@@ -136,33 +135,45 @@ func (p *planner) list(old []byte, ports mib.Ports) []byte {
 
 // create makes the row.
 func (p *planner) create(seq Sequence) {
-	column := func(base string) string { return mib.Sub(base, p.c.vid) }
+	v := p.c.vid
+	column := func(base string) string { return mib.Sub(base, v) }
+	var egress, untagged []byte
+	if p.c.setPorts {
+		egress, untagged = p.list(nil, p.c.egress), p.list(nil, p.c.untagged)
+	}
 	for _, items := range seq {
-		s := step{Step: writes.Step{What: "making the VLAN"}}
+		s := step{Step: writes.Step{What: fmt.Sprintf("making VLAN %d", v)}}
 		for _, item := range items {
 			switch {
 			case item == SetName && p.c.name != "":
 				s.assign(column(mib.QVlanStaticName), writes.Octets, nil, writes.Hex([]byte(p.c.name)))
 			case item == SetEgress && p.c.setPorts:
-				s.assign(column(mib.QVlanStaticEgress), writes.Octets, nil, writes.Hex(p.list(nil, p.c.egress)))
+				s.assignList(column(mib.QVlanStaticEgress), p.t.known, nil, egress)
 			case item == SetUntagged && p.c.setPorts:
-				s.assign(column(mib.QVlanStaticUntagged), writes.Octets, nil, writes.Hex(p.list(nil, p.c.untagged)))
+				s.assignList(column(mib.QVlanStaticUntagged), p.t.known, nil, untagged)
 			case item == CreateAndGo, item == CreateAndWait:
-				value := map[string]int{CreateAndGo: mib.RowCreateAndGo, CreateAndWait: mib.RowCreateAndWait}[item]
-				s.status(column(mib.QVlanStaticRowStatus), value, nil, writes.Number(mib.RowActive))
-				s.makes = true
+				s.status(column(mib.QVlanStaticRowStatus), rowStatus(item), nil, writes.Number(mib.RowActive))
 			case item == Activate:
 				s.set = append(s.set, snmp.Integer(column(mib.QVlanStaticRowStatus), mib.RowActive))
 			}
 		}
 		p.add(s)
 	}
+	p.t.rows[v] = &vlanRow{static: true, status: mib.RowActive, name: p.c.name, egress: egress, untagged: untagged}
 }
 
+// destroy removes the row. What it holds is noted, so that it can be made again.
 func (p *planner) destroy() {
-	s := step{Step: writes.Step{What: "removing the VLAN"}}
-	s.status(mib.Sub(mib.QVlanStaticRowStatus, p.c.vid), mib.RowDestroy, writes.Number(mib.RowActive), nil)
+	v := p.c.vid
+	s := step{Step: writes.Step{What: fmt.Sprintf("removing VLAN %d", v)}, last: true}
+	s.status(mib.Sub(mib.QVlanStaticRowStatus, v), mib.RowDestroy, writes.Number(mib.RowActive), nil)
+	if r := p.t.rows[v]; r != nil {
+		s.assign(mib.Sub(mib.QVlanStaticName, v), writes.Octets, writes.Hex(r.rawName), nil)
+		s.assignList(mib.Sub(mib.QVlanStaticEgress, v), p.t.known, r.egress, nil)
+		s.assignList(mib.Sub(mib.QVlanStaticUntagged, v), p.t.known, r.untagged, nil)
+	}
 	p.add(s)
+	delete(p.t.rows, v)
 }
 
 // members sets both lists of an existing VLAN in one SET.
@@ -171,14 +182,13 @@ func (p *planner) members(v mib.VID, egress, untagged mib.Ports) {
 	if r == nil || !r.static {
 		return
 	}
-	e, u := mib.Sub(mib.QVlanStaticEgress, v), mib.Sub(mib.QVlanStaticUntagged, v)
 	newE, newU := p.list(r.egress, egress), p.list(r.untagged, untagged)
 	if slices.Equal(newE, r.egress) && slices.Equal(newU, r.untagged) {
 		return
 	}
-	s := step{Step: writes.Step{What: "setting the ports of VLAN " + mib.Sub("", v)[1:]}}
-	s.assign(e, writes.Octets, writes.Hex(r.egress), writes.Hex(newE))
-	s.assign(u, writes.Octets, writes.Hex(r.untagged), writes.Hex(newU))
+	s := step{Step: writes.Step{What: fmt.Sprintf("setting the ports of VLAN %d", v)}}
+	s.assignList(mib.Sub(mib.QVlanStaticEgress, v), p.t.known, r.egress, newE)
+	s.assignList(mib.Sub(mib.QVlanStaticUntagged, v), p.t.known, r.untagged, newU)
 	p.add(s)
 	r.egress, r.untagged = newE, newU
 }
@@ -190,7 +200,7 @@ const maxPVIDs = 16
 func (p *planner) pvids(ports []uint32, v mib.VID) {
 	ports = slices.DeleteFunc(slices.Clone(ports), func(n uint32) bool { old, ok := p.t.pvid[n]; return !ok || old == v })
 	for chunk := range slices.Chunk(ports, maxPVIDs) {
-		s := step{Step: writes.Step{What: "setting the PVID of ports"}}
+		s := step{Step: writes.Step{What: fmt.Sprintf("setting PVID %d of the ports %s", v, numbers(chunk))}}
 		for _, n := range chunk {
 			s.assign(mib.Sub(mib.QPvid, n), writes.Gauge, writes.Number(int64(p.t.pvid[n])), writes.Number(int64(v)))
 			p.t.pvid[n] = v
@@ -281,6 +291,32 @@ const (
 	CreateAndWait = "wait"
 	Activate      = "activate"
 )
+
+// columnOf is the column of dot1qVlanStaticTable that an item sets; empty: it sets the RowStatus.
+func columnOf(item string) string {
+	switch item {
+	case SetName:
+		return mib.QVlanStaticName
+	case SetEgress:
+		return mib.QVlanStaticEgress
+	case SetUntagged:
+		return mib.QVlanStaticUntagged
+	}
+	return ""
+}
+
+// rowStatus is the value that an item gives the RowStatus; 0: it sets a column.
+func rowStatus(item string) int {
+	switch item {
+	case CreateAndGo:
+		return mib.RowCreateAndGo
+	case CreateAndWait:
+		return mib.RowCreateAndWait
+	case Activate:
+		return mib.RowActive
+	}
+	return 0
+}
 
 // Sequence is how a VLAN is made: one SET after the other, each with its items in
 // order. Switches differ in what they take.

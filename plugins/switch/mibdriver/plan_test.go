@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/writes"
 )
 
 // table makes a switch with ports 1 to 8: all untagged in VLAN 1, but those of the
@@ -37,18 +38,34 @@ func show(steps []step) string {
 	var b strings.Builder
 	for _, s := range steps {
 		for _, v := range s.set {
-			fmt.Fprintf(&b, "%s=%s ", names.Replace(v.Name), shown(v.Value))
+			fmt.Fprintf(&b, "%s=%s ", names.Replace(v.Name), text(v.Value))
 		}
 		b.WriteString("←")
-		for _, v := range s.undo() {
-			fmt.Fprintf(&b, " %s=%s", names.Replace(v.Name), shown(v.Value))
+		for _, set := range takenBack(s) {
+			for _, v := range set {
+				fmt.Fprintf(&b, " %s=%s", names.Replace(v.Name), text(v.Value))
+			}
 		}
 		b.WriteString("\n")
 	}
 	return b.String()
 }
 
-func shown(v any) string {
+// takenBack is the first way to take a step back that the switch shows all of.
+func takenBack(s step) way {
+	now := values{}
+	for _, a := range s.Assigns {
+		now[a.OID] = a.To
+	}
+	_, all := chains([]writes.Step{s.Step})
+	ways, _ := undo(s.Step, all, now, true)
+	if len(ways) == 0 {
+		return nil
+	}
+	return ways[0]
+}
+
+func text(v any) string {
 	if b, ok := v.([]byte); ok {
 		return fmt.Sprintf("%x", b)
 	}
@@ -96,12 +113,12 @@ func TestPlan(t *testing.T) {
 		{"removing", table(hundred), change{vid: 100, remove: true}, nil, joinFirst,
 			"egress.1=ff5a untagged.1=ff00 ← egress.1=9f5a untagged.1=9f00\n" +
 				"pvid.2=1 pvid.3=1 ← pvid.2=100 pvid.3=100\n" +
-				"status.100=6 ←\n"},
+				"status.100=6 ← egress.100=e05a untagged.100=6000 status.100=4\n"},
 		{"removing where the ports must leave first", table(hundred), change{vid: 100, remove: true}, nil, leaveFirst,
 			"egress.100=005a untagged.100=0000 ← egress.100=e05a untagged.100=6000\n" +
 				"egress.1=ff5a untagged.1=ff00 ← egress.1=9f5a untagged.1=9f00\n" +
 				"pvid.2=1 pvid.3=1 ← pvid.2=100 pvid.3=100\n" +
-				"status.100=6 ←\n"},
+				"status.100=6 ← egress.100=005a untagged.100=0000 status.100=4\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := show(plan(c.t, c.c, c.seq, c.o))
@@ -123,11 +140,11 @@ func TestCompare(t *testing.T) {
 		t.Errorf("as asked for, but: %s", d)
 	}
 	for want, spoil := range map[string]func(*vlanTable){
-		"no row":     func(t *vlanTable) { delete(t.rows, 100) },
-		"row status": func(t *vlanTable) { t.rows[100].status = mib.RowNotReady },
-		"ports [":    func(t *vlanTable) { t.rows[100].egress = []byte{0x80} },
-		"untagged":   func(t *vlanTable) { t.rows[100].untagged = []byte{0x20} },
-		"PVID 1":     func(t *vlanTable) { t.pvid[3] = 1 },
+		"no VLAN 100":        func(t *vlanTable) { delete(t.rows, 100) },
+		"row status":         func(t *vlanTable) { t.rows[100].status = mib.RowNotReady },
+		"ports 1":            func(t *vlanTable) { t.rows[100].egress = []byte{0x80} },
+		"untagged":           func(t *vlanTable) { t.rows[100].untagged = []byte{0x20} },
+		"port 3 with PVID 1": func(t *vlanTable) { t.pvid[3] = 1 },
 	} {
 		v := good()
 		spoil(v)

@@ -3,6 +3,7 @@ package mibdriver
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -240,4 +241,54 @@ func (s staticRow) becomes(to []byte, kind int64) []writes.Assignment {
 	}
 	return []writes.Assignment{{OID: s.ports, Kind: writes.Octets, From: writes.Hex(s.to), To: writes.Hex(to)},
 		{OID: s.status, Kind: writes.FDB, From: number(s.kind), To: number(kind)}}
+}
+
+// What the steps themselves give an instance, one after the other, nobody else has changed; and of a PortList only the
+// ports that the steps change are given back.
+func TestUndoChains(t *testing.T) {
+	const list = mib.QVlanStaticEgress + ".1"
+	hex := func(b ...byte) *string { return writes.Hex(b) }
+	twice := []writes.Step{
+		{What: "first", Assigns: []writes.Assignment{{OID: list, Kind: writes.Octets, From: hex(0xff), To: hex(0x9f), Mask: "ff"}, {OID: ".1.7", Kind: writes.Gauge, From: writes.Number(1), To: writes.Number(5)}}},
+		{What: "second", Assigns: []writes.Assignment{{OID: list, Kind: writes.Octets, From: hex(0x9f), To: hex(0x8f), Mask: "ff"}, {OID: ".1.7", Kind: writes.Gauge, From: writes.Number(5), To: writes.Number(9)}}},
+	}
+	for name, c := range map[string]struct {
+		list, number *string
+		back         []string // the value that the list is given by each step that is taken back, the last first
+		foreign      int
+	}{
+		"nothing was sent":                {hex(0xff), writes.Number(1), nil, 0},
+		"the first was":                   {hex(0x9f), writes.Number(5), []string{"ff"}, 0},
+		"both were":                       {hex(0x8f), writes.Number(9), []string{"9f", "ff"}, 0},
+		"half of the second":              {hex(0x8f), writes.Number(5), []string{"9f", "ff"}, 0},
+		"somebody else took port 8 out":   {hex(0x8e), writes.Number(9), []string{"9e", "fe"}, 0},
+		"somebody else set the number":    {hex(0xff), writes.Number(77), nil, 2},
+		"a port moved, but not the other": {hex(0xbf), writes.Number(1), []string{"ff"}, 0},
+	} {
+		now := values{list: c.list, ".1.7": c.number}
+		_, all := chains(twice)
+		var back []string
+		foreign := 0
+		for _, s := range slices.Backward(twice) {
+			ways, others := undo(s, all, now, false)
+			foreign += len(others)
+			if len(ways) == 0 {
+				continue
+			}
+			for _, pdu := range ways[0][0] {
+				if b, ok := pdu.Value.([]byte); ok {
+					now[pdu.Name] = writes.Hex(b)
+					back = append(back, *now[pdu.Name])
+				} else {
+					now[pdu.Name] = writes.Number(int64(pdu.Value.(uint32)))
+				}
+			}
+		}
+		if !slices.Equal(back, c.back) || foreign != c.foreign {
+			t.Errorf("%s: given back %v, want %v; changed by others %d, want %d", name, back, c.back, foreign, c.foreign)
+		}
+		if left := changed(twice, now, false); len(left) > 0 {
+			t.Errorf("%s: left %v", name, left)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,28 +21,105 @@ import (
 // undoTime is how long taking back may last after the call's own time is over.
 const undoTime = 10 * time.Second
 
-// run notes the steps, sends them and has the result confirmed. When one fails, or the
-// result is not what was asked for, the steps done are taken back.
-func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, w snmp.Target, steps []step, confirm func() error) error {
+// job is one change that is carried out at a switch.
+type job struct {
+	d    *Driver
+	sw   *switchdriver.Switch
+	r, w snmp.Target
+	// look reads what the switch shows after all steps: what their instances hold, and how it is not as asked for
+	// beside them, in words that follow "it shows".
+	look   func() (now values, differs string, err error)
+	named  map[uint32]string // ports that the caller named
+	before map[uint32]place  // what the ports are that the steps touch
+	left   bool              // something of the change may be left that is not as before
+}
+
+// run notes the steps, sends them and reads back all that they assign. When one fails, or the switch does not show
+// what was sent, what shows of it is taken back.
+func (j *job) run(ctx context.Context, steps []step) (err error) {
+	ports := touched(steps).Sorted()
+	if j.before, err = j.d.places(ctx, j.r, ports); err != nil {
+		return deviceFault(j.sw, err)
+	}
+	if port := j.misplaced(j.before); port != 0 {
+		return fault.Device(fault.InUse, "the ports of switch %s are changing places: port %s is not number %d any more; nothing was sent; try again", switchdriver.Label(j.sw), j.named[port], port)
+	}
 	if err := writes.Begin(ctx, writes.Plan{Steps: records(steps)}); err != nil {
 		return err
 	}
 	for i, s := range steps {
-		err := d.set(ctx, w, s.set)
-		if err == nil {
-			continue
+		if err := j.send(ctx, steps, i); err != nil {
+			return j.takeBack(ctx, fmt.Errorf("%s: %w", s.What, err), steps[:i+1])
 		}
-		done := steps[:i]
-		var e *snmp.Error
-		if s.makes || (errors.As(err, &e) && e.Status == 0) {
-			done = steps[:i+1] // it may have been done all the same
-		}
-		return d.takeBack(ctx, sw, w, fmt.Errorf("%s: %w", s.What, err), done)
 	}
-	if err := confirm(); err != nil {
-		return d.takeBack(ctx, sw, w, err, steps)
+	if err := j.confirm(ctx, steps); err != nil {
+		return j.takeBack(ctx, err, steps)
 	}
 	return nil
+}
+
+// send sends a step. An answer may be lost, and the SET refused when it is repeated: the switch is asked whether it
+// was done before it is called failed.
+func (j *job) send(ctx context.Context, steps []step, i int) error {
+	s := steps[i]
+	if s.last && i > 0 {
+		if err := j.earlier(ctx, steps[:i]); err != nil {
+			return err
+		}
+	}
+	err := j.d.set(ctx, j.w, s.set)
+	var e *snmp.Error
+	if err == nil || !errors.As(err, &e) || e.Access() {
+		return err
+	}
+	now, failed := j.d.current(ctx, j.r, records(steps[i:i+1]))
+	if failed == nil && done(s, now) {
+		return nil
+	}
+	return err
+}
+
+// earlier reads back what was sent before a step that may not be taken back as a whole.
+func (j *job) earlier(ctx context.Context, steps []step) error {
+	return j.d.readBack(ctx, j.sw, func() (string, error) {
+		now, err := j.d.current(ctx, j.r, records(steps))
+		return differing(records(steps), now), err
+	})
+}
+
+// done reports whether the switch shows all of a step. A row that is made may not be active yet.
+func done(s step, now values) bool {
+	for _, a := range s.Assigns {
+		made := a.Kind == writes.Row && a.From == nil && now[a.OID] != nil
+		if !made && !same(a, a.To, now[a.OID]) {
+			return false
+		}
+	}
+	return len(s.Assigns) > 0
+}
+
+// confirm reads back until the switch shows what was sent. Some switches need a moment to show a change.
+func (j *job) confirm(ctx context.Context, steps []step) error {
+	return j.d.readBack(ctx, j.sw, func() (string, error) {
+		now, differs, err := j.look()
+		if err != nil || differs != "" {
+			return differs, err
+		}
+		if differs := differing(records(steps), now); differs != "" {
+			return differs, nil
+		}
+		after, err := j.d.places(ctx, j.r, slices.Sorted(maps.Keys(j.before)))
+		return moved(j.before, after), err
+	})
+}
+
+// differing says what a switch shows otherwise than the last step that assigns it; empty: nothing.
+func differing(steps []writes.Step, now values) string {
+	var parts []string
+	for _, a := range unlike(steps, now) {
+		parts = append(parts, shown(a, a.To, now[a.OID]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // set sends one SET, if this process may still act on devices.
@@ -61,26 +139,59 @@ func records(steps []step) []writes.Step {
 	return out
 }
 
-// takeBack undoes steps, the last first, and returns the fault to report. What cannot
-// be undone now is left to the repair.
-func (d *Driver) takeBack(call context.Context, sw *switchdriver.Switch, w snmp.Target, cause error, done []step) error {
+// takeBack undoes what shows of the steps and returns the fault to report, which says what was undone. What cannot be
+// undone now is left to the repair.
+func (j *job) takeBack(call context.Context, cause error, sent []step) error {
+	cause = deviceFault(j.sw, cause)
+	steps := records(slices.DeleteFunc(slices.Clone(sent), func(s step) bool { return s.final }))
+	if len(steps) == 0 {
+		return cause
+	}
 	ctx, cancel := writes.TakingBack(call, undoTime)
 	defer cancel()
-	var left []string
-	for _, s := range slices.Backward(done) {
-		back := s.undo()
-		if len(back) == 0 {
-			continue
-		}
-		if err := d.set(ctx, w, back); err != nil && !(s.makes && refusal(err)) {
-			left = append(left, s.What)
-		}
+	now, err := j.d.current(ctx, j.r, steps)
+	var back restored
+	if err == nil {
+		back, err = j.d.restore(ctx, j.r, j.w, steps, now, true)
 	}
-	if len(left) == 0 {
-		return deviceFault(sw, cause)
+	switch {
+	case err != nil:
+		j.left = true
+		writes.Keep(call)
+		return also(cause, "it is not known how much of it was done (%s), because %v", what(steps), err)
+	case len(back.left) > 0:
+		j.left = true
+		writes.Keep(call)
+		text := "this could not be undone: the switch shows " + strings.Join(back.left, ", ")
+		if len(back.refused) > 0 {
+			text += ", and refused: " + strings.Join(back.refused, ", ")
+		}
+		return also(cause, "%s", text)
+	case len(back.done) > 0:
+		slices.Reverse(back.done)
+		return also(cause, "taken back: %s", strings.Join(back.done, ", "))
 	}
-	writes.Keep(call)
-	return deviceFault(sw, fmt.Errorf("%w; this could not be undone: %s", cause, strings.Join(left, ", ")))
+	return also(cause, "the switch is as it was before")
+}
+
+// what names steps for people.
+func what(steps []writes.Step) string {
+	var names []string
+	for _, s := range steps {
+		names = append(names, s.What)
+	}
+	return strings.Join(slices.Compact(names), ", ")
+}
+
+// also adds to the text of a fault.
+func also(err error, format string, args ...any) error {
+	var l fault.List
+	for _, e := range fault.All(err) {
+		f := *e
+		f.Text += "; " + fmt.Sprintf(format, args...)
+		l = append(l, &f)
+	}
+	return l.Err()
 }
 
 // refusal reports whether the switch answered with an error: a row that was never
@@ -90,53 +201,81 @@ func refusal(err error) bool {
 	return errors.As(err, &e) && e.Status != 0
 }
 
-// confirm reads the VLANs back until they are as asked for. Some switches need a
-// moment to show a change.
-func (d *Driver) confirm(ctx context.Context, sw *switchdriver.Switch, r snmp.Target, c change) (after *vlanTable, err error) {
-	err = d.readBack(ctx, sw, func() (string, error) {
-		after, err = d.readVLANs(ctx, sw, r)
-		if err != nil && !(c.remove && fault.KindOf(err) == fault.Unsupported) {
-			return "", err
+// values are what the table holds of the objects that a change of VLANs assigns.
+func (t *vlanTable) values() values {
+	out := values{}
+	for v, r := range t.rows {
+		if !r.static {
+			continue
 		}
-		if differs := compare(after, c); differs != "" {
-			return fmt.Sprintf("VLAN %d with %s", c.vid, differs), nil
+		out[mib.Sub(mib.QVlanStaticName, v)] = writes.Hex(r.rawName)
+		out[mib.Sub(mib.QVlanStaticEgress, v)] = writes.Hex(r.egress)
+		out[mib.Sub(mib.QVlanStaticUntagged, v)] = writes.Hex(r.untagged)
+		status := r.status
+		if status == 0 { // not every agent shows it
+			status = mib.RowActive
 		}
-		return "", nil
-	})
-	return after, err
+		out[mib.Sub(mib.QVlanStaticRowStatus, v)] = writes.Number(status)
+	}
+	for port, v := range t.pvid {
+		out[mib.Sub(mib.QPvid, port)] = writes.Number(int64(v))
+	}
+	return out
 }
 
 // compare reports how a table differs from what was asked for; empty if it does not.
 func compare(t *vlanTable, c change) string {
-	if t == nil {
-		return ""
-	}
 	r := t.rows[c.vid]
 	switch {
 	case c.remove && r != nil && r.static:
-		return "its row still there"
+		return fmt.Sprintf("VLAN %d still there", c.vid)
 	case c.remove:
 		return ""
 	case r == nil || !r.static:
-		return "no row"
+		return fmt.Sprintf("no VLAN %d", c.vid)
 	case r.status != 0 && r.status != mib.RowActive:
-		return fmt.Sprintf("row status %d, not active", r.status)
+		return fmt.Sprintf("VLAN %d with row status %d, not active", c.vid, r.status)
 	case c.create && c.name != "" && r.name != mib.Text([]byte(c.name)):
-		return fmt.Sprintf("the name %q", r.name)
+		return fmt.Sprintf("VLAN %d with the name %q", c.vid, r.name)
 	case !c.setPorts:
 		return ""
 	}
 	egress, untagged := t.configured(c.vid)
 	if !slices.Equal(egress.Sorted(), c.egress.Sorted()) {
-		return fmt.Sprintf("ports %v", egress.Sorted())
+		return fmt.Sprintf("VLAN %d with the ports %s", c.vid, numbers(egress.Sorted()))
 	}
 	if !slices.Equal(untagged.Sorted(), c.untagged.Sorted()) {
-		return fmt.Sprintf("untagged ports %v", untagged.Sorted())
+		return fmt.Sprintf("VLAN %d with the untagged ports %s", c.vid, numbers(untagged.Sorted()))
 	}
 	for _, n := range c.untagged.Sorted() {
 		if pvid, ok := t.pvid[n]; ok && pvid != c.vid {
-			return fmt.Sprintf("PVID %d at port %d", pvid, n)
+			return fmt.Sprintf("port %d with PVID %d", n, pvid)
 		}
 	}
-	return ""
+	return t.alsoUntagged(c)
+}
+
+// alsoUntagged finds untagged ports of a VLAN that are untagged in another one, too: frames of that one would still
+// leave there.
+func (t *vlanTable) alsoUntagged(c change) string {
+	var parts []string
+	for _, v := range slices.Sorted(maps.Keys(t.rows)) {
+		if v == c.vid {
+			continue
+		}
+		egress, untagged := t.configured(v)
+		if r := t.rows[v]; !r.static {
+			egress, untagged = t.members(v)
+		}
+		var both []uint32
+		for _, n := range c.untagged.Sorted() {
+			if egress[n] && untagged[n] {
+				both = append(both, n)
+			}
+		}
+		if len(both) > 0 {
+			parts = append(parts, fmt.Sprintf("VLAN %d with the untagged ports %s", v, numbers(both)))
+		}
+	}
+	return strings.Join(parts, ", ")
 }

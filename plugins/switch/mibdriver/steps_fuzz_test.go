@@ -17,25 +17,31 @@ func FuzzSteps(f *testing.F) {
 		if json.Unmarshal(text, &steps) != nil {
 			return
 		}
-		now := map[string]*string{}
+		now := values{}
 		for _, s := range steps {
 			for i, a := range s.Assigns {
 				now[a.OID] = [...]*string{a.To, a.From, nil, &shown}[i%4]
 			}
 		}
-		whole(steps, now)
+		unlike(steps, now)
+		changed(steps, now, false)
+		changed(steps, now, true)
+		differing(steps, now)
+		_, all := chains(steps)
 		for _, s := range steps {
-			set, foreign := undo(s, now)
-			if len(set) > len(s.Assigns) || len(foreign) > len(s.Assigns) {
-				t.Errorf("%v of %v", set, s)
+			undo(s, all, now, true)
+			ways, foreign := undo(s, all, now, false)
+			if len(ways) == 1 && len(ways[0][0]) > len(s.Assigns) || len(foreign) > len(s.Assigns) {
+				t.Errorf("%v of %v", ways, s)
 			}
-			before := map[string]*string{}
+			before := values{}
 			for _, a := range s.Assigns {
 				before[a.OID] = a.From
 			}
 			if len(before) == len(s.Assigns) {
 				for _, a := range s.Assigns {
-					if set, _ := undo(s, before); len(set) > 0 && a.Kind != writes.Octets { // octets that are none are never the same
+					_, own := chains([]writes.Step{s})
+					if set, _ := undo(s, own, before, false); len(set) > 0 && a.Kind != writes.Octets { // octets that are none are never the same
 						t.Errorf("%v is taken back twice by %v", s, set)
 					}
 				}

@@ -84,7 +84,7 @@ func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uin
 	if len(steps) == 0 {
 		return nil
 	}
-	return d.change(ctx, sw, w, steps, func() (string, error) { return d.stpDiffers(ctx, sw, port, enable) })
+	return d.change(ctx, sw, r, w, steps, func() (string, error) { return d.stpDiffers(ctx, sw, port, enable) })
 }
 
 func stpSteps(before map[uint32]*switchdriver.STPPort, enable bool) (steps []step) {

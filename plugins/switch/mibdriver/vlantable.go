@@ -2,6 +2,7 @@ package mibdriver
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -16,7 +17,7 @@ type vlanTable struct {
 	known mib.Ports // bridge ports; nil if the switch does not report them
 	rows  map[mib.VID]*vlanRow
 	pvid  map[uint32]mib.VID // by port
-	text  bool               // the switch returns port numbers in ASCII instead of bits
+	form  mib.ListForm
 }
 
 // vlanRow is a VLAN: a row of dot1qVlanStaticTable, of dot1qVlanCurrentTable, or of both.
@@ -24,6 +25,7 @@ type vlanRow struct {
 	static          bool
 	status          int64 // RowStatus, 0 when not reported
 	name            string
+	rawName         []byte
 	egress          []byte // dot1qVlanStaticEgressPorts as the agent has it
 	untagged        []byte
 	current         bool
@@ -43,7 +45,7 @@ func (t *vlanTable) row(v mib.VID) *vlanRow {
 
 // clone copies what a planner changes: rows and PVIDs, not the octets.
 func (t *vlanTable) clone() *vlanTable {
-	c := &vlanTable{known: t.known, rows: make(map[mib.VID]*vlanRow, len(t.rows)), pvid: maps.Clone(t.pvid), text: t.text}
+	c := &vlanTable{known: t.known, rows: make(map[mib.VID]*vlanRow, len(t.rows)), pvid: maps.Clone(t.pvid), form: t.form}
 	for v, r := range t.rows {
 		row := *r
 		c.rows[v] = &row
@@ -52,11 +54,35 @@ func (t *vlanTable) clone() *vlanTable {
 }
 
 // ports decodes a list of the switch.
-func (t *vlanTable) ports(list []byte) mib.Ports {
-	if t.text {
-		return mib.PortText(list, t.known)
+func (t *vlanTable) ports(list []byte) mib.Ports { return t.form.Ports(list, t.known) }
+
+// judge finds the form of the lists of the table.
+func (t *vlanTable) judge(sw *switchdriver.Switch) error {
+	var lists [][]byte
+	var vlans []mib.VID
+	for _, v := range slices.Sorted(maps.Keys(t.rows)) {
+		r := t.rows[v]
+		lists = append(lists, r.egress, r.untagged, r.currentEgress, r.currentUntagged)
+		vlans = append(vlans, v, v, v, v)
 	}
-	return mib.PortList(list, t.known)
+	agree := func(f mib.ListForm) (n int) {
+		members := map[mib.VID]mib.Ports{}
+		for v, r := range t.rows {
+			members[v] = f.Ports(r.egress, t.known).Union(f.Ports(r.currentEgress, t.known))
+		}
+		for port, v := range t.pvid {
+			if members[v][port] {
+				n++
+			}
+		}
+		return n
+	}
+	var err error
+	t.form, err = mib.FormOf(lists, t.known, agree)
+	if e := (*mib.ListError)(nil); errors.As(err, &e) {
+		return fault.Device(fault.Downstream, "the ports of VLAN %d of switch %s cannot be read, so its VLANs are not shown: %v; it needs a driver of its own", vlans[e.Index], switchdriver.Label(sw), err)
+	}
+	return err
 }
 
 // members returns the ports of a VLAN: those it is configured to have, and those
@@ -118,7 +144,7 @@ func (d *Driver) readVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp.
 			}
 		}}
 	}
-	err := d.walk(ctx, t, 0, static(mib.QVlanStaticName, func(r *vlanRow, v snmp.Value) { r.name = mib.Text(v.Peek()) }),
+	err := d.walk(ctx, t, 0, static(mib.QVlanStaticName, func(r *vlanRow, v snmp.Value) { r.rawName, r.name = v.Bytes(), mib.Text(v.Peek()) }),
 		static(mib.QVlanStaticEgress, func(r *vlanRow, v snmp.Value) { r.egress = v.Bytes() }),
 		static(mib.QVlanStaticUntagged, func(r *vlanRow, v snmp.Value) { r.untagged = v.Bytes() }),
 		static(mib.QVlanStaticRowStatus, func(r *vlanRow, v snmp.Value) { r.status = v.Int() }),
@@ -137,15 +163,10 @@ func (d *Driver) readVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp.
 			table.known = mib.PortsOf(slices.Collect(maps.Keys(rows))...)
 		}
 	}
-	for _, r := range table.rows { // one list that can only be text decides for all: "3" may be either
-		for _, list := range [][]byte{r.egress, r.untagged, r.currentEgress, r.currentUntagged} {
-			table.text = table.text || mib.IsText(list, table.known)
-		}
-	}
-	return table, nil
+	return table, table.judge(sw)
 }
 
-// asText is the fault of a change of ports of a switch that returns them as text.
+// asText is the fault of a change of ports of a switch that returns them as text, numbers or hexadecimal digits.
 func asText(sw *switchdriver.Switch) error {
 	return fault.Device(fault.Unsupported, "switch %s returns the ports of VLANs as text, which the standard MIB cannot set; it needs a driver of its own", switchdriver.Label(sw))
 }

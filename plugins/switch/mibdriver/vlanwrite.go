@@ -6,7 +6,6 @@ import (
 
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
-	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -48,6 +47,10 @@ func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c chan
 	if err != nil {
 		return nil, err
 	}
+	j := &job{d: d, sw: sw, r: r, w: w}
+	if err := j.renumber(ctx, &c); err != nil {
+		return nil, err
+	}
 	before, err := d.readVLANs(ctx, sw, r)
 	if err != nil {
 		return nil, err
@@ -55,21 +58,30 @@ func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c chan
 	if err := check(sw, before, c); err != nil {
 		return nil, err
 	}
+	j.look = func() (_ values, differs string, err error) {
+		after, err = d.readVLANs(ctx, sw, r)
+		if c.remove && fault.KindOf(err) == fault.Unsupported { // the last VLAN is gone
+			after, err = &vlanTable{}, nil
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		return after.values(), compare(after, c), nil
+	}
 	var first error
 	for _, attempt := range attempts(sw.Model, c, only) {
-		steps := plan(before, c, attempt.seq, attempt.order)
-		err := d.run(ctx, sw, w, steps, func() (err error) {
-			after, err = d.confirm(ctx, sw, r, c)
-			return err
-		})
+		err := j.run(ctx, plan(before, c, attempt.seq, attempt.order))
 		if err == nil {
 			return after, nil
+		}
+		if j.left {
+			return nil, err // rather than the first, because it says what is left
 		}
 		if first == nil {
 			first = err
 		}
 		var e *snmp.Error
-		if !errors.As(err, &e) || e.Status == 0 || e.Access() || writes.Kept(ctx) {
+		if !errors.As(err, &e) || e.Status == 0 || e.Access() {
 			break // only a refusal is worth another way
 		}
 	}
@@ -115,7 +127,7 @@ func check(sw *switchdriver.Switch, t *vlanTable, c change) error {
 	case c.remove && c.vid == defaultVLAN:
 		return fault.At(fault.Invalid, pathVLAN, "VLAN %d is the default VLAN and cannot be removed", c.vid)
 	}
-	if egress, _ := t.configured(c.vid); t.text && (c.setPorts || c.remove && len(egress) > 0) {
+	if egress, _ := t.configured(c.vid); !t.form.Writable() && (c.setPorts || c.remove && len(egress) > 0) {
 		return asText(sw)
 	}
 	if !c.setPorts {

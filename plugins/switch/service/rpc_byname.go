@@ -52,7 +52,7 @@ func (s *Service) changeVLAN(create bool) func(context.Context, vlanByName) (*do
 		l := fault.All(err)
 		untagged, err := names.numbers(sw, "untagged", in.Untagged)
 		l = append(l, fault.All(err)...)
-		v := vlanChange{in.VLAN, in.Name, mib.PortsOf(tagged...), mib.PortsOf(untagged...), names, create, true}
+		v := vlanChange{in.VLAN, in.Name, mib.PortsOf(tagged...), mib.PortsOf(untagged...), names, names.meant(in.Tagged, in.Untagged), create, true}
 		return &done{"SUCCESS"}, s.setVLAN(ctx, m, v, l)
 	})
 }

@@ -73,7 +73,8 @@ type vlanChange struct {
 	id               uint32
 	name             string
 	tagged, untagged mib.Ports
-	names            portNames // for faults; nil: ports have numbers
+	names            portNames         // for faults; nil: ports have numbers
+	named            map[uint32]string // ports that the caller named
 	create, setPorts bool
 }
 
@@ -96,7 +97,7 @@ func (s *Service) setVLAN(ctx context.Context, m mib.MAC, v vlanChange, l fault.
 	}
 	vlan := &switchdriver.VLAN{VlanId: v.id, Name: v.name,
 		EgressPorts: v.tagged.Union(v.untagged).Sorted(), UntaggedPorts: v.untagged.Sorted()}
-	return s.change(ctx, m, writes.Operation{What: fmt.Sprintf(what, v.id),
+	return s.change(ctx, m, writes.Operation{What: fmt.Sprintf(what, v.id), Ports: v.named,
 		Request: &pluginv1.WriteVlanRequest{Vlan: vlan, Create: v.create, SetPorts: v.setPorts}})
 }
 

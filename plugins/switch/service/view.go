@@ -172,6 +172,19 @@ func (n portNames) numbers(sw *switchdriver.Switch, leaf string, list []string) 
 	return slices.Compact(out), l.Err()
 }
 
+// meant returns the ports that the items of lists name. Where the name is the number, the number is meant.
+func (n portNames) meant(lists ...[]string) map[uint32]string {
+	out := map[uint32]string{}
+	for _, item := range slices.Concat(lists...) {
+		for p, name := range n {
+			if strings.EqualFold(name, strings.TrimSpace(item)) && name != strconv.FormatUint(uint64(p), 10) {
+				out[p] = name
+			}
+		}
+	}
+	return out
+}
+
 // completePort lists the names of ports, of all switches: which one is meant is not known while the line is typed.
 func (s *Service) completePort(_ context.Context, prefix string) []string {
 	prefix = strings.ToLower(prefix)

@@ -56,17 +56,19 @@ func Check(ctx context.Context) error {
 	return nil
 }
 
+// Named returns the ports of the operation that the caller named, by number.
+func Named(ctx context.Context) map[uint32]string {
+	if c := from(ctx); c != nil {
+		return c.record.Operation.Ports
+	}
+	return nil
+}
+
 // Keep says that the device may be neither as before nor as asked for.
 func Keep(ctx context.Context) {
 	if c := from(ctx); c != nil {
 		c.kept = true
 	}
-}
-
-// Kept reports whether Keep was called.
-func Kept(ctx context.Context) bool {
-	c := from(ctx)
-	return c != nil && c.kept
 }
 
 // TakingBack returns a context for taking an operation back, which may last a while after

@@ -43,6 +43,9 @@ func (a Assignment) check() error {
 	if !object(a.OID) {
 		return fmt.Errorf("%.60q is no object", a.OID)
 	}
+	if _, err := hex.DecodeString(a.Mask); err != nil {
+		return fmt.Errorf("%s cannot have the mask %.40q: %w", a.OID, a.Mask, err)
+	}
 	for _, v := range []*string{a.From, a.To} {
 		if v == nil {
 			continue

@@ -16,6 +16,8 @@ type Operation struct {
 	What    string        // "setting VLAN 5"
 	Request proto.Message // of the driver contract, without the switch, whose logins are secret; nil: a discovery
 	Scope   int           // of a discovery
+	// Ports are the ports in Request that the caller named, by the numbers that their names had then.
+	Ports map[uint32]string
 }
 
 // Name is the name of the operation in the driver contract, "WriteVlan", or Discover.
@@ -43,11 +45,13 @@ type form struct {
 	What    string          `json:"what"`
 	Request json.RawMessage `json:"request,omitempty"`
 	Scope   int             `json:"scope,omitempty"`
+
+	Ports map[uint32]string `json:"ports,omitempty"`
 }
 
 // MarshalJSON implements json.Marshaler.
 func (o Operation) MarshalJSON() (_ []byte, err error) {
-	f := form{Name: o.Name(), What: o.What, Scope: o.Scope}
+	f := form{Name: o.Name(), What: o.What, Scope: o.Scope, Ports: o.Ports}
 	if o.Request != nil {
 		f.Request, err = protojson.Marshal(o.Request)
 	}
@@ -63,7 +67,7 @@ func (o *Operation) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return err
 	}
-	*o = Operation{What: f.What, Scope: f.Scope}
+	*o = Operation{What: f.What, Scope: f.Scope, Ports: f.Ports}
 	if f.Name == Discover {
 		return nil
 	}

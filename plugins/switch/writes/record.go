@@ -73,6 +73,8 @@ type Assignment struct {
 	Kind Kind    `json:"kind"`
 	From *string `json:"from,omitempty"`
 	To   *string `json:"to,omitempty"`
+	// Mask is a PortList in hexadecimal: the instance is one, too, and only the ports in the mask count.
+	Mask string `json:"mask,omitempty"`
 }
 
 // Kind is the type of an instance.
