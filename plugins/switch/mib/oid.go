@@ -21,6 +21,7 @@ const (
 
 	IfDescr       OID = ".1.3.6.1.2.1.2.2.1.2"
 	IfType        OID = ".1.3.6.1.2.1.2.2.1.3"
+	IfSpeed       OID = ".1.3.6.1.2.1.2.2.1.5"
 	IfPhysAddress OID = ".1.3.6.1.2.1.2.2.1.6"
 	IfAdminStatus OID = ".1.3.6.1.2.1.2.2.1.7"
 	IfOperStatus  OID = ".1.3.6.1.2.1.2.2.1.8"

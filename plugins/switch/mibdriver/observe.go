@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -168,7 +169,16 @@ func (d *Driver) interfaces(ctx context.Context, t snmp.Target, tables *discover
 		of(mib.IfAdminStatus, func(f *discovery.Interface, v snmp.Value) { f.Admin = int32(v.Int()) }),
 		of(mib.IfOperStatus, func(f *discovery.Interface, v snmp.Value) { f.Oper = int32(v.Int()) }),
 		of(mib.IfName, func(f *discovery.Interface, v snmp.Value) { f.Name = mib.Text(v.Peek()) }),
-		of(mib.IfHighSpeed, func(f *discovery.Interface, v snmp.Value) { f.Speed = megabits(v) }))
+		of(mib.IfHighSpeed, func(f *discovery.Interface, v snmp.Value) { f.Speed = cmp.Or(megabits(v), f.Speed) }),
+		of(mib.IfSpeed, func(f *discovery.Interface, v snmp.Value) { f.Speed = cmp.Or(f.Speed, slowSpeed(v)) }))
+}
+
+// slowSpeed is ifSpeed, which cannot tell 2³²-1 bits a second and more; it counts where ifHighSpeed says nothing.
+func slowSpeed(v snmp.Value) uint64 {
+	if n := v.Uint32(); n != math.MaxUint32 {
+		return uint64(n)
+	}
+	return 0
 }
 
 // megabits is ifHighSpeed in bits a second.

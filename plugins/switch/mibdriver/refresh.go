@@ -1,6 +1,7 @@
 package mibdriver
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -100,7 +101,8 @@ func (d *Driver) portStates(ctx context.Context, t snmp.Target, o *discovery.Obs
 	states := map[uint32]state{}
 	err := d.walk(ctx, t, 0, field(mib.IfAdminStatus, states, func(s *state, v snmp.Value) { s.admin = int32(v.Int()) }),
 		field(mib.IfOperStatus, states, func(s *state, v snmp.Value) { s.oper = int32(v.Int()) }),
-		field(mib.IfHighSpeed, states, func(s *state, v snmp.Value) { s.speed = megabits(v) }))
+		field(mib.IfHighSpeed, states, func(s *state, v snmp.Value) { s.speed = cmp.Or(megabits(v), s.speed) }),
+		field(mib.IfSpeed, states, func(s *state, v snmp.Value) { s.speed = cmp.Or(s.speed, slowSpeed(v)) }))
 	if err != nil {
 		return true, err
 	}
