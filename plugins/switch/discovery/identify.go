@@ -31,6 +31,12 @@ func printable(b []byte) (string, bool) {
 	return text, true
 }
 
+// Binary reports whether an identifier is octets that are no text.
+func (id Identifier) Binary() bool {
+	_, text := printable(id.ID)
+	return !text
+}
+
 // comparableID is an identifier in the form in which two are compared: text without case, else the octets.
 func comparableID(b []byte) string {
 	text, ok := printable(b)

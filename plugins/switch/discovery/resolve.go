@@ -128,6 +128,9 @@ func (x *index) byPortID(ports []Port, port Identifier) []int {
 		return where(ports, func(p *Port) bool { return p.numbered(id) })
 	}
 	left := where(ports, func(p *Port) bool { return same(p.Name, id) || same(p.Descr, id) })
+	if slot, number, ok := strings.Cut(id, ":"); ok && slot == "1" && len(left) == 0 { // a switch alone, as slot 1
+		left = where(ports, func(p *Port) bool { return same(p.Name, number) })
+	}
 	if len(left) == 0 {
 		left = where(ports, func(p *Port) bool { return sameInterface(p.Name, id) || sameInterface(p.Descr, id) })
 	}
