@@ -17,8 +17,8 @@ type Tables struct {
 	IfPorts    map[uint32]LLDPPort // the same of LLDP-V2-MIB, by ifIndex
 	Remotes    map[mib.RemoteIndex]*Neighbor
 	// IfRemotes are neighbours whose tables name the port by its ifIndex: first those
-	// of LLDP-V2-MIB, then those of CDP.
-	IfRemotes [2]map[mib.RemoteIndex]*Neighbor
+	// of LLDP-V2-MIB, then those of CDP, FDP and EDP.
+	IfRemotes [4]map[mib.RemoteIndex]*Neighbor
 }
 
 // Interface is a row of ifTable and ifXTable.
@@ -66,26 +66,30 @@ func Assemble(o *Observation, t Tables) {
 // or their ifIndex; a neighbour whose port has no id is left out.
 func Attach(o *Observation, t Tables, byLLDP, byIfIndex func(uint32) string) {
 	o.Neighbors = nil
-	hasLLDP := map[string]bool{} // ports with a neighbour of LLDP
+	known := map[string]bool{} // ports with a neighbour of a protocol before
 	add := func(rows map[mib.RemoteIndex]*Neighbor, port func(uint32) string) {
+		now := map[string]bool{}
 		for _, ix := range slices.SortedFunc(maps.Keys(rows), compareRemote) {
 			n := *rows[ix]
 			if len(n.Chassis.ID) == 0 && len(n.Port.ID) == 0 && n.SysName == "" && len(n.Addresses) == 0 {
 				o.Notes = append(o.Notes, fmt.Sprintf("neighbour on port %d sends nothing that identifies it; left out", ix.LocalPort))
 				continue
 			}
-			if n.LocalPort = port(ix.LocalPort); n.LocalPort == "" || (n.Protocol == CDP && hasLLDP[n.LocalPort]) {
-				continue // CDP reports the same device in other words
+			if n.LocalPort = port(ix.LocalPort); n.LocalPort == "" || known[n.LocalPort] {
+				continue // the protocols of vendors report the same device in other words
 			}
-			hasLLDP[n.LocalPort] = hasLLDP[n.LocalPort] || n.Protocol != CDP
+			now[n.LocalPort] = true
 			o.Neighbors = append(o.Neighbors, n)
 		}
+		maps.Copy(known, now)
 	}
 	add(t.Remotes, byLLDP)
-	if len(o.Neighbors) == 0 { // both MIBs show the same protocol's neighbours
-		add(t.IfRemotes[0], byIfIndex)
+	for i, rows := range t.IfRemotes {
+		if i == 0 && len(o.Neighbors) > 0 {
+			continue // both MIBs show the same protocol's neighbours
+		}
+		add(rows, byIfIndex)
 	}
-	add(t.IfRemotes[1], byIfIndex)
 }
 
 func compareRemote(x, y mib.RemoteIndex) int {

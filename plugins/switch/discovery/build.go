@@ -22,6 +22,7 @@ func Build(obs []*Observation, now time.Time) *Network {
 		b.net.Nodes = append(b.net.Nodes, Node{ID: NodeID(o.Node), Kind: SNMP, Name: o.SysName, MAC: o.Node,
 			Address: o.Address.String(), Model: o.Model, Ports: o.Ports, Observed: o.Observed, Stale: o.Stale, Partial: o.CutTables()})
 	}
+	b.seen = b.learned()
 	b.sights()
 	b.pairs()
 	b.infer()
@@ -45,15 +46,16 @@ type builder struct {
 	*index
 	net     *Network
 	outside map[string]*Node
-	// seen[i][j] is what switch i sees of switch j.
-	seen []map[int][]sight
+	// reports[i][j] is what switch i reports of switch j.
+	reports []map[int][]sight
+	seen    *sightings // by the forwarding tables
 }
 
 // sights places every neighbour with a switch of the list, or outside.
 func (b *builder) sights() {
-	b.seen = make([]map[int][]sight, len(b.obs))
+	b.reports = make([]map[int][]sight, len(b.obs))
 	for i, o := range b.obs {
-		b.seen[i] = map[int][]sight{}
+		b.reports[i] = map[int][]sight{}
 		for k := range o.Neighbors {
 			n := &o.Neighbors[k]
 			port := portOf(o, n.LocalPort)
@@ -70,7 +72,7 @@ func (b *builder) sights() {
 			case ambiguous:
 				b.unresolved(i, n, "it could be several switches of the list")
 			default:
-				b.seen[i][peer] = append(b.seen[i][peer], sight{port, b.members(peer, b.port(peer, n)), byName, n})
+				b.reports[i][peer] = append(b.reports[i][peer], sight{port, b.members(peer, b.port(peer, n)), byName, n})
 			}
 		}
 	}
@@ -81,15 +83,15 @@ func (b *builder) pairs() {
 	var single []func() // links that one end reports, after all that both ends report
 	taken := map[End]bool{}
 	for i := range b.obs {
-		for _, j := range slices.Sorted(maps.Keys(b.seen[i])) {
+		for _, j := range slices.Sorted(maps.Keys(b.reports[i])) {
 			if j == i {
 				b.loop(i)
 				continue
 			}
-			if j < i && len(b.seen[j][i]) > 0 {
+			if j < i && len(b.reports[j][i]) > 0 {
 				continue // done from the other end
 			}
-			links, lostI, lostJ := pair(loosened(b.seen[i][j], b.seen[j][i]), loosened(b.seen[j][i], b.seen[i][j]))
+			links, lostI, lostJ := pair(loosened(b.reports[i][j], b.reports[j][i]), loosened(b.reports[j][i], b.reports[i][j]))
 			for _, l := range links {
 				x, y := b.end(i, l.a), b.end(j, l.b)
 				switch {
@@ -117,28 +119,37 @@ func (b *builder) single(i, j int, l link, taken map[End]bool) {
 	a, p := l.a, l.b
 	x, y := b.end(i, a), b.end(j, p)
 	teller, silent := b.obs[i], b.obs[j]
-	if !reports(b.seen[i][j], a) {
+	if !tells(b.reports[i][j], a) {
 		teller, silent = silent, teller
 	}
 	switch {
 	case taken[x] || taken[y]:
-		b.net.Unresolved = append(b.net.Unresolved, Unresolved{x.Node, x.Port, y.Node + " port " + y.Port, "one of the two ports is joined with another one by both its ends"})
+		b.refuse(x, y, "one of the two ports is joined with another one by both its ends")
 	case teller.Stale && !silent.Stale:
 		// old news that the other end no longer confirms
 	case b.down(i, a) && b.down(j, p):
+	case b.down(i, a) || b.down(j, p):
+		b.refuse(x, y, "one end only reports it, and one of the two ports is down")
+	case b.refuted(between{i, a, j, p}) != "":
+		b.refuse(x, y, "one end only reports it, and "+b.refuted(between{i, a, j, p}))
 	default:
 		b.edge(x, y, false, l.source, teller.Observed)
 	}
 }
 
-func reports(sights []sight, port int) bool {
+// refuse notes a link that was reported and is not believed.
+func (b *builder) refuse(x, y End, why string) {
+	b.net.Unresolved = append(b.net.Unresolved, Unresolved{x.Node, x.Port, y.Node + " port " + y.Port, why})
+}
+
+func tells(sights []sight, port int) bool {
 	return slices.ContainsFunc(sights, func(s sight) bool { return s.port == port })
 }
 
 // loop connects two ports of one switch if both report each other exactly.
 func (b *builder) loop(i int) {
-	for _, m := range b.seen[i][i] {
-		for _, t := range b.seen[i][i] {
+	for _, m := range b.reports[i][i] {
+		for _, t := range b.reports[i][i] {
 			if m.port < t.port && m.exact() && t.exact() && m.allows(t.port) && t.allows(m.port) {
 				b.edge(b.end(i, m.port), b.end(i, t.port), true, m.row.Protocol, b.obs[i].Observed)
 			}
@@ -176,7 +187,7 @@ func (b *builder) edge(x, y End, confirmed bool, source string, at time.Time) {
 
 // outsider records a neighbour outside the list: one edge, from it to us.
 func (b *builder) outsider(i, port int, n *Neighbor) {
-	id := outsideID(n)
+	id := outsideID(n, NodeID(b.obs[i].Node))
 	if id == "" {
 		b.unresolved(i, n, "it reports no chassis id")
 		return

@@ -1,7 +1,11 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
+	"time"
 
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/switchdriver"
@@ -12,8 +16,14 @@ import (
 // spanning tree is asked for.
 const maxForwarding = 256
 
+// The bounds of what is kept of addresses that are no switch's: of one switch until all have answered, and afterwards.
+const (
+	MaxOthers   = 8192
+	maxStations = 4
+)
+
 // infer has the switches read again for what else reports links, when some of them
-// report no neighbours. Switches that fail keep their former data.
+// report no neighbours, or one end only reports a link. Switches that fail keep their former data.
 func (s *Surveyor) infer() {
 	if s.opt.Infer == nil {
 		return
@@ -21,6 +31,7 @@ func (s *Surveyor) infer() {
 	observed, mute := map[mib.MAC]*Observation{}, false
 	want := map[mib.MAC]bool{}
 	var switches []*switchdriver.Switch
+	var all []*Observation
 	for _, sw := range s.opt.Inventory.All() {
 		o := s.Observation(mib.MAC(sw.NodeId))
 		if o == nil || o.Stale || !o.BySNMP() {
@@ -28,13 +39,15 @@ func (s *Surveyor) infer() {
 		}
 		observed[o.Node] = o
 		mute = mute || o.Mute()
-		switches = append(switches, sw)
-		want[o.Node] = true
-		if o.Bridge != 0 {
-			want[o.Bridge] = true
+		switches, all = append(switches, sw), append(all, o)
+		for _, m := range []mib.MAC{o.Node, o.Bridge, mib.MACOf(o.Chassis.ID)} {
+			if m.Unicast() {
+				want[m] = true
+			}
 		}
 	}
-	if !mute {
+	doubtful := func(e Edge) bool { return !e.Confirmed && e.Tail.Kind == SNMP }
+	if !mute && !slices.ContainsFunc(Build(all, time.Now()).Edges, doubtful) {
 		return
 	}
 	if len(switches) > maxForwarding {
@@ -46,17 +59,70 @@ func (s *Surveyor) infer() {
 		with.Evidence = e
 		return &with, err
 	})
+	var read []*Observation
 	for range switches {
-		a := <-answers
-		if a.err != nil {
+		if a := <-answers; a.err == nil {
+			read = append(read, a.obs)
+		}
+	}
+	Settle(read)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range read {
+		if now := s.observed[o.Node]; now != nil { // read again meanwhile, perhaps
+			with := *now
+			with.Evidence = o.Evidence
+			s.observed[o.Node] = &with
+		}
+	}
+}
+
+// Settle decides which of the other addresses are worth keeping: those that switches have by the ARP tables, and those
+// of the stations that most of them know.
+func Settle(all []*Observation) {
+	x := newIndex(all)
+	self, count, tables := map[mib.MAC]int{}, map[mib.MAC]int{}, 0
+	for _, o := range all {
+		if o.Evidence == nil {
 			continue
 		}
-		s.mu.Lock()
-		if now := s.observed[a.obs.Node]; now != nil { // read again meanwhile, perhaps
-			with := *now
-			with.Evidence = a.obs.Evidence
-			s.observed[a.obs.Node] = &with
+		for a, m := range o.Evidence.ARP {
+			if found := x.byAddress[a]; len(found) == 1 && len(x.byMAC[m]) == 0 {
+				self[m] = found[0]
+			}
 		}
-		s.mu.Unlock()
+		if len(o.Evidence.Others) > 0 {
+			tables++
+		}
+		for m := range o.Evidence.Others {
+			count[m]++
+		}
+	}
+	maps.DeleteFunc(count, func(m mib.MAC, n int) bool {
+		_, known := self[m]
+		return known || n < 2 || 2*n < tables
+	})
+	stations := slices.SortedFunc(maps.Keys(count), func(a, b mib.MAC) int { return cmp.Or(-cmp.Compare(count[a], count[b]), cmp.Compare(a, b)) })
+	stations = stations[:min(len(stations), maxStations)]
+	for m, i := range self {
+		if e := all[i].Evidence; e != nil {
+			e.Self = append(e.Self, m)
+		}
+	}
+	for _, o := range all {
+		e := o.Evidence
+		if e == nil {
+			continue
+		}
+		slices.Sort(e.Self)
+		for _, m := range slices.Concat(slices.Sorted(maps.Keys(self)), stations) {
+			if port, ok := e.Others[m]; ok {
+				if e.Seen == nil {
+					e.Seen = map[string][]mib.MAC{}
+				}
+				e.Seen[port] = append(e.Seen[port], m)
+			}
+		}
+		e.Others, e.ARP = nil, nil
 	}
 }

@@ -17,6 +17,7 @@ type index struct {
 	byAddress map[netip.Addr][]int
 	bySysName map[string][]int
 	byDevice  map[string][]int // cdpGlobalDeviceId
+	byNode    map[string]int   // NodeID
 	// Addresses of ports, made when first asked for: most networks never need them.
 	byPortMAC map[mib.MAC][]int // lldpLocPortId that is an address
 	byIfMAC   map[mib.MAC][]int
@@ -24,15 +25,16 @@ type index struct {
 
 func newIndex(obs []*Observation) *index {
 	x := &index{obs: obs, byChassis: map[string][]int{}, byMAC: map[mib.MAC][]int{},
-		byAddress: map[netip.Addr][]int{}, bySysName: map[string][]int{}, byDevice: map[string][]int{}}
+		byAddress: map[netip.Addr][]int{}, bySysName: map[string][]int{}, byDevice: map[string][]int{}, byNode: map[string]int{}}
 	for i, o := range obs {
-		if len(o.Chassis.ID) > 0 {
+		x.byNode[NodeID(o.Node)] = i
+		if !anonymous(o.Chassis) {
 			put(x.byChassis, chassisKey(o.Chassis), i)
 			putMAC(x.byMAC, mib.MACOf(o.Chassis.ID), i)
 		}
 		putMAC(x.byMAC, o.Node, i)
 		putMAC(x.byMAC, o.Bridge, i)
-		if o.Address.IsValid() {
+		if identifies(o.Address) {
 			put(x.byAddress, o.Address.Unmap(), i)
 		}
 		if s := fold(o.Device); s != "" {
@@ -40,6 +42,9 @@ func newIndex(obs []*Observation) *index {
 		}
 		if s := fold(o.SysName); s != "" {
 			put(x.bySysName, s, i)
+			if host := hostOf(s); host != s {
+				put(x.bySysName, host, i)
+			}
 		}
 	}
 	return x
@@ -72,6 +77,12 @@ func putMAC(m map[mib.MAC][]int, mac mib.MAC, i int) {
 	}
 }
 
+// hostOf is a name without the domain that some devices add to it.
+func hostOf(name string) string {
+	host, _, _ := strings.Cut(name, ".")
+	return host
+}
+
 // fold makes texts comparable.
 func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
@@ -82,16 +93,16 @@ func chassisKey(c Identifier) string {
 	if c.Subtype == chassisAddress {
 		return "\x05" + string(c.ID)
 	}
-	return string(rune(c.Subtype)) + fold(mib.Text(c.ID))
+	return string(rune(c.Subtype)) + comparableID(c.ID)
 }
 
 // idText is the comparable form of a port id: an address in its usual form, text
-// without trailing NULs, blanks and case.
+// without trailing NULs, blanks and case, else octets.
 func idText(id Identifier) string {
 	if m := mib.MACOf(id.ID); m != 0 && (id.Subtype == portMAC || id.Subtype == 0) {
 		return m.String()
 	}
-	return fold(mib.Text(id.ID))
+	return comparableID(id.ID)
 }
 
 // address reads a chassis id of subtype 5: the IANA address family, then octets.

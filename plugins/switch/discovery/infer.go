@@ -1,13 +1,84 @@
 package discovery
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 
 	"ctl.internal/plugins/switch/mib"
 )
 
-// infer adds links to switches that speak neither LLDP nor CDP, from what spanning
+// sightings are the ports at which switches have learned the addresses of others, and of stations that most of them
+// know: routers, servers, the controller.
+type sightings struct {
+	// at[i][j] is the port at which switch i sees switch j; nowhere: at several.
+	at []map[int]int
+	// stations[m][i] is the port at which switch i sees a station.
+	stations map[mib.MAC]map[int]int
+	tables   int // switches with a forwarding table
+	rooted   []root
+}
+
+// nowhere is the port of an address that was learned at several: it moves, or there is a loop.
+const nowhere = -1
+
+// learned makes the sightings of the evidence of all switches.
+func (b *builder) learned() *sightings {
+	s := &sightings{at: make([]map[int]int, len(b.obs)), stations: map[mib.MAC]map[int]int{}}
+	own := map[mib.MAC][]int{}
+	for i, o := range b.obs {
+		if o.Evidence != nil {
+			for _, m := range o.Evidence.Self {
+				put(own, m, i)
+			}
+		}
+	}
+	for i, o := range b.obs {
+		s.at[i] = map[int]int{}
+		if o.Evidence == nil {
+			continue
+		}
+		seen := false
+		for id, macs := range o.Evidence.Seen {
+			port := portOf(o, id)
+			if port < 0 {
+				continue
+			}
+			seen = true
+			for _, m := range macs {
+				found := b.byMAC[m]
+				if len(found) == 0 {
+					found = own[m]
+				}
+				switch {
+				case len(found) == 0:
+					if s.stations[m] == nil {
+						s.stations[m] = map[int]int{}
+					}
+					see(s.stations[m], i, port)
+				case len(found) == 1 && found[0] != i:
+					see(s.at[i], found[0], port)
+				}
+			}
+		}
+		if seen {
+			s.tables++
+		}
+	}
+	s.root(b.obs)
+	return s
+}
+
+func see(at map[int]int, who, port int) {
+	if old, twice := at[who]; twice && old != port {
+		port = nowhere
+	}
+	at[who] = port
+}
+
+// infer adds links to switches that report no neighbours, from what spanning
 // tree and forwarding tables show. Only ports without another link are used,
 // and a segment with more than two switches makes no link.
 func (b *builder) infer() {
@@ -22,19 +93,42 @@ func (b *builder) infer() {
 	}
 	in := inference{builder: b, mute: mute, used: map[End]bool{}}
 	for _, e := range b.net.Edges {
-		in.used[e.Tail], in.used[e.Head] = true, true
-		for _, p := range e.TailMembers { // those of the head are of the edge in the other direction
-			in.used[End{e.Tail.Node, p, SNMP}] = true
-		}
+		in.use(e.Tail, e.TailMembers) // those of the head are of the edge in the other direction
+		in.use(e.Head, nil)
 	}
 	in.tree()
-	in.forwarding()
+	for _, up := range in.seen.rooted {
+		in.below(up)
+	}
 }
 
 type inference struct {
 	*builder
 	mute map[int]bool
 	used map[End]bool
+}
+
+// use marks a port, those that it stands for, and the aggregate that they are in.
+func (in *inference) use(e End, members []string) {
+	in.used[e] = true
+	if e.Kind != SNMP {
+		return
+	}
+	for _, id := range append([]string{e.Port}, members...) {
+		in.used[End{e.Node, id, SNMP}] = true
+		i, ok := in.byNode[e.Node]
+		if !ok {
+			continue
+		}
+		all := in.obs[i].Ports
+		p := portOf(in.obs[i], id)
+		if p < 0 || all[p].Aggregate == 0 {
+			continue
+		}
+		for _, whole := range where(all, func(w *Port) bool { return w.IfIndex == all[p].Aggregate }) {
+			in.used[End{e.Node, all[whole].ID, SNMP}] = true
+		}
+	}
 }
 
 // between is two ports that may be joined.
@@ -44,6 +138,7 @@ type between struct{ i, a, j, p int }
 func (in *inference) tree() {
 	claims := map[End][]between{} // by the designated end
 	var ends []End
+	takes := map[int]bool{} // part in the spanning tree
 	for i, o := range in.obs {
 		if o.Evidence == nil {
 			continue
@@ -51,9 +146,10 @@ func (in *inference) tree() {
 		for _, d := range o.Evidence.Designated {
 			j, ok := in.known(d.Bridge)
 			a := portOf(o, d.Port)
-			if !ok || j == i || a < 0 || !(in.mute[i] || in.mute[j]) {
+			if !ok || j == i || a < 0 {
 				continue
 			}
+			takes[i], takes[j] = true, true
 			p := in.bridgePort(j, d.FarPort)
 			if p < 0 {
 				continue
@@ -66,17 +162,35 @@ func (in *inference) tree() {
 		}
 	}
 	for _, far := range ends {
-		if c := claims[far]; len(c) > 1 {
+		c := claims[far]
+		switch w := c[0]; {
+		case !slices.ContainsFunc(c, func(w between) bool { return in.mute[w.i] || in.mute[w.j] }):
+		case len(c) > 1:
 			in.net.Unresolved = append(in.net.Unresolved, Unresolved{far.Node, far.Port, fmt.Sprintf("%d switches", len(c)),
 				"by the spanning tree several switches share the segment of this port"})
 			for _, w := range c {
 				in.used[in.end(w.i, w.a)] = true
 			}
 			in.used[far] = true
+		case !in.passedThrough(w, takes):
+			in.join(w, STP)
+		}
+	}
+}
+
+// passedThrough reports whether a switch that takes no part in the spanning tree, and passes its frames on, is between
+// two: the designated one sees it at the port, and it is not behind the other one.
+func (in *inference) passedThrough(w between, takes map[int]bool) bool {
+	for k, via := range in.seen.at[w.j] {
+		if k == w.i || via != w.p {
 			continue
 		}
-		in.join(claims[far][0], STP)
+		back, sees := in.seen.at[w.i][k]
+		if sees && back == w.a || !sees && !takes[k] {
+			return true
+		}
 	}
+	return false
 }
 
 // bridgePort finds a port by its number. Before IEEE 802.1D-2004 a number had eight
@@ -90,46 +204,95 @@ func (in *inference) bridgePort(j int, number uint32) int {
 	return -1
 }
 
-// forwarding joins two switches that see each other and none between them: a switch
-// between them would be seen by both on these ports.
-func (in *inference) forwarding() {
-	at := make([]map[int]int, len(in.obs)) // at[i][j] is the port where i sees j
-	for i, o := range in.obs {
-		at[i] = map[int]int{}
-		if o.Evidence == nil {
+// maxRoots is how many stations and switches the forwarding tables are looked at from.
+const maxRoots = 8
+
+// root is where the forwarding tables are looked at from: the port of each switch that leads there. The root itself, if
+// it is a switch, has none.
+type root struct {
+	name string
+	self int // nowhere: it is no switch of the list
+	up   map[int]int
+}
+
+// root finds those that most switches see, the first ones first.
+func (s *sightings) root(obs []*Observation) {
+	for m, up := range s.stations {
+		s.rooted = append(s.rooted, root{m.String(), nowhere, up})
+	}
+	sees := map[int]map[int]int{}
+	for i, at := range s.at {
+		for j, port := range at {
+			if sees[j] == nil {
+				sees[j] = map[int]int{}
+			}
+			sees[j][i] = port
+		}
+	}
+	for j, up := range sees {
+		s.rooted = append(s.rooted, root{obs[j].Node.String(), j, up})
+	}
+	slices.SortFunc(s.rooted, func(x, y root) int { return cmp.Or(-cmp.Compare(len(x.up), len(y.up)), cmp.Compare(x.name, y.name)) })
+	s.rooted = s.rooted[:min(len(s.rooted), maxRoots)]
+}
+
+// below joins each switch, at the port that leads to the root, with the switch that sees it at a port behind which
+// there is no other one.
+func (in *inference) below(r root) {
+	claims := map[int][]between{} // by the lower switch
+	for j, at := range in.seen.at {
+		upJ, sees := r.up[j]
+		if j != r.self && (!sees || upJ == nowhere) {
 			continue
 		}
-		for id, macs := range o.Evidence.Seen {
-			port := portOf(o, id)
-			for _, m := range macs {
-				if j, ok := in.known(m); ok && j != i && port >= 0 {
-					if old, twice := at[i][j]; twice && old != port {
-						port = -1 // seen at two ports: it moves, or there is a loop
-					}
-					at[i][j] = port
-				}
-			}
-		}
-	}
-	for i := range in.obs {
-		for j := i + 1; j < len(in.obs); j++ {
-			p, seesJ := at[i][j]
-			q, seesI := at[j][i]
-			if !seesJ || !seesI || p < 0 || q < 0 || !(in.mute[i] || in.mute[j]) {
+		for i, p := range at {
+			a, seesRoot := r.up[i]
+			if i == r.self || p == nowhere || !seesRoot || a == nowhere || j != r.self && p == upJ {
 				continue
 			}
-			direct := true
-			for k, via := range at[i] {
-				if back, both := at[j][k]; k != j && via == p && both && back == q {
-					direct = false
-					break
-				}
-			}
-			if direct {
-				in.join(between{i, p, j, q}, FDB)
+			if in.alone(between{i, a, j, p}) {
+				claims[i] = append(claims[i], between{i, a, j, p})
 			}
 		}
 	}
+	for _, i := range slices.Sorted(maps.Keys(claims)) {
+		if w, one := in.nearest(claims[i], r); one && (in.mute[w.i] || in.mute[w.j]) {
+			in.join(w, FDB)
+		}
+	}
+}
+
+// alone reports whether all that the upper switch sees at its port is the lower one and what is behind that.
+func (in *inference) alone(w between) bool {
+	for k, via := range in.seen.at[w.j] {
+		if k == w.i || via != w.p {
+			continue
+		}
+		if back, sees := in.seen.at[w.i][k]; !sees || back == w.a || back == nowhere {
+			return false
+		}
+	}
+	return true
+}
+
+// nearest is the claim of the switch that all the others see at the same port as the lower one, or that sees them
+// where the root is; false: it is not clear which one that is.
+func (in *inference) nearest(claims []between, r root) (between, bool) {
+	for _, w := range claims {
+		above := func(o between) bool {
+			if o == w {
+				return true
+			}
+			down, sees := in.seen.at[o.j][w.j]
+			up, back := in.seen.at[w.j][o.j]
+			rootward := w.j != r.self && back && up == r.up[w.j]
+			return sees && down == o.p || !sees && rootward
+		}
+		if !slices.ContainsFunc(claims, func(o between) bool { return !above(o) }) {
+			return w, true
+		}
+	}
+	return between{}, false
 }
 
 func (in *inference) join(w between, source string) {
@@ -149,6 +312,74 @@ func (in *inference) known(m mib.MAC) (int, bool) {
 	}
 	return found[0], true
 }
+
+// refuted says why a link that only one of two switches reports cannot be, by the forwarding tables; empty: nothing
+// speaks against it. Frames between the two, or from one of them to where most of the others lead, would pass it.
+func (b *builder) refuted(w between) string {
+	back := between{w.j, w.p, w.i, w.a}
+	if b.supported(w) || b.supported(back) {
+		return ""
+	}
+	for _, x := range []between{w, back} {
+		if via, sees := b.seen.at[x.i][x.j]; sees && b.elsewhere(x.i, x.a, via) {
+			return fmt.Sprintf("the forwarding table of %s has %s behind port %s", b.obs[x.i].Node, b.obs[x.j].Node, b.obs[x.i].Ports[via].ID)
+		}
+	}
+	roots := b.seen.rooted
+	if len(roots) == 0 || 2*len(roots[0].up) < b.seen.tables {
+		return ""
+	}
+	for _, x := range []between{w, back} {
+		via, sees := roots[0].up[x.i]
+		if x.i != roots[0].self && (!sees || !b.elsewhere(x.i, x.a, via)) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("the forwarding tables of both lead to %s by other ports", roots[0].name)
+}
+
+// supported reports whether tables of the first switch speak for a link: it sees the other one, or what most switches
+// see, at the port, or the spanning tree has the other one there.
+func (b *builder) supported(w between) bool {
+	via, sees := b.seen.at[w.i][w.j]
+	if sees && b.carries(w.i, via, w.a) {
+		return true
+	}
+	if roots := b.seen.rooted; len(roots) > 0 {
+		if via, sees := roots[0].up[w.i]; sees && b.carries(w.i, via, w.a) {
+			return true
+		}
+	}
+	o := b.obs[w.i]
+	return o.Evidence != nil && slices.ContainsFunc(o.Evidence.Designated, func(d Designated) bool {
+		return d.Port == o.Ports[w.a].ID && slices.Contains(b.byMAC[d.Bridge], w.j)
+	})
+}
+
+// carries reports whether a port is another one, or the aggregate that it is in.
+func (b *builder) carries(i, whole, port int) bool {
+	if whole == nowhere {
+		return false
+	}
+	all := b.obs[i].Ports
+	return whole == port || all[port].Aggregate != 0 && all[port].Aggregate == all[whole].IfIndex
+}
+
+// elsewhere reports whether a port is surely another one than that, and not an aggregate that may hold it: one with a
+// neighbour of its own, or without the name of an aggregate.
+func (b *builder) elsewhere(i, port, via int) bool {
+	if via == nowhere || b.carries(i, via, port) {
+		return false
+	}
+	o := b.obs[i]
+	other := &o.Ports[via]
+	known := slices.ContainsFunc(o.Ports, func(p Port) bool { return p.Aggregate != 0 && p.Aggregate == other.IfIndex })
+	own := slices.ContainsFunc(o.Neighbors, func(n Neighbor) bool { return n.LocalPort == other.ID })
+	return known || own || !aggregateName.MatchString(cmp.Or(other.Name, other.Descr))
+}
+
+// aggregateName is how vendors name aggregates of links.
+var aggregateName = regexp.MustCompile(`(?i)^(po|port-?channel|ae|agg|lag|trk|trunk|eth-?trunk|bond|bagg|bridge-aggregation|lacp|static)[ -]*[0-9:/]*[0-9]$`)
 
 func portOf(o *Observation, id string) int {
 	return slices.IndexFunc(o.Ports, func(p Port) bool { return p.ID == id })

@@ -103,12 +103,18 @@ type Unresolved struct {
 }
 
 // outsideID is the id of a device outside the list: its chassis id as octets in
-// hexadecimal, filled to eight octets in front.
-func outsideID(n *Neighbor) string {
+// hexadecimal, filled to eight octets in front. Telephones without an address all announce the same one: those are told
+// apart by the address that their port has, else by name, port and the switch that reports them.
+func outsideID(n *Neighbor, reporter string) string {
 	if len(n.Chassis.ID) == 0 {
 		return ""
 	}
 	b := n.Chassis.ID
+	if anonymous(n.Chassis) {
+		if b = n.Port.ID; n.Port.Subtype != portMAC || !mib.MACOf(b).Unicast() {
+			b = []byte(n.SysName + "@" + reporter + ":" + n.LocalPort)
+		}
+	}
 	if m := mib.MACOf(b); m != 0 && n.Chassis.Subtype == chassisMAC && len(b) > 6 {
 		return "00:00:" + m.String()
 	}
@@ -129,7 +135,10 @@ func (id Identifier) String() string {
 	if len(id.ID) == 6 && (id.Subtype == portMAC || id.Subtype == chassisMAC || id.Subtype == 0) {
 		return mib.ColonHex(id.ID)
 	}
-	s := mib.Text(id.ID)
+	s, ok := printable(id.ID)
+	if !ok {
+		return mib.ColonHex(id.ID)
+	}
 	for _, r := range s {
 		if !unicode.IsPrint(r) || r > 0x7e {
 			return mib.ColonHex(id.ID)

@@ -80,10 +80,10 @@ type Port struct {
 	Aggregate uint32
 }
 
-// Mute reports whether the switch reports no neighbours at all: it answers, and has
-// neither LLDP nor CDP.
+// Mute reports whether the switch reports no neighbours at all, although it answers: it speaks no protocol for that, or
+// its neighbours do not.
 func (o *Observation) Mute() bool {
-	return !o.Stale && o.BySNMP() && len(o.Ports) > 0 && len(o.Chassis.ID) == 0 && o.Device == "" && len(o.Neighbors) == 0
+	return !o.Stale && o.BySNMP() && len(o.Ports) > 0 && len(o.Neighbors) == 0
 }
 
 // BySNMP reports whether the standard MIBs reported the switch. Another driver's report is
@@ -107,8 +107,14 @@ type Evidence struct {
 	// Designated is who sends on the segment of a port, where that is not the switch
 	// itself.
 	Designated []Designated
-	// Seen are the addresses of other switches by the port they were learned at.
+	// Seen are the addresses of other switches, and of stations that most of them know, by the port they were learned at.
 	Seen map[string][]mib.MAC
+	// Self are addresses that the switch has by the ARP tables of others, beside those it reports.
+	Self []mib.MAC `json:",omitempty"`
+	// Others are further addresses with their ports, and ARP what the switch knows of IP addresses: what they are worth
+	// shows only when all switches have answered (Settle).
+	Others map[mib.MAC]string     `json:"-"`
+	ARP    map[netip.Addr]mib.MAC `json:"-"`
 }
 
 // Designated is dot1dStpPortDesignatedBridge and dot1dStpPortDesignatedPort of a port.
@@ -123,11 +129,13 @@ const (
 	LLDP   = "lldp"
 	LLDPV2 = "lldp-v2" // LLDP-V2-MIB of IEEE 802.1AB-2016: another MIB, the same protocol
 	CDP    = "cdp"
+	FDP    = "fdp" // of Foundry and Brocade
+	EDP    = "edp" // of Extreme
 	STP    = "stp" // inferred
 	FDB    = "fdb" // inferred
 )
 
-// Neighbor is a row of lldpRemTable, lldpV2RemTable or cdpCacheTable.
+// Neighbor is a row of lldpRemTable, lldpV2RemTable, cdpCacheTable, snFdpCacheTable or extremeEdpTable.
 type Neighbor struct {
 	LocalPort string // Port.ID
 	Chassis   Identifier
@@ -135,7 +143,7 @@ type Neighbor struct {
 	PortDesc  string
 	SysName   string
 	Addresses []netip.Addr // management addresses
-	Protocol  string       // LLDP, LLDPV2 or CDP
+	Protocol  string       // LLDP, LLDPV2, CDP, FDP or EDP
 }
 
 func (p *Port) down() bool { return p.Oper == 2 || p.Oper == 7 }

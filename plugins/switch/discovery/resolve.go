@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"ctl.internal/plugins/switch/mib"
@@ -16,9 +17,15 @@ const (
 // device finds the switch a neighbour of switch self is. byName says that nothing
 // but the system's name spoke for it.
 func (x *index) device(self int, n *Neighbor) (i int, byName bool) {
-	strong := [][]int{x.byChassis[chassisKey(n.Chassis)]}
-	if n.Protocol == CDP {
-		strong = [][]int{x.byDevice[fold(mib.Text(n.Chassis.ID))]}
+	var strong [][]int
+	switch {
+	case n.Protocol == CDP || n.Protocol == FDP:
+		strong = append(strong, x.byDevice[comparableID(n.Chassis.ID)])
+		if mac := binaryMAC(n.Chassis.ID); mac != 0 {
+			strong = append(strong, x.byMAC[mac])
+		}
+	case !anonymous(n.Chassis):
+		strong = append(strong, x.byChassis[chassisKey(n.Chassis)])
 	}
 	if mac := mib.MACOf(n.Chassis.ID); mac != 0 && (n.Chassis.Subtype == chassisMAC || n.Chassis.Subtype == 0) {
 		strong = append(strong, x.byMAC[mac])
@@ -38,15 +45,21 @@ func (x *index) device(self int, n *Neighbor) (i int, byName bool) {
 	if mac := mib.MACOf(n.Chassis.ID); mac.Unicast() && n.Chassis.Subtype == chassisMAC {
 		weak = append(weak, x.byIfMAC[mac])
 	}
-	if a, ok := address(n.Chassis); ok {
+	if a, ok := address(n.Chassis); ok && identifies(a) {
 		weak = append(weak, x.byAddress[a])
 	}
 	for _, a := range n.Addresses {
-		weak = append(weak, x.byAddress[a.Unmap()])
+		if identifies(a) {
+			weak = append(weak, x.byAddress[a.Unmap()])
+		}
 	}
 	names := len(weak)
 	if s := fold(n.SysName); s != "" {
-		weak = append(weak, x.bySysName[s])
+		found := x.bySysName[s]
+		if len(found) == 0 {
+			found = x.bySysName[hostOf(s)]
+		}
+		weak = append(weak, found)
 	}
 	// The weaker ways never find the switch itself: addresses that all ports share
 	// and names that an export blanked out would make it its own neighbour.
@@ -73,31 +86,67 @@ func (x *index) plausible(i int, n *Neighbor) bool {
 // port narrows down which ports of switch i a neighbour means. nil is any of them.
 func (x *index) port(i int, n *Neighbor) []int {
 	ports := x.obs[i].Ports
-	var left []int
-	if id := idText(n.Port); len(n.Port.ID) > 0 && id != "" {
-		mac := mib.MAC(0)
-		if n.Port.Subtype == portMAC {
-			mac = mib.MACOf(n.Port.ID)
-		}
-		named := where(ports, func(p *Port) bool { return len(p.LLDP.ID) > 0 && idText(p.LLDP) == id })
-		switch {
-		case len(named) > 0: // the switch itself names ports so: no other reading of it
-			left = narrow(named, where(ports, func(p *Port) bool { return p.LLDP.Subtype == n.Port.Subtype }))
-		case mac != 0:
-			left = where(ports, func(p *Port) bool { return p.MAC == mac })
-		default:
-			left = where(ports, func(p *Port) bool { return same(p.Name, id) || same(p.Descr, id) })
-			if len(left) != 1 {
-				left = narrow(left, where(ports, func(p *Port) bool { return same(p.ID, id) }))
-			}
-		}
+	left := x.byPortID(ports, n.Port)
+	if n.PortDesc == "" || len(left) == 1 && !bareNumber(n.Port) {
+		return left
 	}
-	if n.PortDesc != "" && len(left) != 1 {
-		left = narrow(left, where(ports, func(p *Port) bool {
-			return same(p.LLDPDesc, n.PortDesc) || same(p.Name, n.PortDesc) || same(p.Descr, n.PortDesc)
-		}))
+	described := where(ports, func(p *Port) bool {
+		return same(p.LLDPDesc, n.PortDesc) || same(p.Name, n.PortDesc) || same(p.Descr, n.PortDesc)
+	})
+	if len(described) == 0 {
+		described = where(ports, func(p *Port) bool { return sameInterface(p.Name, n.PortDesc) || sameInterface(p.Descr, n.PortDesc) })
+	}
+	if len(left) > 0 && len(described) == 1 && !slices.Contains(left, described[0]) {
+		return append(slices.Clone(left), described[0]) // they contradict each other: none of them is believed alone
+	}
+	return narrow(left, described)
+}
+
+// bareNumber reports whether a port id is nothing but a number, which may be of any kind.
+func bareNumber(id Identifier) bool {
+	text, ok := printable(id.ID)
+	return ok && text != "" && strings.Trim(text, "0123456789") == ""
+}
+
+// byPortID finds the ports that a port id may mean.
+func (x *index) byPortID(ports []Port, port Identifier) []int {
+	id := idText(port)
+	if len(port.ID) == 0 || id == "" {
+		return nil
+	}
+	mac := mib.MAC(0)
+	if port.Subtype == portMAC {
+		mac = mib.MACOf(port.ID)
+	}
+	named := where(ports, func(p *Port) bool { return len(p.LLDP.ID) > 0 && idText(p.LLDP) == id })
+	switch {
+	case len(named) > 0: // the switch itself names ports so: no other reading of it
+		return narrow(named, where(ports, func(p *Port) bool { return p.LLDP.Subtype == port.Subtype }))
+	case mac != 0:
+		return where(ports, func(p *Port) bool { return p.MAC == mac })
+	case bareNumber(port):
+		return where(ports, func(p *Port) bool { return p.numbered(id) })
+	}
+	left := where(ports, func(p *Port) bool { return same(p.Name, id) || same(p.Descr, id) })
+	if slot, number, ok := strings.Cut(id, ":"); ok && slot == "1" && len(left) == 0 { // a switch alone, as slot 1
+		left = where(ports, func(p *Port) bool { return same(p.Name, number) })
+	}
+	if len(left) == 0 {
+		left = where(ports, func(p *Port) bool { return sameInterface(p.Name, id) || sameInterface(p.Descr, id) })
+	}
+	if len(left) != 1 {
+		left = narrow(left, where(ports, func(p *Port) bool { return same(p.ID, id) }))
 	}
 	return left
+}
+
+// numbered reports whether a number is one of those of a port, or its name.
+func (p *Port) numbered(id string) bool {
+	n, err := strconv.ParseUint(id, 10, 32)
+	if err != nil || n == 0 {
+		return same(p.Name, id) || same(p.Descr, id)
+	}
+	return p.Number == uint32(n) || p.IfIndex == uint32(n) || p.LLDPLocal == uint32(n) || same(p.Name, id) || same(p.Descr, id)
 }
 
 // where lists the ports of which f holds.

@@ -136,12 +136,18 @@ type Counters struct {
 	Interfaces map[uint32]Interface
 }
 
+// Count is the value of a counter. Bits is its width; 0: the switch does not have it.
+type Count struct {
+	N    uint64
+	Bits uint8
+}
+
 // Interface is what one interface has counted: octets, frames with errors and frames that were dropped.
 type Interface struct {
-	In, Out                                      uint64
-	InErrors, OutErrors, InDiscards, OutDiscards uint64
-	Oper                                         int32 // ifOperStatus
-	Wide                                         bool  // the octets are counted in 64 bit, not 32
+	In, Out                                      Count
+	InErrors, OutErrors, InDiscards, OutDiscards Count
+	Oper                                         int32  // ifOperStatus
+	Speed                                        uint64 // bit/s; 0: not reported
 }
 
 // Counters reads what the interfaces of a switch have counted, by the standard MIB.

@@ -37,6 +37,24 @@ func InterfaceAddress(ix []uint32) (ifIndex uint32, a netip.Addr, ok bool) {
 	return ix[0], a, ok
 }
 
+// PhysicalIndex decodes the index of ipNetToPhysicalTable: the interface and the IP address, with the zone that some
+// agents put after it.
+func PhysicalIndex(ix []uint32) (ifIndex uint32, a netip.Addr, ok bool) {
+	if len(ix) < 3 {
+		return 0, netip.Addr{}, false
+	}
+	octets := ix[2:]
+	size := map[uint32]int{1: 4, 2: 16, 3: 8, 4: 20}[ix[1]]
+	if len(octets) == size+1 && octets[0] == uint32(size) {
+		octets = octets[1:]
+	}
+	if size == 0 || len(octets) != size {
+		return 0, netip.Addr{}, false
+	}
+	a, ok = address(octets[:map[bool]int{true: 4, false: 16}[ix[1]%2 == 1]])
+	return ix[0], a, ok
+}
+
 // IPv4 makes an address of four arcs of an index.
 func IPv4(arcs []uint32) (netip.Addr, bool) {
 	a, ok := address(arcs)

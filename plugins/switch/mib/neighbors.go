@@ -39,6 +39,16 @@ const (
 	CDPSysName        OID = ".1.3.6.1.4.1.9.9.23.1.2.1.1.17"
 )
 
+// FOUNDRY-SN-SWITCH-GROUP-MIB, with the index of cdpCacheTable, and EXTREME-EDP-MIB.
+const (
+	FDPDeviceID   OID = ".1.3.6.1.4.1.1991.1.1.3.20.1.2.1.1.3"
+	FDPAddress    OID = ".1.3.6.1.4.1.1991.1.1.3.20.1.2.1.1.5"
+	FDPDevicePort OID = ".1.3.6.1.4.1.1991.1.1.3.20.1.2.1.1.7"
+	EDPName       OID = ".1.3.6.1.4.1.1916.1.13.2.1.3"
+	EDPSlot       OID = ".1.3.6.1.4.1.1916.1.13.2.1.5"
+	EDPPort       OID = ".1.3.6.1.4.1.1916.1.13.2.1.6"
+)
+
 // BRIDGE-MIB (RFC 4188): who sends on the segment of a port.
 const (
 	StpPortDesignatedBridgeOf OID = ".1.3.6.1.2.1.17.2.15.1.8"
@@ -71,4 +81,14 @@ func CDPRemote(ix []uint32) (RemoteIndex, bool) {
 		return RemoteIndex{}, false
 	}
 	return RemoteIndex{0, ix[0], ix[1]}, true
+}
+
+// EDPRemote decodes the index of extremeEdpTable: ifIndex and eight octets, of which the last six are the address of the
+// neighbour.
+func EDPRemote(ix []uint32) (RemoteIndex, MAC, bool) {
+	if len(ix) != 9 {
+		return RemoteIndex{}, 0, false
+	}
+	m, ok := MACFromArcs(ix[3:])
+	return RemoteIndex{uint32(m >> 32), ix[0], uint32(m)}, m, ok
 }

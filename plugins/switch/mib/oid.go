@@ -21,6 +21,7 @@ const (
 
 	IfDescr       OID = ".1.3.6.1.2.1.2.2.1.2"
 	IfType        OID = ".1.3.6.1.2.1.2.2.1.3"
+	IfSpeed       OID = ".1.3.6.1.2.1.2.2.1.5"
 	IfPhysAddress OID = ".1.3.6.1.2.1.2.2.1.6"
 	IfAdminStatus OID = ".1.3.6.1.2.1.2.2.1.7"
 	IfOperStatus  OID = ".1.3.6.1.2.1.2.2.1.8"
@@ -39,12 +40,14 @@ const (
 
 // IP-MIB: ipAddrTable and ipNetToMediaTable (RFC 1213, RFC 4293).
 const (
-	IPAdEntIfIndex OID = ".1.3.6.1.2.1.4.20.1.2"
-	IPAdEntNetMask OID = ".1.3.6.1.2.1.4.20.1.3"
-	ARPPhysAddress OID = ".1.3.6.1.2.1.4.22.1.2"
-	ARPType        OID = ".1.3.6.1.2.1.4.22.1.4"
-	ARPTypeInvalid     = 2
-	ARPTypeStatic      = 4
+	IPAdEntIfIndex  OID = ".1.3.6.1.2.1.4.20.1.2"
+	IPAdEntNetMask  OID = ".1.3.6.1.2.1.4.20.1.3"
+	ARPPhysAddress  OID = ".1.3.6.1.2.1.4.22.1.2"
+	ARPType         OID = ".1.3.6.1.2.1.4.22.1.4"
+	PhysicalAddress OID = ".1.3.6.1.2.1.4.35.1.4" // ipNetToPhysicalPhysAddress
+	PhysicalType    OID = ".1.3.6.1.2.1.4.35.1.6"
+	ARPTypeInvalid      = 2
+	ARPTypeStatic       = 4
 )
 
 // BRIDGE-MIB (RFC 4188).
@@ -183,13 +186,14 @@ const maxArcs = 128
 // tables are the tables that are read, by the identifiers of their entries.
 var tables = []struct{ entry, name string }{
 	{".1.3.6.1.2.1.2.2.1", "ifTable"}, {".1.3.6.1.2.1.31.1.1.1", "ifXTable"}, {".1.3.6.1.2.1.31.1.2.1", "ifStackTable"},
-	{".1.3.6.1.2.1.4.20.1", "ipAddrTable"}, {".1.3.6.1.2.1.4.22.1", "ipNetToMediaTable"},
+	{".1.3.6.1.2.1.4.20.1", "ipAddrTable"}, {".1.3.6.1.2.1.4.22.1", "ipNetToMediaTable"}, {".1.3.6.1.2.1.4.35.1", "ipNetToPhysicalTable"},
 	{".1.3.6.1.2.1.17.1.4.1", "dot1dBasePortTable"}, {".1.3.6.1.2.1.17.2.15.1", "dot1dStpPortTable"}, {".1.3.6.1.2.1.17.4.3.1", "dot1dTpFdbTable"},
 	{".1.3.6.1.2.1.17.7.1.2.2.1", "dot1qTpFdbTable"}, {".1.3.6.1.2.1.17.7.1.4.2.1", "dot1qVlanCurrentTable"},
 	{".1.3.6.1.2.1.17.7.1.4.3.1", "dot1qVlanStaticTable"}, {".1.3.6.1.2.1.17.7.1.4.5.1", "dot1qPortVlanTable"},
 	{".1.0.8802.1.1.2.1.3.7.1", "lldpLocPortTable"}, {".1.0.8802.1.1.2.1.4.1.1", "lldpRemTable"}, {".1.0.8802.1.1.2.1.4.2.1", "lldpRemManAddrTable"},
 	{".1.3.111.2.802.1.1.13.1.3.7.1", "lldpV2LocPortTable"}, {".1.3.111.2.802.1.1.13.1.4.1.1", "lldpV2RemTable"},
 	{".1.3.111.2.802.1.1.13.1.4.2.1", "lldpV2RemManAddrTable"}, {".1.3.6.1.4.1.9.9.23.1.2.1.1", "cdpCacheTable"},
+	{".1.3.6.1.4.1.1991.1.1.3.20.1.2.1.1", "snFdpCacheTable"}, {".1.3.6.1.4.1.1916.1.13.2.1", "extremeEdpTable"},
 	{".1.3.6.1.2.1.47.1.1.1.1", "entPhysicalTable"}, {".1.2.840.10006.300.43.1.2.1.1", "dot3adAggPortTable"},
 }
 

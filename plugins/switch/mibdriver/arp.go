@@ -16,22 +16,34 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// ReadARP reads ipNetToMediaTable, or the entry of one address, which fails with
+// ReadARP reads ipNetToMediaTable and ipNetToPhysicalTable, or the entry of one address, which fails with
 // fault.NotFound when it is not there.
 func (d *Driver) ReadARP(ctx context.Context, sw *switchdriver.Switch, address string) ([]*switchdriver.ARPEntry, error) {
 	if address == "" {
 		return allPages(ctx, sw, d.ARPPage)
 	}
-	all, err := d.arpOf(ctx, sw, address)
+	all, err := allPages(ctx, sw, d.ARPPage)
+	all = slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool { return e.IpAddress != address })
 	if err == nil && len(all) == 0 {
 		err = noARP(sw, address)
 	}
 	return all, err
 }
 
-// arpOf reads the entries of an address, at whichever interfaces they are.
+// arpOf reads the entries of an address in the table that is written, at whichever interfaces they are.
 func (d *Driver) arpOf(ctx context.Context, sw *switchdriver.Switch, address string) ([]*switchdriver.ARPEntry, error) {
-	all, err := allPages(ctx, sw, d.ARPPage)
+	all, err := allPages(ctx, sw, func(ctx context.Context, sw *switchdriver.Switch, q driver.Query) (driver.ARPPage, error) {
+		t, err := reader(sw)
+		if err != nil {
+			return driver.ARPPage{}, err
+		}
+		_, after, err := readCursor(q.Cursor, tableARP)
+		if err != nil {
+			return driver.ARPPage{}, err
+		}
+		p, _, err := d.arpRows(ctx, t, tableARP, q, after)
+		return p, deviceFault(sw, err)
+	})
 	return slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool { return e.IpAddress != address }), err
 }
 
@@ -39,40 +51,91 @@ func noARP(sw *switchdriver.Switch, address string) error {
 	return fault.At(fault.NotFound, pathAddress, "switch %s has no ARP entry for %s", switchdriver.Label(sw), address)
 }
 
-var arpColumns = columns{[2]string{mib.ARPPhysAddress, mib.ARPType},
-	[2]func(snmp.Value) uint64{func(v snmp.Value) uint64 { return uint64(mib.MACOf(v.Peek())) }, number}}
+// The tables of addresses, as cursors name them: ipNetToMediaTable, which has IPv4 only, and ipNetToPhysicalTable; of
+// that all, or, where the other one has entries, IPv6 only.
+const (
+	tableARP      = "a"
+	tablePhysical = "p"
+	tableIPv6     = "v"
+)
 
-// tableARP is ipNetToMediaTable, as cursors name it.
-const tableARP = "a"
+// arpTable is how a table of addresses is read.
+type arpTable struct {
+	columns columns
+	index   func([]uint32) (uint32, netip.Addr, bool)
+}
 
-// ARPPage reads a part of the ARP table, in the order of interface and IP address: the entries that have a MAC address.
+func arpTableOf(table string) arpTable {
+	values := [2]func(snmp.Value) uint64{func(v snmp.Value) uint64 { return uint64(mib.MACOf(v.Peek())) }, number}
+	if table == tableARP {
+		return arpTable{columns{[2]string{mib.ARPPhysAddress, mib.ARPType}, values}, mib.InterfaceAddress}
+	}
+	return arpTable{columns{[2]string{mib.PhysicalAddress, mib.PhysicalType}, values}, mib.PhysicalIndex}
+}
+
+// ARPPage reads a part of the ARP table, and of the neighbours of IPv6, in the order of interface and IP address: the
+// entries that have a MAC address.
 func (d *Driver) ARPPage(ctx context.Context, sw *switchdriver.Switch, q driver.Query) (p driver.ARPPage, err error) {
 	t, err := reader(sw)
 	if err != nil {
 		return p, err
 	}
-	_, after, err := readCursor(q.Cursor, tableARP)
+	table, after, err := readCursor(q.Cursor, tableARP, tablePhysical, tableIPv6)
 	if err != nil {
 		return p, err
 	}
-	rows, more, partial, err := d.page(ctx, t, arpColumns, nil, after, q.Limit)
-	if err != nil {
-		return p, deviceFault(sw, err)
+	p, read, err := d.arpRows(ctx, t, cmp.Or(table, tableARP), q, after)
+	if err == nil && p.Next == "" && (table == "" || table == tableARP) {
+		next := tableIPv6
+		if table == "" && read == 0 {
+			next = tablePhysical
+		}
+		partial := p.Partial
+		switch {
+		case len(p.Entries) == 0:
+			p, _, err = d.arpRows(ctx, t, next, q, nil)
+			p.Partial = append(partial, p.Partial...)
+		default:
+			more, hasErr := d.has(ctx, t, mib.PhysicalAddress)
+			if err = hasErr; more {
+				p.Next = next + "0"
+			}
+		}
 	}
-	p.Partial = partial
+	return p, deviceFault(sw, err)
+}
+
+// arpRows reads a part of one table, and says how many of its rows it could decode.
+func (d *Driver) arpRows(ctx context.Context, t snmp.Target, table string, q driver.Query, after []uint32) (p driver.ARPPage, read int, err error) {
+	from := arpTableOf(table)
+	rows, more, partial, err := d.page(ctx, t, from.columns, nil, after, q.Limit)
+	if err != nil {
+		return p, 0, err
+	}
+	bad := 0
 	for i := range rows {
 		r := &rows[i]
-		ifIndex, ip, ok := mib.InterfaceAddress(r.index())
-		// incomplete, and dead ones
-		if !ok || r.values[0] == 0 || r.values[1] == mib.ARPTypeInvalid || q.MAC != 0 && r.values[0] != q.MAC {
+		ifIndex, ip, ok := from.index(r.index())
+		if !ok {
+			bad++
 			continue
 		}
-		p.Entries = append(p.Entries, &switchdriver.ARPEntry{IpAddress: ip.String(), IfIndex: ifIndex, Mac: r.values[0], Type: int32(r.values[1])})
+		read++
+		// incomplete, and dead ones
+		if r.values[0] == 0 || r.values[1] == mib.ARPTypeInvalid || q.MAC != 0 && r.values[0] != q.MAC || table == tableIPv6 && ip.Is4() {
+			continue
+		}
+		e := &switchdriver.ARPEntry{IpAddress: ip.String(), IfIndex: ifIndex, Mac: r.values[0]}
+		if r.values[1] != noNumber {
+			e.Type = int32(r.values[1])
+		}
+		p.Entries = append(p.Entries, e)
 	}
+	p.Partial = append(partial, undecodable(from.columns.names[0], bad)...)
 	if more {
-		p.Next = cursorOf(tableARP, rows[len(rows)-1].index())
+		p.Next = cursorOf(table, rows[len(rows)-1].index())
 	}
-	return p, nil
+	return p, read, nil
 }
 
 // subnet is a subnet that a switch has an address in.

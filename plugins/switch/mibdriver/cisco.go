@@ -1,6 +1,7 @@
 package mibdriver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -73,8 +74,9 @@ const (
 )
 
 // eachVLAN reads columns of BRIDGE-MIB in some VLANs; each is called for one row at a
-// time. An agent that does not show the first VLAN but 1 is not asked for the others.
-func (d *Driver) eachVLAN(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, vlans []mib.VID, columns []string, each func(vid mib.VID, column int, ix []uint32, v snmp.Value)) error {
+// time. VLANs that cannot be read are cuts. An agent that does not show the first two VLANs but 1 is not asked for the
+// others.
+func (d *Driver) eachVLAN(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, vlans []mib.VID, columns []string, each func(vid mib.VID, column int, ix []uint32, v snmp.Value)) ([]discovery.Cut, error) {
 	var mu sync.Mutex
 	read := func(ctx context.Context, vid mib.VID) error {
 		err := d.snmp.WalkFrom(ctx, inVLAN(t, vid), 8, columns, func(c int, ix []uint32, v snmp.Value) error {
@@ -91,20 +93,43 @@ func (d *Driver) eachVLAN(ctx context.Context, sw *switchdriver.Switch, t snmp.T
 		f.Cause = err
 		return f
 	}
-	probe := slices.IndexFunc(vlans, func(v mib.VID) bool { return v != 1 })
-	if probe >= 0 {
-		if err := read(ctx, vlans[probe]); err != nil {
-			return err
-		}
+	var cuts []discovery.Cut
+	failed := func(vid mib.VID, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		cuts = append(cuts, discovery.Cut{Table: fmt.Sprintf("%s of VLAN %d", mib.TableOf(columns[0]), vid), Why: err.Error()})
 	}
-	g, ctx := errgroup.WithContext(ctx)
+	rest := slices.DeleteFunc(slices.Clone(vlans), func(v mib.VID) bool { return v == 1 })
+	var first error
+	for len(rest) > 0 {
+		vid := rest[0]
+		rest = rest[1:]
+		err := read(ctx, vid)
+		if err == nil {
+			break
+		}
+		if first != nil || ctx.Err() != nil || len(rest) == 0 {
+			return nil, cmp.Or(first, err)
+		}
+		first = err
+		failed(vid, err)
+	}
+	if slices.Contains(vlans, 1) {
+		rest = append(rest, 1)
+	}
+	var g errgroup.Group
 	g.SetLimit(vlansAtOnce)
-	for i, vid := range vlans {
-		if i != probe {
-			g.Go(func() error { return read(ctx, vid) })
-		}
+	for _, vid := range rest {
+		g.Go(func() error {
+			if err := read(ctx, vid); err != nil {
+				failed(vid, err)
+			}
+			return nil
+		})
 	}
-	return g.Wait()
+	_ = g.Wait() // what failed is in cuts
+	slices.SortFunc(cuts, func(a, b discovery.Cut) int { return cmp.Compare(a.Table, b.Table) })
+	return cuts, ctx.Err()
 }
 
 // ciscoPorts adds to the ports of VLAN 1 those of other VLANs, where numbers made of an
@@ -115,7 +140,7 @@ func (d *Driver) ciscoPorts(ctx context.Context, sw *switchdriver.Switch, t snmp
 		return nil
 	}
 	ids := slices.DeleteFunc(slices.Sorted(maps.Keys(vlans)), func(v mib.VID) bool { return v == 1 })
-	return d.eachVLAN(ctx, sw, t, ids[:min(len(ids), portVLANs)], []string{mib.BasePortIfIndex}, func(_ mib.VID, _ int, ix []uint32, v snmp.Value) {
+	_, err := d.eachVLAN(ctx, sw, t, ids[:min(len(ids), portVLANs)], []string{mib.BasePortIfIndex}, func(_ mib.VID, _ int, ix []uint32, v snmp.Value) {
 		if len(ix) != 1 {
 			return
 		}
@@ -123,6 +148,7 @@ func (d *Driver) ciscoPorts(ctx context.Context, sw *switchdriver.Switch, t snmp
 			base[ix[0]] = v.Uint32()
 		}
 	})
+	return err
 }
 
 // ciscoNumbers are the port numbers by ifIndex, as an observation has them.
@@ -201,18 +227,18 @@ func (w ciscoTrunk) carries(vid mib.VID) bool {
 }
 
 // ciscoFDB reads the forwarding tables of all VLANs, or one entry, in no order; none of a
-// switch without CISCO-VTP-MIB.
-func (d *Driver) ciscoFDB(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, only mib.VID, mac mib.MAC) ([]*switchdriver.FDBEntry, error) {
+// switch without CISCO-VTP-MIB. VLANs that cannot be read are cuts.
+func (d *Driver) ciscoFDB(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, only mib.VID, mac mib.MAC) ([]*switchdriver.FDBEntry, []discovery.Cut, error) {
 	vlans, err := d.vtpVLANs(ctx, t)
 	if err != nil || len(vlans) == 0 {
-		return nil, err
+		return nil, nil, err
 	}
 	if only != 0 {
 		maps.DeleteFunc(vlans, func(v mib.VID, _ vtpVLAN) bool { return v != only })
 	}
 	number, err := d.ciscoNumbers(ctx, sw, t, vlans)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	type row struct {
 		vid mib.VID
@@ -245,7 +271,7 @@ func (d *Driver) ciscoFDB(ctx context.Context, sw *switchdriver.Switch, t snmp.T
 			e.Type = int32(v.Int())
 		}
 	}
-	err = d.eachVLAN(ctx, sw, t, slices.Sorted(maps.Keys(vlans)), []string{mib.TpFdbPort, mib.TpFdbStatus, mib.BasePortIfIndex}, take)
+	cuts, err := d.eachVLAN(ctx, sw, t, slices.Sorted(maps.Keys(vlans)), []string{mib.TpFdbPort, mib.TpFdbStatus, mib.BasePortIfIndex}, take)
 	out := make([]*switchdriver.FDBEntry, 0, len(rows))
 	for r, e := range rows {
 		if e.Port == 0 {
@@ -256,5 +282,5 @@ func (d *Driver) ciscoFDB(ctx context.Context, sw *switchdriver.Switch, t snmp.T
 		}
 		out = append(out, e)
 	}
-	return out, err
+	return out, cuts, err
 }

@@ -1,7 +1,10 @@
 package mibdriver
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"ctl.internal/plugins/switch/driver"
@@ -10,8 +13,8 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// ReadCounters reads what the interfaces of a switch have counted. The counters of 32 bit are used where there are no
-// others (RFC 2863, section 3.1.6).
+// ReadCounters reads what the interfaces of a switch have counted. Octets are counted in 64 bit; in 32 bit by interfaces
+// that have no others (RFC 2863, section 3.1.6), or whose others stand at 0.
 func (d *Driver) ReadCounters(ctx context.Context, sw *switchdriver.Switch) (driver.Counters, error) {
 	out := driver.Counters{At: time.Now(), Interfaces: map[uint32]driver.Interface{}}
 	t, err := reader(sw)
@@ -23,24 +26,43 @@ func (d *Driver) ReadCounters(ctx context.Context, sw *switchdriver.Switch) (dri
 		return out, deviceFault(sw, err)
 	}
 	out.UpTime, out.At = v[0].Uint32(), time.Now()
-	read := func(oid string, set func(*driver.Interface, uint64)) column {
-		return field(oid, out.Interfaces, func(i *driver.Interface, v snmp.Value) { set(i, uint64(v.Int())) })
+	read := func(oid string, bits uint8, of func(*driver.Interface) *driver.Count) column {
+		return field(oid, out.Interfaces, func(i *driver.Interface, v snmp.Value) { count(of(i), bits, v) })
 	}
-	err = d.walk(ctx, t, 0, read(mib.IfHCInOctets, func(i *driver.Interface, n uint64) { i.In, i.Wide = n, true }),
-		read(mib.IfHCOutOctets, func(i *driver.Interface, n uint64) { i.Out = n }),
-		read(mib.IfInErrors, func(i *driver.Interface, n uint64) { i.InErrors = n }),
-		read(mib.IfOutErrors, func(i *driver.Interface, n uint64) { i.OutErrors = n }),
-		read(mib.IfInDiscards, func(i *driver.Interface, n uint64) { i.InDiscards = n }),
-		read(mib.IfOutDiscards, func(i *driver.Interface, n uint64) { i.OutDiscards = n }),
-		read(mib.IfOperStatus, func(i *driver.Interface, n uint64) { i.Oper = int32(n) }))
-	if err != nil {
+	in, outward := func(i *driver.Interface) *driver.Count { return &i.In }, func(i *driver.Interface) *driver.Count { return &i.Out }
+	err = d.walk(ctx, t, 0, read(mib.IfHCInOctets, 64, in), read(mib.IfHCOutOctets, 64, outward),
+		read(mib.IfInErrors, 32, func(i *driver.Interface) *driver.Count { return &i.InErrors }),
+		read(mib.IfOutErrors, 32, func(i *driver.Interface) *driver.Count { return &i.OutErrors }),
+		read(mib.IfInDiscards, 32, func(i *driver.Interface) *driver.Count { return &i.InDiscards }),
+		read(mib.IfOutDiscards, 32, func(i *driver.Interface) *driver.Count { return &i.OutDiscards }),
+		field(mib.IfHighSpeed, out.Interfaces, func(i *driver.Interface, v snmp.Value) { i.Speed = megabits(v) }),
+		field(mib.IfOperStatus, out.Interfaces, func(i *driver.Interface, v snmp.Value) { i.Oper = int32(v.Int()) }))
+	if err != nil || !slices.ContainsFunc(slices.Collect(maps.Values(out.Interfaces)), lacks) {
 		return out, deviceFault(sw, err)
 	}
-	for _, i := range out.Interfaces {
-		if i.Wide {
-			return out, nil
-		}
+	narrow := func(oid string, of func(*driver.Interface) *driver.Count) column {
+		return field(oid, out.Interfaces, func(i *driver.Interface, v snmp.Value) {
+			if n := of(i); n.N == 0 {
+				count(n, 32, v)
+			}
+		})
 	}
-	return out, deviceFault(sw, d.walk(ctx, t, 0, read(mib.IfInOctets, func(i *driver.Interface, n uint64) { i.In = n }),
-		read(mib.IfOutOctets, func(i *driver.Interface, n uint64) { i.Out = n })))
+	return out, deviceFault(sw, d.walk(ctx, t, 0, narrow(mib.IfInOctets, in), narrow(mib.IfOutOctets, outward),
+		field(mib.IfSpeed, out.Interfaces, func(i *driver.Interface, v snmp.Value) { i.Speed = cmp.Or(i.Speed, slowSpeed(v)) })))
+}
+
+// lacks reports whether the 64-bit counters of an interface, or its ifHighSpeed, say nothing while it is up.
+func lacks(i driver.Interface) bool {
+	return i.In.Bits == 0 || i.Out.Bits == 0 || i.Oper == 1 && (i.In.N == 0 || i.Out.N == 0 || i.Speed == 0)
+}
+
+// count takes the value of a counter. All ones is how agents say that they do not count.
+func count(c *driver.Count, bits uint8, v snmp.Value) {
+	n, ok := v.Number()
+	if ok && n != 0 && bits == 32 && c.Bits == 64 {
+		c.Bits = 0 // the 64-bit counter stands still
+	}
+	if none := uint64(1)<<bits - 1; ok && c.Bits == 0 && n != none {
+		c.N, c.Bits = n, bits
+	}
 }

@@ -2,7 +2,9 @@ package mibdriver
 
 import (
 	"context"
+	"errors"
 	"maps"
+	"net/netip"
 	"slices"
 
 	"ctl.internal/plugins/switch/discovery"
@@ -35,7 +37,36 @@ func (d *Driver) Evidence(ctx context.Context, sw *switchdriver.Switch, o *disco
 	if err := tolerate(o, d.seen(ctx, t, ids, want, e)); err != nil {
 		return nil, deviceFault(sw, err)
 	}
+	if err := tolerate(o, d.addresses(ctx, t, e)); err != nil {
+		return nil, deviceFault(sw, err)
+	}
 	return e, nil
+}
+
+// maxAddresses is how many IP addresses of a switch are read as evidence.
+const maxAddresses = 1 << 15
+
+// addresses reads which MAC addresses the switch knows for IP addresses.
+func (d *Driver) addresses(ctx context.Context, t snmp.Target, e *discovery.Evidence) error {
+	e.ARP = map[netip.Addr]mib.MAC{}
+	full := errors.New("as many as are wanted")
+	err := d.snmp.WalkFrom(ctx, t, 8, []string{mib.ARPPhysAddress, mib.PhysicalAddress}, func(c int, ix []uint32, v snmp.Value) error {
+		index := mib.InterfaceAddress
+		if c == 1 {
+			index = mib.PhysicalIndex
+		}
+		if _, a, ok := index(ix); ok && mib.MACOf(v.Peek()).Unicast() {
+			e.ARP[a] = mib.MACOf(v.Peek())
+		}
+		if len(e.ARP) >= maxAddresses {
+			return full
+		}
+		return nil
+	})
+	if errors.Is(err, full) {
+		return nil
+	}
+	return err
 }
 
 // The low bits of a port id are the port's number; IEEE 802.1D-2004 has 12, before
@@ -61,9 +92,9 @@ func (d *Driver) designated(ctx context.Context, t snmp.Target, o *discovery.Obs
 	return err
 }
 
-// seen reads the forwarding table and keeps the addresses wanted.
+// seen reads the forwarding table and keeps the addresses wanted, and a bounded number of others.
 func (d *Driver) seen(ctx context.Context, t snmp.Target, ids map[uint32]string, want map[mib.MAC]bool, e *discovery.Evidence) error {
-	e.Seen = map[string][]mib.MAC{}
+	e.Seen, e.Others = map[string][]mib.MAC{}, map[mib.MAC]string{}
 	rows := 0
 	take := func(m mib.MAC, ok bool, v snmp.Value) {
 		if !ok {
@@ -71,7 +102,13 @@ func (d *Driver) seen(ctx context.Context, t snmp.Target, ids map[uint32]string,
 		}
 		rows++
 		id := ids[v.Uint32()]
-		if want[m] && id != "" && !slices.Contains(e.Seen[id], m) {
+		switch {
+		case id == "":
+		case !want[m]:
+			if m.Unicast() && len(e.Others) < discovery.MaxOthers {
+				e.Others[m] = id
+			}
+		case !slices.Contains(e.Seen[id], m):
 			e.Seen[id] = append(e.Seen[id], m)
 		}
 	}

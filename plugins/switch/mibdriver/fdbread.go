@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -80,10 +81,18 @@ var fdbColumns = map[string]columns{
 	tableD: {[2]string{mib.TpFdbPort, mib.TpFdbStatus}, [2]func(snmp.Value) uint64{number, number}},
 }
 
-func number(v snmp.Value) uint64 { return uint64(v.Uint32()) }
+// noNumber is the value of an instance that should be a number and is none.
+const noNumber = math.MaxUint64
+
+func number(v snmp.Value) uint64 {
+	if n, ok := v.Number(); ok {
+		return n
+	}
+	return noNumber
+}
 
 // FDBPage reads a part of the forwarding table. Entries of port 0, the switch's own addresses, are left out.
-// dot1dTpFdbTable is read where dot1qTpFdbTable is empty.
+// dot1dTpFdbTable is read where dot1qTpFdbTable is empty, or none of its rows can be decoded.
 func (d *Driver) FDBPage(ctx context.Context, sw *switchdriver.Switch, q driver.Query) (driver.FDBPage, error) {
 	t, err := reader(sw)
 	if err != nil {
@@ -103,12 +112,14 @@ func (d *Driver) FDBPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 		}
 	}
 	if len(ids.ofVLAN) == 0 && table == "" {
-		all, err := d.ciscoFDB(ctx, sw, t, q.VLAN, mib.MAC(q.MAC))
+		all, partial, err := d.ciscoFDB(ctx, sw, t, q.VLAN, mib.MAC(q.MAC))
 		if err != nil {
 			return driver.FDBPage{}, deviceFault(sw, err)
 		}
-		if len(all) > 0 || q.Cursor != "" {
-			return driver.FDBPart(all, q)
+		if len(all) > 0 || len(partial) > 0 || q.Cursor != "" {
+			p, err := driver.FDBPart(all, q)
+			p.Partial = partial
+			return p, err
 		}
 	}
 	if q.MAC != 0 {
@@ -117,12 +128,15 @@ func (d *Driver) FDBPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 	}
 	p, err := d.fdbRows(ctx, t, cmp.Or(table, tableQ), ids, q, after)
 	if err == nil && table == "" && q.VLAN == 0 && p.read == 0 {
-		p, err = d.fdbRows(ctx, t, tableD, ids, q, nil)
+		var other fdbPage
+		if other, err = d.fdbRows(ctx, t, tableD, ids, q, nil); other.read > 0 || len(p.Partial) == 0 {
+			p = other
+		}
 	}
 	return p.FDBPage, deviceFault(sw, err)
 }
 
-// fdbPage is a page, and how many rows of the table were read for it.
+// fdbPage is a page, and how many rows of the table could be decoded for it.
 type fdbPage struct {
 	driver.FDBPage
 	read int
@@ -141,12 +155,17 @@ func (d *Driver) fdbRows(ctx context.Context, t snmp.Target, table string, ids *
 	if err != nil {
 		return p, err
 	}
-	p.Partial, p.read = partial, len(rows)
+	bad := 0
 	entries := make([]switchdriver.FDBEntry, len(rows)) // one allocation
 	for i := range rows {
 		r := &rows[i]
 		fdb, mac, ok := fdbIndex(table, r.index())
-		if port := r.values[0]; !ok || port == 0 || port > 0xffff || q.Port != 0 && uint64(q.Port) != port {
+		if !ok || r.values[0] == noNumber {
+			bad++
+			continue
+		}
+		p.read++
+		if port := r.values[0]; port == 0 || port > 0xffff || q.Port != 0 && uint64(q.Port) != port {
 			continue
 		}
 		e := &entries[i]
@@ -154,7 +173,7 @@ func (d *Driver) fdbRows(ctx context.Context, t snmp.Target, table string, ids *
 		if table == tableQ {
 			e.VlanId = ids.vlan(fdb)
 		}
-		if r.has {
+		if r.has && r.values[1] != noNumber {
 			e.Type = int32(r.values[1])
 		}
 		if p.Entries = append(p.Entries, e); len(p.Entries) == q.Limit && i+1 < len(rows) {
@@ -162,6 +181,7 @@ func (d *Driver) fdbRows(ctx context.Context, t snmp.Target, table string, ids *
 			break
 		}
 	}
+	p.Partial = append(partial, undecodable(fdbColumns[table].names[0], bad)...)
 	if more {
 		p.Next = cursorOf(table, rows[len(rows)-1].index())
 	}
@@ -206,8 +226,9 @@ func (d *Driver) fdbFind(ctx context.Context, t snmp.Target, ids *fdbIDs, q driv
 	if len(p.Entries) > 0 {
 		return p, nil
 	}
-	// The table without VLANs counts only where the other is not served.
-	if has, err := d.has(ctx, t, mib.QTpFdbPort); has || err != nil {
+	// The table without VLANs counts only where the other is not served, or cannot be decoded.
+	first, err := d.firstIndex(ctx, t, mib.QTpFdbPort)
+	if _, _, ok := mib.FDBIndex(first); ok || err != nil {
 		return p, err
 	}
 	v, err := d.snmp.Get(ctx, t, mib.Sub(mib.TpFdbPort, arcs...), mib.Sub(mib.TpFdbStatus, arcs...))
@@ -242,12 +263,16 @@ func (d *Driver) fdbsInUse(ctx context.Context, t snmp.Target) (ids []uint32, er
 	for len(ids) < maxFDBs {
 		found := errors.New("found")
 		var fdb uint32
+		decodes := false
 		err := d.snmp.WalkAfter(ctx, t, after, []string{mib.QTpFdbPort}, func(_ int, ix []uint32, _ snmp.Value) error {
-			fdb = ix[0]
+			fdb, _, decodes = mib.FDBIndex(ix)
 			return found
 		})
-		if !errors.Is(err, found) {
+		switch {
+		case !errors.Is(err, found):
 			return ids, err
+		case !decodes:
+			return ids, nil
 		}
 		ids, after = append(ids, fdb), []uint32{fdb, pastOctets}
 	}
@@ -256,10 +281,19 @@ func (d *Driver) fdbsInUse(ctx context.Context, t snmp.Target) (ids []uint32, er
 
 // has reports whether a column has any instance.
 func (d *Driver) has(ctx context.Context, t snmp.Target, column string) (bool, error) {
+	first, err := d.firstIndex(ctx, t, column)
+	return first != nil, err
+}
+
+// firstIndex is the index of the first instance of a column; nil: there is none.
+func (d *Driver) firstIndex(ctx context.Context, t snmp.Target, column string) (first []uint32, err error) {
 	found := errors.New("found")
-	err := d.snmp.WalkFrom(ctx, t, 1, []string{column}, func(int, []uint32, snmp.Value) error { return found })
+	err = d.snmp.WalkFrom(ctx, t, 1, []string{column}, func(_ int, ix []uint32, _ snmp.Value) error {
+		first = slices.Clone(ix)
+		return found
+	})
 	if errors.Is(err, found) {
-		return true, nil
+		err = nil
 	}
-	return false, err
+	return first, err
 }

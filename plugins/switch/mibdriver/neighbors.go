@@ -2,7 +2,9 @@ package mibdriver
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"ctl.internal/plugins/switch/discovery"
@@ -66,10 +68,18 @@ func (d *Driver) readRemotes(ctx context.Context, t snmp.Target, which sources, 
 			return err
 		}
 	}
-	if which.cdp {
-		tables.IfRemotes[1], err = d.cdpRemotes(ctx, t)
+	for i, of := range []struct {
+		served bool
+		read   func(context.Context, snmp.Target) (map[mib.RemoteIndex]*discovery.Neighbor, error)
+	}{{which.cdp || which.cdpRows, d.cdpRemotes}, {which.fdp, d.fdpRemotes}, {which.edp, d.edpRemotes}} {
+		if !of.served {
+			continue
+		}
+		if tables.IfRemotes[1+i], err = of.read(ctx, t); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 func (d *Driver) lldpPorts(ctx context.Context, t snmp.Target, m *lldpColumns) (map[uint32]discovery.LLDPPort, error) {
@@ -139,14 +149,14 @@ func (d *Driver) cdpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteI
 	kinds, addresses := map[*discovery.Neighbor]int64{}, map[*discovery.Neighbor][]byte{}
 	err := d.walk(ctx, t, firstRows, r.of(mib.CDPAddressType, func(n *discovery.Neighbor, v snmp.Value) { kinds[n] = v.Int() }),
 		r.of(mib.CDPAddress, func(n *discovery.Neighbor, v snmp.Value) { addresses[n] = v.Bytes() }),
-		r.of(mib.CDPDeviceID, func(n *discovery.Neighbor, v snmp.Value) { n.Chassis.ID = []byte(mib.Text(v.Peek())) }),
+		r.of(mib.CDPDeviceID, func(n *discovery.Neighbor, v snmp.Value) { n.Chassis.ID = v.Bytes() }),
 		r.of(mib.CDPDevicePort, func(n *discovery.Neighbor, v snmp.Value) {
 			n.Port = discovery.Identifier{Subtype: interfaceName, ID: v.Bytes()}
 		}),
 		r.of(mib.CDPSysName, func(n *discovery.Neighbor, v snmp.Value) { n.SysName = mib.Text(v.Peek()) }))
 	for _, n := range r.all {
 		if n.SysName == "" {
-			n.SysName = cdpName(string(n.Chassis.ID))
+			n.SysName = cdpName(n.Chassis)
 		}
 		if a, ok := netip.AddrFromSlice(addresses[n]); ok && (kinds[n] == cdpIPv4 && a.Is4() || kinds[n] == cdpIPv6 && a.Is6()) {
 			n.Addresses = []netip.Addr{a}
@@ -156,8 +166,55 @@ func (d *Driver) cdpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteI
 }
 
 // cdpName is the name in a device id: some devices add their serial number in
-// parentheses.
-func cdpName(id string) string {
-	name, _, _ := strings.Cut(id, "(")
+// parentheses. One of other octets than text is no name.
+func cdpName(id discovery.Identifier) string {
+	if id.Binary() {
+		return ""
+	}
+	name, _, _ := strings.Cut(mib.Text(id.ID), "(")
 	return strings.TrimSpace(name)
+}
+
+// fdpRemotes reads snFdpCacheTable, which is that of CDP in fewer words.
+func (d *Driver) fdpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
+	r := remotes{discovery.FDP, mib.CDPRemote, map[mib.RemoteIndex]*discovery.Neighbor{}}
+	err := d.walk(ctx, t, firstRows, r.of(mib.FDPDeviceID, func(n *discovery.Neighbor, v snmp.Value) {
+		n.Chassis.ID = v.Bytes()
+		n.SysName = cdpName(n.Chassis)
+	}), r.of(mib.FDPAddress, func(n *discovery.Neighbor, v snmp.Value) {
+		if a, ok := netip.AddrFromSlice(v.Peek()); ok {
+			n.Addresses = []netip.Addr{a}
+		}
+	}), r.of(mib.FDPDevicePort, func(n *discovery.Neighbor, v snmp.Value) {
+		n.Port = discovery.Identifier{Subtype: interfaceName, ID: v.Bytes()}
+	}))
+	return r.all, err
+}
+
+// chassisAddress is the subtype of a chassis id that is a MAC address (IEEE 802.1AB, table 8-2).
+const chassisAddress = 4
+
+// edpRemotes reads extremeEdpTable. Ports are numbers, of stacks with the slot before.
+func (d *Driver) edpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
+	var m mib.MAC
+	r := remotes{discovery.EDP, func(ix []uint32) (row mib.RemoteIndex, ok bool) {
+		row, m, ok = mib.EDPRemote(ix)
+		return row, ok
+	}, map[mib.RemoteIndex]*discovery.Neighbor{}}
+	slots, ports := map[*discovery.Neighbor]uint32{}, map[*discovery.Neighbor]uint32{}
+	err := d.walk(ctx, t, firstRows, r.of(mib.EDPName, func(n *discovery.Neighbor, v snmp.Value) {
+		n.Chassis = discovery.Identifier{Subtype: chassisAddress, ID: m.Octets()}
+		n.SysName = mib.Text(v.Peek())
+	}), r.of(mib.EDPSlot, func(n *discovery.Neighbor, v snmp.Value) { slots[n] = v.Uint32() }),
+		r.of(mib.EDPPort, func(n *discovery.Neighbor, v snmp.Value) { ports[n] = v.Uint32() }))
+	for _, n := range r.all {
+		if ports[n] == 0 {
+			continue
+		}
+		n.Port = discovery.Identifier{Subtype: interfaceName, ID: strconv.AppendUint(nil, uint64(ports[n]), 10)}
+		if slots[n] != 0 {
+			n.Port.ID = fmt.Appendf(nil, "%d:%d", slots[n], ports[n])
+		}
+	}
+	return r.all, err
 }

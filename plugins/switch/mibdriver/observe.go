@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -75,8 +76,9 @@ func tolerate(o *discovery.Observation, err error) error {
 	return err
 }
 
-// sources are the MIBs with neighbours that a switch serves.
-type sources struct{ lldp, lldpV2, cdp bool }
+// sources are the MIBs with neighbours that a switch serves. Rows of CDP are asked for also where it does not say that it
+// serves them: many switches hear CDP and have no name of their own in it.
+type sources struct{ lldp, lldpV2, cdp, cdpRows, fdp, edp bool }
 
 // identity reads the scalars: who the switch is, what it serves, and when its
 // tables changed.
@@ -90,7 +92,8 @@ func (d *Driver) identity(ctx context.Context, t snmp.Target, o *discovery.Obser
 	}
 	o.SysOID, o.SysDesc, o.SysName = v[0].ObjectID(), mib.Text(v[1].Peek()), mib.Text(v[2].Peek())
 	o.Bridge = mib.MACOf(v[3].Peek())
-	which := sources{lldp: v[5].Exists(), lldpV2: v[8].Exists(), cdp: v[10].Exists()}
+	which := sources{lldp: v[5].Exists(), lldpV2: v[8].Exists(), cdp: v[10].Exists(), cdpRows: true,
+		fdp: under(o.SysOID, foundry), edp: under(o.SysOID, extreme)}
 	chassis, sysName := 4, 6
 	if !which.lldp && which.lldpV2 {
 		chassis, sysName = 7, 9
@@ -100,6 +103,16 @@ func (d *Driver) identity(ctx context.Context, t snmp.Target, o *discovery.Obser
 	o.Device = mib.Text(v[10].Peek())
 	o.Marks = marks(v[11:15])
 	return which, nil
+}
+
+// The enterprises whose switches have protocols of their own.
+const (
+	foundry = "1.3.6.1.4.1.1991"
+	extreme = "1.3.6.1.4.1.1916"
+)
+
+func under(objectID, enterprise string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(objectID, ".")+".", enterprise+".")
 }
 
 // marks are the values of sysUpTime and of the three times of change.
@@ -168,7 +181,16 @@ func (d *Driver) interfaces(ctx context.Context, t snmp.Target, tables *discover
 		of(mib.IfAdminStatus, func(f *discovery.Interface, v snmp.Value) { f.Admin = int32(v.Int()) }),
 		of(mib.IfOperStatus, func(f *discovery.Interface, v snmp.Value) { f.Oper = int32(v.Int()) }),
 		of(mib.IfName, func(f *discovery.Interface, v snmp.Value) { f.Name = mib.Text(v.Peek()) }),
-		of(mib.IfHighSpeed, func(f *discovery.Interface, v snmp.Value) { f.Speed = megabits(v) }))
+		of(mib.IfHighSpeed, func(f *discovery.Interface, v snmp.Value) { f.Speed = cmp.Or(megabits(v), f.Speed) }),
+		of(mib.IfSpeed, func(f *discovery.Interface, v snmp.Value) { f.Speed = cmp.Or(f.Speed, slowSpeed(v)) }))
+}
+
+// slowSpeed is ifSpeed, which cannot tell 2³²-1 bits a second and more; it counts where ifHighSpeed says nothing.
+func slowSpeed(v snmp.Value) uint64 {
+	if n := v.Uint32(); n != math.MaxUint32 {
+		return uint64(n)
+	}
+	return 0
 }
 
 // megabits is ifHighSpeed in bits a second.

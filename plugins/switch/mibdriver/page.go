@@ -3,6 +3,7 @@ package mibdriver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -24,8 +25,12 @@ type row struct {
 	has    bool // a second value
 }
 
-// maxIndex is the longest index of such a table: of dot1qTpFdbTable with the length of the address.
-const maxIndex = 8
+// maxIndex is the longest index of such a table: of ipNetToPhysicalTable with an IPv6 address and its zone. That of a
+// forwarding table is an identifier, the length of the address and its octets.
+const (
+	maxIndex    = 23
+	maxFDBIndex = 8
+)
 
 func (r *row) index() []uint32 { return r.at[:r.n] }
 
@@ -123,6 +128,14 @@ func cutTable(err error) (table string, cut bool) {
 	return "", false
 }
 
+// undecodable is what is said of a table with rows that cannot be decoded.
+func undecodable(column string, rows int) []discovery.Cut {
+	if rows == 0 {
+		return nil
+	}
+	return []discovery.Cut{{Table: mib.TableOf(column), Why: fmt.Sprintf("%d rows cannot be decoded and are left out", rows)}}
+}
+
 // cursorOf names a place in a table: a letter for the table, then the index.
 func cursorOf(table string, index []uint32) string {
 	return table + strings.TrimPrefix(mib.Sub("", index...), ".")
@@ -138,7 +151,8 @@ func readCursor(cursor string, tables ...string) (table string, index []uint32, 
 		return "", nil, bad
 	}
 	index, ok := mib.Under("", "."+cursor[1:], nil)
-	if !ok || len(index) > maxIndex {
+	most := map[bool]int{true: maxIndex, false: maxFDBIndex}[table == tablePhysical || table == tableIPv6]
+	if !ok || len(index) > most {
 		return "", nil, bad
 	}
 	return table, index, nil

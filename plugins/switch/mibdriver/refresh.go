@@ -1,6 +1,7 @@
 package mibdriver
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -72,9 +73,13 @@ func restarted(old, now discovery.Marks) bool {
 }
 
 // unchanged reports whether the switch says, credibly, that its neighbours are as
-// they were. CDP has no such note.
+// they were. The protocols of vendors have no such note.
 func unchanged(old *discovery.Observation, now discovery.Marks) bool {
-	return now.Neighbors != 0 && now.Neighbors == old.Marks.Neighbors && !fresh(old.Marks) && !now.Doubtful && old.Device == ""
+	return now.Neighbors != 0 && now.Neighbors == old.Marks.Neighbors && !fresh(old.Marks) && !now.Doubtful && old.Device == "" && !slices.ContainsFunc(old.Neighbors, ofVendor)
+}
+
+func ofVendor(n discovery.Neighbor) bool {
+	return n.Protocol != discovery.LLDP && n.Protocol != discovery.LLDPV2
 }
 
 // noteStep is the coarsest unit in which switches note a time of change, in
@@ -100,7 +105,8 @@ func (d *Driver) portStates(ctx context.Context, t snmp.Target, o *discovery.Obs
 	states := map[uint32]state{}
 	err := d.walk(ctx, t, 0, field(mib.IfAdminStatus, states, func(s *state, v snmp.Value) { s.admin = int32(v.Int()) }),
 		field(mib.IfOperStatus, states, func(s *state, v snmp.Value) { s.oper = int32(v.Int()) }),
-		field(mib.IfHighSpeed, states, func(s *state, v snmp.Value) { s.speed = megabits(v) }))
+		field(mib.IfHighSpeed, states, func(s *state, v snmp.Value) { s.speed = cmp.Or(megabits(v), s.speed) }),
+		field(mib.IfSpeed, states, func(s *state, v snmp.Value) { s.speed = cmp.Or(s.speed, slowSpeed(v)) }))
 	if err != nil {
 		return true, err
 	}
@@ -121,10 +127,12 @@ func (d *Driver) portStates(ctx context.Context, t snmp.Target, o *discovery.Obs
 
 // reread reads the neighbours; false when one is at a port that is not known.
 func (d *Driver) reread(ctx context.Context, t snmp.Target, o *discovery.Observation) (bool, error) {
-	which := sources{lldp: len(o.Chassis.ID) > 0, lldpV2: len(o.Chassis.ID) > 0, cdp: o.Device != ""}
+	which := sources{lldp: len(o.Chassis.ID) > 0, lldpV2: len(o.Chassis.ID) > 0, cdp: o.Device != "",
+		fdp: under(o.SysOID, foundry), edp: under(o.SysOID, extreme)}
 	for _, n := range o.Neighbors { // the MIBs that had neighbours before
 		which.lldp = which.lldp && n.Protocol != discovery.LLDPV2
 		which.lldpV2 = which.lldpV2 && n.Protocol != discovery.LLDP
+		which.cdpRows = which.cdpRows || n.Protocol == discovery.CDP
 	}
 	var tables discovery.Tables
 	if err := d.readRemotes(ctx, t, which, &tables); err != nil {
@@ -140,7 +148,7 @@ func (d *Driver) reread(ctx context.Context, t snmp.Target, o *discovery.Observa
 	for _, rows := range []struct {
 		at    map[uint32]string
 		among map[mib.RemoteIndex]*discovery.Neighbor
-	}{{lldp, tables.Remotes}, {ifIndex, tables.IfRemotes[0]}, {ifIndex, tables.IfRemotes[1]}} {
+	}{{lldp, tables.Remotes}, {ifIndex, tables.IfRemotes[0]}, {ifIndex, tables.IfRemotes[1]}, {ifIndex, tables.IfRemotes[2]}, {ifIndex, tables.IfRemotes[3]}} {
 		for ix := range rows.among {
 			if rows.at[ix.LocalPort] == "" {
 				return false, nil

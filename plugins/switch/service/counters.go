@@ -24,7 +24,8 @@ import (
 type reading struct {
 	mu        sync.Mutex // one reads at a time
 	was, now  driver.Counters
-	alarmed   map[alarm]bool
+	polled    driver.Counters // at the interval of the settings: alarms are made of these
+	alarmed   map[alarm]alarmState
 	published []portRate // for those who do not wait
 }
 
@@ -46,82 +47,9 @@ func (r *readings) of(m mib.MAC) *reading {
 		r.all = map[mib.MAC]*reading{}
 	}
 	if r.all[m] == nil {
-		r.all[m] = &reading{alarmed: map[alarm]bool{}}
+		r.all[m] = &reading{alarmed: map[alarm]alarmState{}}
 	}
 	return r.all[m]
-}
-
-// The least time between two readings that make a rate, and the most: rates of long ago say nothing.
-const (
-	minRate = time.Second
-	maxRate = 10 * time.Minute
-)
-
-// portRate is a port with its rates.
-type portRate struct {
-	portID
-	State       string  `json:"state"`
-	Speed       uint64  `json:"speed-kbps,omitempty"`
-	In          *uint64 `json:"in-bps,omitempty"`
-	Out         *uint64 `json:"out-bps,omitempty"`
-	InErrors    uint64  `json:"in-errors"`
-	OutErrors   uint64  `json:"out-errors"`
-	InDiscards  uint64  `json:"in-discards"`
-	OutDiscards uint64  `json:"out-discards"`
-	NewErrors   uint64  `json:"new-errors"`
-}
-
-// seconds is the time between two readings by the switch's own clock; 0: they make no rate.
-func seconds(was, now driver.Counters) float64 {
-	if was.At.IsZero() || now.UpTime < was.UpTime || now.At.Sub(was.At) > maxRate {
-		return 0
-	}
-	if ticks := now.UpTime - was.UpTime; ticks > 0 {
-		return float64(ticks) / 100
-	}
-	return now.At.Sub(was.At).Seconds()
-}
-
-// rate is bits a second of octets that were counted.
-func rate(was, now uint64, wide bool, seconds float64) *uint64 {
-	if seconds <= 0 {
-		return nil
-	}
-	if now < was {
-		if wide {
-			return nil // the switch has begun again
-		}
-		now += 1 << 32
-	}
-	r := uint64(float64(now-was) * 8 / seconds)
-	return &r
-}
-
-func grown(was, now uint64) uint64 {
-	if now < was {
-		return 0
-	}
-	return now - was
-}
-
-// rates are those of the ports of a switch.
-func rates(o *discovery.Observation, was, now driver.Counters) []portRate {
-	out := make([]portRate, 0, len(o.Ports))
-	t := seconds(was, now)
-	for _, p := range o.Ports {
-		c, ok := now.Interfaces[p.IfIndex]
-		if !ok {
-			continue
-		}
-		r := portRate{portID: portID{portName(p), p.Number}, State: status(c.Oper), Speed: p.Speed / 1000,
-			InErrors: c.InErrors, OutErrors: c.OutErrors, InDiscards: c.InDiscards, OutDiscards: c.OutDiscards}
-		if b, ok := was.Interfaces[p.IfIndex]; ok && t > 0 && b.Wide == c.Wide {
-			r.In, r.Out = rate(b.In, c.In, c.Wide, t), rate(b.Out, c.Out, c.Wide, t)
-			r.NewErrors = grown(b.InErrors, c.InErrors) + grown(b.OutErrors, c.OutErrors) + grown(b.InDiscards, c.InDiscards) + grown(b.OutDiscards, c.OutDiscards)
-		}
-		out = append(out, r)
-	}
-	return out
 }
 
 // readCounters reads the counters of a switch again, unless that was done just now.
@@ -187,7 +115,8 @@ func (o *counterLines) text() string {
 		return strconv.FormatUint(*n, 10)
 	}
 	for _, r := range o.Entries {
-		t.Add(r.Port, r.State, speed(r.Speed), number(r.In), number(r.Out), r.InErrors, r.OutErrors, r.InDiscards, r.OutDiscards, r.NewErrors)
+		t.Add(r.Port, r.State, speed(r.Speed), number(r.In), number(r.Out), number(r.InErrors), number(r.OutErrors), number(r.InDiscards),
+			number(r.OutDiscards), number(r.NewErrors))
 	}
 	return t.String()
 }
@@ -203,14 +132,18 @@ func (s *Service) pollCounters(ctx context.Context) {
 	for ctx.Err() == nil {
 		_, _ = s.each(ctx, "", func(ctx context.Context, sw *switchdriver.Switch, _ *sync.Mutex) error {
 			o := s.survey.Observation(mib.MAC(sw.NodeId))
-			if o == nil || o.Stale || sw.GetSnmp() == nil {
+			if o == nil || sw.GetSnmp() == nil {
 				return nil
 			}
-			list, was, now, err := s.readCounters(ctx, sw, o)
+			if o.Stale {
+				s.watchAlarms(o, nil, 0)
+				return nil
+			}
+			_, _, now, err := s.readCounters(ctx, sw, o)
 			if err != nil {
 				return err // the discovery finds out, too, and says so
 			}
-			s.watchPorts(o, list, was, now)
+			s.watchPorts(o, now)
 			return nil
 		})
 		s.forgetReadings()
@@ -231,25 +164,45 @@ func (s *Service) forgetReadings() {
 }
 
 // watchPorts has a switch read again whose ports are up or down otherwise than is known, and makes the alarms.
-func (s *Service) watchPorts(o *discovery.Observation, list []portRate, was, now driver.Counters) {
+func (s *Service) watchPorts(o *discovery.Observation, now driver.Counters) {
 	for _, p := range o.Ports {
 		if c, ok := now.Interfaces[p.IfIndex]; ok && p.Oper != 0 && status(c.Oper) != status(p.Oper) {
 			s.survey.Touch(discovery.Hint{Node: o.Node, IfIndex: p.IfIndex, Repeat: c.Oper == 1, Polled: true})
 		}
 	}
-	t := seconds(was, now)
-	if t <= 0 {
-		return
+	r := s.readings.of(o.Node)
+	r.mu.Lock()
+	was := r.polled
+	r.polled = now
+	r.mu.Unlock()
+	if !was.At.IsZero() {
+		s.watchAlarms(o, rates(o, was, now), seconds(was, now))
 	}
+}
+
+// watchAlarms makes the alarms of the ports of a switch; those of ports that have no rates end.
+func (s *Service) watchAlarms(o *discovery.Observation, list []portRate, t float64) {
 	r := s.readings.of(o.Node)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, p := range list {
-		if most := uint64(s.set.Counters.Utilization); most > 0 && p.Speed > 0 && p.In != nil && p.Out != nil {
-			s.alarm(r, o, p, "utilization", max(*p.In, *p.Out)/(p.Speed*10), most)
+	listed := map[uint32]bool{}
+	for i := range list {
+		p := &list[i]
+		listed[p.Number] = true
+		if most := uint64(s.set.Counters.Utilization); most > 0 {
+			s.alarm(r, o, p.portID, "utilization", p.percent(), p.wrapped, most)
 		}
 		if most := uint64(s.set.Counters.Errors); most > 0 {
-			s.alarm(r, o, p, "errors", uint64(float64(p.NewErrors)/t), most)
+			s.alarm(r, o, p.portID, "errors", p.newErrors(t), false, most)
+		}
+	}
+	for k, a := range r.alarmed {
+		switch {
+		case listed[k.number]:
+		case a.active:
+			s.alarm(r, o, portID{s.ports(o.Node).of(k.number), k.number}, k.kind, nil, false, 1)
+		default:
+			delete(r.alarmed, k)
 		}
 	}
 }
@@ -280,17 +233,22 @@ const (
 	alarmNotification = "switch-ports:rate-alarm"
 )
 
-// alarm begins when a rate has reached its limit, and ends when it is below four fifths of it.
-func (s *Service) alarm(r *reading, o *discovery.Observation, p portRate, kind string, value, limit uint64) {
+// alarm takes the value of a reading, and publishes an alarm that begins or ends.
+func (s *Service) alarm(r *reading, o *discovery.Observation, p portID, kind string, value *uint64, doubtful bool, limit uint64) {
 	k := alarm{p.Number, kind}
-	active := value >= limit || r.alarmed[k] && value*5 >= limit*4
-	if active == r.alarmed[k] {
+	before := r.alarmed[k]
+	after := before.next(value, doubtful, limit)
+	if delete(r.alarmed, k); after != (alarmState{}) {
+		r.alarmed[k] = after
+	}
+	if before.active == after.active {
 		return
 	}
-	if delete(r.alarmed, k); active {
-		r.alarmed[k] = true
+	var n uint64
+	if value != nil {
+		n = *value
 	}
-	s.alarms.Publish(rateAlarm{stamp(time.Now()), s.of(o.Node), p.portID, kind, active, value, limit})
+	s.alarms.Publish(rateAlarm{stamp(time.Now()), s.of(o.Node), p, kind, after.active, n, limit})
 }
 
 // portChanges are the ports that went up or down.
@@ -371,11 +329,15 @@ func (m portMetrics) Collect(ch chan<- prometheus.Metric) {
 		}
 		seen[[2]string(labels)] = true
 		gauge("ctl_switch_port_up", "Whether the port is up.", map[string]float64{"up": 1}[l.State], labels...)
-		if l.In != nil && l.Out != nil {
+		if l.In != nil {
 			gauge("ctl_switch_port_in_bits_per_second", "Bits a second that came in, of the last two readings.", float64(*l.In), labels...)
+		}
+		if l.Out != nil {
 			gauge("ctl_switch_port_out_bits_per_second", "Bits a second that went out, of the last two readings.", float64(*l.Out), labels...)
 		}
-		gauge("ctl_switch_port_errors", "Errors and dropped frames since the switch started.", float64(l.InErrors+l.OutErrors+l.InDiscards+l.OutDiscards), labels...)
+		if n := l.faults(); n != nil {
+			gauge("ctl_switch_port_errors", "Errors and dropped frames since the switch started.", float64(*n), labels...)
+		}
 	}
 	gauge("ctl_switch_ports_left_out", "Ports that are not shown, beyond counters.metrics_ports.", float64(len(all)-shown))
 }

@@ -13,37 +13,52 @@ import (
 
 func TestRates(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	read := func(after time.Duration, in uint64, wide bool) driver.Counters {
+	read := func(after time.Duration, in uint64, bits uint8) driver.Counters {
+		n, faults := driver.Count{N: in, Bits: bits}, driver.Count{Bits: 32}
+		if in < 1_000_000 {
+			faults.N = in / 1000
+		}
 		return driver.Counters{At: at.Add(after), UpTime: uint32(1000 + after/(10*time.Millisecond)),
-			Interfaces: map[uint32]driver.Interface{7: {In: in, Out: in, InErrors: in / 1000, Wide: wide, Oper: 1}}}
+			Interfaces: map[uint32]driver.Interface{7: {In: n, InErrors: faults, Oper: 1, Speed: 1_000_000_000}}}
 	}
 	o := &discovery.Observation{Ports: []discovery.Port{{ID: "1", Number: 1, IfIndex: 7, Name: "p1"}}}
-	restarted := read(10*time.Second, 5, true)
+	restarted := read(10*time.Second, 5, 64)
 	restarted.UpTime = 3
+	inSeconds := read(100*time.Second, 101000, 64)
+	inSeconds.UpTime = 1100
 	for name, k := range map[string]struct {
 		was, now driver.Counters
 		bps      int64 // -1: none
 	}{
-		"two readings":       {read(0, 1000, true), read(10*time.Second, 11000, true), 8000},
-		"only one":           {driver.Counters{}, read(0, 1000, true), -1},
-		"32 bit wrapped":     {read(0, 1<<32-500, false), read(time.Second, 500, false), 8000},
-		"64 bit went back":   {read(0, 1000, true), read(time.Second, 500, true), -1},
-		"restarted between":  {read(0, 1000, true), restarted, -1},
-		"long ago":           {read(0, 1000, true), read(time.Hour, 11000, true), -1},
-		"now of other width": {read(0, 1000, false), read(time.Second, 11000, true), -1},
+		"two readings":                      {read(0, 1000, 64), read(10*time.Second, 11000, 64), 8000},
+		"only one":                          {driver.Counters{}, read(0, 1000, 64), -1},
+		"32 bit wrapped":                    {read(0, 1<<32-500, 32), read(time.Second, 500, 32), 8000},
+		"32 bit cleared":                    {read(0, 1_000_000, 32), read(time.Second, 0, 32), -1},
+		"32 bit may have wrapped twice":     {read(0, 1000, 32), read(time.Minute, 11000, 32), -1},
+		"64 bit went back":                  {read(0, 1000, 64), read(time.Second, 500, 64), -1},
+		"64 bit wrapped":                    {read(0, 1<<64-500, 64), read(time.Second, 500, 64), 8000},
+		"above the speed":                   {read(0, 1000, 64), read(time.Second, 500_000_000, 64), -1},
+		"as much as the speed and a little": {read(0, 0, 64), read(time.Second, 126_000_000, 64), 1_000_000_000},
+		"restarted between":                 {read(0, 1000, 64), restarted, -1},
+		"sysUpTime in seconds":              {read(0, 1000, 64), inSeconds, 8000},
+		"long ago":                          {read(0, 1000, 64), read(time.Hour, 11000, 64), -1},
+		"now of other width":                {read(0, 1000, 32), read(time.Second, 11000, 64), -1},
+		"not counted":                       {read(0, 0, 0), read(time.Second, 0, 0), -1},
 	} {
 		got := rates(o, k.was, k.now)
 		switch {
 		case len(got) != 1:
 			t.Errorf("%s: %+v", name, got)
-		case k.bps < 0 && (got[0].In != nil || got[0].Out != nil):
+		case k.bps < 0 && got[0].In != nil:
 			t.Errorf("%s: %d bit/s, want none", name, *got[0].In)
 		case k.bps >= 0 && (got[0].In == nil || *got[0].In != uint64(k.bps)):
 			t.Errorf("%s: %+v, want %d bit/s", name, got[0], k.bps)
+		case got[0].Out != nil || got[0].OutErrors != nil:
+			t.Errorf("%s: what is not counted is %+v", name, got[0])
 		}
 	}
-	if got := rates(o, read(0, 1000, true), read(time.Second, 6000, true)); got[0].NewErrors != 5 {
-		t.Errorf("%d new errors", got[0].NewErrors)
+	if got := rates(o, read(0, 1000, 64), read(time.Second, 6000, 64)); got[0].NewErrors == nil || *got[0].NewErrors != 5 {
+		t.Errorf("new errors of %+v", got[0])
 	}
 }
 

@@ -162,6 +162,7 @@ func (s *Service) start(ctx context.Context) {
 	}
 	s.group.Go(func() { s.drivers.Run(ctx) })
 	s.group.Go(func() { s.adopt(ctx) })
+	s.group.Go(func() { s.database.NoteFiles(ctx, s.log) })
 	s.group.Go(func() { s.store.Role(ctx, role, s.hold) })
 }
 

@@ -50,6 +50,17 @@ func (v Value) Int() int64 {
 	return 0
 }
 
+// Number returns a number that is not negative, and whether the agent sent one.
+func (v Value) Number() (n uint64, ok bool) {
+	switch v.v.(type) {
+	case uint, uint32, uint64:
+		return uint64(v.Int()), v.Exists()
+	case int, int32, int64:
+		return uint64(v.Int()), v.Exists() && v.Int() >= 0
+	}
+	return 0, false
+}
+
 // Uint32 returns a number from 0 to 2³²-1; 0 for anything else.
 func (v Value) Uint32() uint32 {
 	if n := v.Int(); n > 0 && n <= 0xffffffff {

@@ -60,7 +60,7 @@ func (d *Database) change(ctx context.Context, decide func(tx *state.Tx, h *Head
 		if err := decide(tx, &h, entries); err != nil {
 			return err
 		}
-		h.Path, h.Sum, h.Problems, h.Source, h.At = "", "", nil, d.Source, time.Now()
+		h.Path, h.Sum, h.Place, h.Problems, h.Source, h.At = "", "", "", nil, d.Source, time.Now()
 		return d.heads.Put(tx, headKey, h)
 	})
 	return stays(err)
@@ -171,7 +171,7 @@ func (d *Database) load(ctx context.Context, update updater, h Head, path string
 	if err != nil {
 		return l, err
 	}
-	h.Path, h.Sum, h.Problems = path, sum(text), l.Problems[:min(len(l.Problems), keptProblems)]
+	h.Path, h.Sum, h.Place, h.Problems = path, sum(text), placeOf(path), l.Problems[:min(len(l.Problems), keptProblems)]
 	return l, d.put(ctx, update, h, entries)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -24,6 +23,9 @@ const quiet = 150 * time.Millisecond
 // it. As long as there is no list the first default file that exists, or appears, is
 // loaded. A list that requests have made is left alone. looked is called once the files
 // were looked at.
+//
+// A change is known by the content of the file and by what was read before. Times of files say nothing: they are of
+// another clock than ours, and behind it.
 func (d *Database) Follow(ctx context.Context, term *state.Term, log *slog.Logger, looked func()) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -40,48 +42,51 @@ func (d *Database) Follow(ctx context.Context, term *state.Term, log *slog.Logge
 	for _, p := range d.Files {
 		watch(p)
 	}
+	first, _ := d.heads.Get(d.store.Now(), headKey)
+	head := first
 	look := time.After(0)
 	for {
-		loaded, last := d.Changed(), d.Last()
-		watch(last.Path)
+		loaded := d.Changed()
+		before := head
+		head, _ = d.heads.Get(d.store.Now(), headKey)
+		watch(head.Path)
+		if look == nil && head.Generation != before.Generation && head.Path != "" { // written, perhaps, before it was watched
+			look = time.After(quiet)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-loaded:
-			if look == nil && d.Last().Path != last.Path { // written, perhaps, before it was watched
-				look = time.After(quiet)
-			}
 		case err := <-w.Errors:
 			log.Warn("following the switch list", "err", err)
 		case e := <-w.Events:
-			if look == nil && (e.Name == last.Path || last.Path == "" && !last.Stored && slices.Contains(d.Files, e.Name)) {
+			if look == nil && (e.Name == head.Path || head.Generation == "" && slices.Contains(d.Files, e.Name)) {
 				look = time.After(quiet)
 			}
 		case <-look:
 			look = nil
-			d.again(ctx, term, log)
+			d.again(ctx, term, log, first.Generation)
 			looked()
 		}
 	}
 }
 
 // again reads the file of the list, if it is another one than was read; as long as there
-// is no list, the first default one that exists.
-func (d *Database) again(ctx context.Context, term *state.Term, log *slog.Logger) {
+// is no list, the first default one that exists. first is the generation that was in force when this process began to
+// follow the file.
+func (d *Database) again(ctx context.Context, term *state.Term, log *slog.Logger, first string) {
 	head, listed := d.heads.Get(d.store.Now(), headKey)
 	paths := d.Files
 	switch {
 	case listed && head.Path == "":
 		return
 	case listed:
-		text, err := read(head.Path)
+		changed, err := d.changedSince(ctx, term.Update, head, head.Generation != first)
 		if err != nil {
 			log.Warn("the file of the switch list cannot be read; the stored list stays", "err", err)
-			return
 		}
-		st, err := os.Stat(head.Path)
-		if sum(text) == head.Sum || err == nil && head.Source != d.Source && st.ModTime().Before(head.At) {
-			return // the same, or another node's file of that name, which is newer
+		if !changed {
+			return
 		}
 		paths = []string{head.Path}
 	}

@@ -25,6 +25,7 @@ type Inventory struct {
 	store   *state.Store // nil: only Set fills the list
 	heads   *state.Table[Head]
 	rows    *state.Table[stored]
+	files   *state.Table[seen]
 	update  func(context.Context, func(*state.Tx) error) (uint64, error)
 
 	cur     atomic.Pointer[list]
@@ -57,13 +58,14 @@ func New(secrets Secrets) *Inventory {
 	v := &Inventory{secrets: secrets}
 	v.heads = state.NewTable[Head](state.Private(headPrefix))
 	v.rows = state.NewTable[stored](state.Private(rowPrefix))
+	v.files = state.NewTable[seen](state.Private(seenPrefix))
 	v.heads.Notify(func([]string) { v.changed.Fire() })
 	v.cur.Store(&list{})
 	return v
 }
 
 // Views are what the store follows for the Inventory.
-func (v *Inventory) Views() []state.View { return []state.View{v.heads, v.rows} }
+func (v *Inventory) Views() []state.View { return []state.View{v.heads, v.rows, v.files} }
 
 // Bind gives the Inventory the store, opened with its views.
 func (v *Inventory) Bind(s *state.Store) { v.store, v.update = s, s.Update }

@@ -19,6 +19,7 @@ const (
 	headPrefix = "list/"
 	headKey    = "head"
 	rowPrefix  = "list-row/"
+	seenPrefix = "list-seen/" // and the node
 )
 
 // Secrets seals and opens; host.Secrets does.
@@ -31,10 +32,11 @@ type Secrets interface {
 // Head says which list is in force.
 type Head struct {
 	Generation string    `json:"generation"`
-	Path       string    `json:"path,omitempty"` // empty: requests have made the list
-	File       string    `json:"file,omitempty"` // the one switch:ReadDB read last
-	Sum        string    `json:"sum,omitempty"`  // of the file's text
-	Source     string    `json:"source"`         // node that read it
+	Path       string    `json:"path,omitempty"`  // empty: requests have made the list
+	File       string    `json:"file,omitempty"`  // the one switch:ReadDB read last
+	Sum        string    `json:"sum,omitempty"`   // of the file's text
+	Place      string    `json:"place,omitempty"` // of the file's directory, see placeOf
+	Source     string    `json:"source"`          // node that read it
 	At         time.Time `json:"at"`
 	Problems   []Problem `json:"problems,omitempty"` // of the file, the first keptProblems
 }

@@ -1,6 +1,7 @@
 package vendorfile
 
 import (
+	"crypto/sha256"
 	"io"
 	"log/slog"
 	"os"
@@ -23,11 +24,12 @@ type Source struct {
 	looked time.Time
 }
 
-// stamp distinguishes one state of a file from another.
+// stamp distinguishes one state of the file from another: by its content, as two changes may have the same time and
+// size.
 type stamp struct {
-	path string
-	size int64
-	at   time.Time
+	path    string
+	content [sha256.Size]byte
+	failure string // why it could not be read
 }
 
 // NewSource makes a Source.
@@ -43,26 +45,19 @@ func (s *Source) File() *File {
 		return s.file
 	}
 	s.looked = time.Now()
-	now := stamp{}
-	for _, p := range s.paths {
-		if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() {
-			now = stamp{p, st.Size(), st.ModTime()}
-			break
-		}
-	}
+	now, text := s.look()
 	if now == s.stamp {
 		return s.file
 	}
 	s.stamp = now
-	if now.path == "" {
+	switch {
+	case now.path == "":
 		s.file = &File{}
 		s.log.Info("there is no vendor-specific configuration any more; switches are handled in the default way")
 		return s.file
-	}
-	text, err := read(now.path)
-	if err != nil {
-		s.log.Warn("the vendor-specific configuration cannot be read; switches are handled in the default way", "err", err)
-		s.file = &File{Path: now.path, Problems: []Problem{{Path: now.path, Line: 1, Text: err.Error()}}}
+	case now.failure != "":
+		s.log.Warn("the vendor-specific configuration cannot be read; switches are handled in the default way", "err", now.failure)
+		s.file = &File{Path: now.path, Problems: []Problem{{Path: now.path, Line: 1, Text: now.failure}}}
 		return s.file
 	}
 	s.file = Parse(now.path, text)
@@ -75,6 +70,21 @@ func (s *Source) File() *File {
 		s.log.Warn(p.Text, "file", p.Path, "line", p.Line)
 	}
 	return s.file
+}
+
+// look reads the first of the files that exists.
+func (s *Source) look() (stamp, []byte) {
+	for _, p := range s.paths {
+		if st, err := os.Stat(p); err != nil || !st.Mode().IsRegular() {
+			continue
+		}
+		text, err := read(p)
+		if err != nil {
+			return stamp{path: p, failure: err.Error()}, nil
+		}
+		return stamp{path: p, content: sha256.Sum256(text)}, text
+	}
+	return stamp{}, nil
 }
 
 func read(path string) ([]byte, error) {

@@ -3,13 +3,15 @@ package keystore
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
+
+	"ctl.internal/host/internal/home"
 )
 
 // Files are a certificate and its key in PEM files, instead of those of the
@@ -37,14 +39,15 @@ func OpenFiles(certificate, key string, o TLSOptions, trust func() *x509.CertPoo
 	return f, nil
 }
 
-// look identifies the state of the files; a file that is not there has a stamp, too.
+// look identifies the state of the files by what is in them: two changes may have the same time and size. A file that
+// cannot be read has a stamp, too.
 func (f *Files) look() string {
 	stamp := ""
 	for _, name := range []string{f.certificate, f.key} {
-		if i, err := os.Stat(name); err == nil {
-			stamp += fmt.Sprint(i.ModTime().UnixNano(), i.Size(), " ")
+		if text, err := home.ReadBounded(name, maxPEM); err == nil {
+			stamp += fmt.Sprintf("%x ", sha256.Sum256(text))
 		} else {
-			stamp += "absent "
+			stamp += err.Error() + " "
 		}
 	}
 	return stamp
