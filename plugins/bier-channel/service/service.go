@@ -4,6 +4,7 @@ package service
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -84,6 +85,7 @@ func (s *Service) deployed(now state.Reader, topology string, c, before *bier.Ch
 	}
 	for _, node := range routers(c, before)[len(routers(c, nil)):] {
 		x := s.Routers.State(now, node, revision)
+		out.Deployment = slices.DeleteFunc(out.Deployment, func(o bier.RouterState) bool { return o.Node == node }) // it forwards only
 		x.Role = bier.RoleFormer
 		out.Deployment = append(out.Deployment, x)
 	}
