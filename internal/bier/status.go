@@ -290,7 +290,18 @@ func (l *look) state(node string, revision uint64) RouterState {
 	return l.router(node, revision)
 }
 
-func (l *look) latest(node string) RouterState { return l.router(node, math.MaxUint64) }
+// latest is the state of a router as to all that it must hold, with the channels that it refuses.
+func (l *look) latest(node string) RouterState {
+	out := l.router(node, math.MaxUint64)
+	if aside := l.row(node).Aside; len(aside) > 0 && (out.State == Applied || out.State == Unverified) {
+		var all []string
+		for _, a := range aside {
+			all = append(all, fmt.Sprintf("%s: %s", Several(a.Channels), a.Reason))
+		}
+		out.State, out.Reason = Failed, "it does not get channels that it must hold: "+strings.Join(all[:min(len(all), maxNamed)], "; ")
+	}
+	return out
+}
 
 func (l *look) router(node string, revision uint64) RouterState {
 	x := l.row(node)

@@ -25,6 +25,7 @@ type settings struct {
 type Service struct {
 	*channels.Store
 	set settings
+	ask *bierplugin.ServiceCalls
 }
 
 // Start makes the plugin for the host.
@@ -37,6 +38,7 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
+	s.ask = bierplugin.NewServiceCalls(ctx, env.Host)
 	var err error
 	if s.Store, err = channels.Open(ctx, env.Host); err != nil {
 		cancel()
