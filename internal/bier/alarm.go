@@ -18,6 +18,8 @@ type Alarm struct {
 	Severity string    `json:"severity"` // critical, major, minor or warning
 	Text     string    `json:"text"`
 	Raised   time.Time `json:"raised"`
+	// Channels are those that the router carries, of an alarm of a router: "flow:1 tv".
+	Channels []string `json:"channel,omitempty"`
 }
 
 // Types of alarms, besides the kinds of notices.
@@ -25,12 +27,16 @@ const (
 	RouterUnreachable = "router-unreachable" // the session is down
 	RouterRefused     = "router-refused"     // login or host key; needs a person
 	RouterFailed      = "router-failed"      // it refuses what it must hold, or somebody else changed it
-	ChannelDegraded   = "channel-degraded"   // some egress nodes are not applied
+	ChannelAtRisk     = "channel-at-risk"    // a way that routers may choose does not work
+	ChannelDegraded   = "channel-degraded"   // some egress nodes are neither applied nor at risk
 	ChannelDown       = "channel-down"       // none is, or the ingress is not
 )
 
-// RouterAlarms are the alarms of routers.
+// RouterAlarms are the alarms of routers, without the channels that they carry.
 func (s Routers) RouterAlarms(r state.Reader) []Alarm { return s.look(r).routers(map[string]int{}) }
+
+// Node is the node-id of an alarm of a router.
+func (a *Alarm) Node() string { return strings.TrimPrefix(a.Resource, routerResource) }
 
 // routers counts routers by state, and returns their alarms.
 func (l *look) routers(states map[string]int) (out []Alarm) {
@@ -41,11 +47,11 @@ func (l *look) routers(states map[string]int) (out []Alarm) {
 		states[x.State]++
 		switch {
 		case session.State == SessionRefused:
-			out = append(out, Alarm{"router " + node, RouterRefused, "critical", cmp.Or(session.Reason, x.Reason), session.Since})
+			out = append(out, Alarm{Resource: routerResource + node, Type: RouterRefused, Severity: "critical", Text: cmp.Or(session.Reason, x.Reason), Raised: session.Since})
 		case session.State == SessionDown && x.State != Applied:
-			out = append(out, Alarm{"router " + node, RouterUnreachable, "major", "the session is down: " + cmp.Or(session.Reason, x.Reason), session.Since})
+			out = append(out, Alarm{Resource: routerResource + node, Type: RouterUnreachable, Severity: "major", Text: "the session is down: " + cmp.Or(session.Reason, x.Reason), Raised: session.Since})
 		case x.State == Failed:
-			out = append(out, Alarm{"router " + node, RouterFailed, "major", x.Reason, x.Since})
+			out = append(out, Alarm{Resource: routerResource + node, Type: RouterFailed, Severity: "major", Text: x.Reason, Raised: x.Since})
 		}
 	}
 	for _, n := range l.notices {
@@ -53,7 +59,7 @@ func (l *look) routers(states map[string]int) (out []Alarm) {
 		if n.Kind == "bfr-zero" {
 			severity = "warning"
 		}
-		out = append(out, Alarm{"router " + n.Node, n.Kind, severity, n.Text, n.At})
+		out = append(out, Alarm{Resource: routerResource + n.Node, Type: n.Kind, Severity: severity, Text: n.Text, Raised: n.At})
 	}
 	return out
 }
@@ -84,6 +90,10 @@ func (w *Watcher) Health(r state.Reader) *Health {
 	h := &Health{Routers: map[string]int{}, Sessions: map[string]int{}, Channels: map[string]int{}}
 	l := w.Routers.look(r)
 	h.Alarms = l.routers(h.Routers)
+	wrong := map[string][]int{} // alarms of routers, by node-id
+	for i, a := range h.Alarms {
+		wrong[a.Node()] = append(wrong[a.Node()], i)
+	}
 	for _, x := range w.Routers.Sessions.All(r, "") {
 		h.Sessions[x.State]++
 	}
@@ -105,14 +115,53 @@ func (w *Watcher) Health(r state.Reader) *Health {
 			p.plan, p.err = PlanChannel(t, &c)
 		}
 		w.plans[path] = p
-		x := l.planned(&c, revision, p.plan, p.err)
+		x := l.planned(t.ID, &c, revision, p.plan, p.err)
 		h.Channels[x.State]++
 		if a := x.alarm(keys[0], c.Name); a != nil {
 			h.Alarms = append(h.Alarms, *a)
 		}
+		for _, carrier := range x.Carriers {
+			for _, i := range wrong[carrier.Node] {
+				h.Alarms[i].Channels = append(h.Alarms[i].Channels, ChannelKey(t.ID, c.Name))
+			}
+		}
+	}
+	for i := range h.Alarms {
+		h.Alarms[i].carry()
 	}
 	slices.SortFunc(h.Alarms, func(a, b Alarm) int { return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Type, b.Type)) })
 	return h
+}
+
+// routerResource begins the resource of an alarm of a router.
+const routerResource = "router "
+
+// carry says in the text of an alarm of a router which channels the router carries.
+func (a *Alarm) carry() {
+	if len(a.Channels) == 0 {
+		return
+	}
+	slices.Sort(a.Channels)
+	a.Text += fmt.Sprintf("; it carries %s: %s", Count(len(a.Channels), "channel"), Several(a.Channels))
+}
+
+// Count is a number with a noun: "1 channel", "2 channels".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// maxNamed is how many of many are named in a text.
+const maxNamed = 5
+
+// Several names a few of a list: "r1, r2, r3, r4, r5 and 7 more".
+func Several(list []string) string {
+	if len(list) <= maxNamed {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:maxNamed], ", "), len(list)-maxNamed)
 }
 
 // alarm is that of a channel, nil: none. What is on its way for the first time is not an alarm.
@@ -120,8 +169,11 @@ func (c *ChannelState) alarm(topology, name string) *Alarm {
 	if c.State == Applied || c.State == Pending && c.Carriers[0].Confirmed.IsZero() {
 		return nil
 	}
-	a := &Alarm{fmt.Sprintf("channel %s %s", topology, name), ChannelDegraded, "major", c.Summary(), c.Since}
-	if c.Egress[Applied] == 0 || c.Carriers[0].State != Applied {
+	a := &Alarm{Resource: "channel " + ChannelKey(topology, name), Type: ChannelDegraded, Severity: "major", Text: c.Summary(), Raised: c.Since}
+	switch {
+	case c.State == AtRisk:
+		a.Type, a.Severity = ChannelAtRisk, "minor"
+	case c.Egress[Applied]+c.Egress[AtRisk] == 0 || c.Carriers[0].State != Applied:
 		a.Type, a.Severity = ChannelDown, "critical"
 	}
 	return a

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 )
 
 // Plan is how a channel is forwarded.
@@ -13,6 +12,8 @@ type Plan struct {
 	BSL        BSL         // of the ingress
 	BitStrings []BitString // that leave the ingress; egress nodes with an error are not in them
 	Egress     []Way       // in the order of the channel
+
+	ways *ways // to the egress nodes without an error
 }
 
 // Need is an ability that a router must have for a channel.
@@ -43,10 +44,9 @@ const (
 type Way struct {
 	Node string
 	ID   uint16   // BFR-id
-	Path []string // node-ids from the ingress, both ends included
+	Path []string // node-ids from the ingress, both ends included; with equal ways it is one of them
 	Err  error    // why none come there
-	// Needs are abilities that routers on the way must have besides plain forwarding. With
-	// equal ways Path is one of them, and others may ask for more.
+	// Needs are abilities that routers on the ways must have besides plain forwarding.
 	Needs []Need
 }
 
@@ -82,20 +82,22 @@ func PlanChannel(t *Topology, c *Channel) (*Plan, error) {
 	out := &Plan{IngressID: in.ID, BSL: Imposition(in.domain, in.sub)}
 	tree := g.Tree(c.IngressNode, out.BSL)
 	var ids []uint16
+	var reached []string
 	for i, e := range c.EgressNodes {
 		w := Way{Node: e.ID}
 		if slices.Contains(c.EgressNodes[:i], e) {
 			w.Err = fmt.Errorf("the egress node %s occurs twice", e.ID)
 		} else if w.Err = w.find(g, tree, c, out.BSL); w.Err == nil {
 			ids = append(ids, w.ID)
+			reached = append(reached, w.Node)
 		}
 		out.Egress = append(out.Egress, w)
 	}
 	out.BitStrings = BitStrings(out.BSL, ids)
-	bfr := g.takes(out.BSL)
+	out.ways = newWays(tree, reached)
 	for i := range out.Egress {
 		if w := &out.Egress[i]; w.Err == nil {
-			w.needs(g, bfr)
+			w.Needs = out.ways.needs(out.ways.index(w.Node))
 		}
 	}
 	return out, nil
@@ -121,30 +123,6 @@ func (w *Way) find(g *Graph, tree *Tree, c *Channel, b BSL) error {
 	}
 	w.ID = m.ID
 	return nil
-}
-
-// needs finds what the way asks of routers.
-func (w *Way) needs(g *Graph, bfr []bool) {
-	last := w.Path[0] // BFR
-	var between []string
-	for _, hop := range w.Path[1:] {
-		m, member := g.Member(hop)
-		switch {
-		case !member:
-			between = append(between, fmt.Sprintf("%s, which is not in sub-domain %d of domain %d", hop, g.SubDomain, g.Domain))
-			continue
-		case !bfr[g.index[hop]]:
-			between = append(between, fmt.Sprintf("%s, which takes bit strings of %v only", hop, Disposition(m.domain, m.sub)))
-			continue
-		}
-		if len(between) > 0 {
-			w.Needs = append(w.Needs, Need{last, Tunnel, fmt.Sprintf("to reach %s over %s", hop, strings.Join(between, " and "))})
-		}
-		if m.ID == 0 {
-			w.Needs = append(w.Needs, Need{hop, Transit, "on the way to " + w.Node + ": it has no bfr-id"})
-		}
-		last, between = hop, nil
-	}
 }
 
 // Shares returns the names of other deployed channels at the same ingress: the one that has

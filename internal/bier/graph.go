@@ -3,6 +3,7 @@ package bier
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -12,6 +13,7 @@ import (
 type Graph struct {
 	mu     sync.Mutex
 	takers map[BSL][]bool // takes of before
+	trees  map[treeKey]*Tree
 
 	Domain, SubDomain uint16
 	Members           []Member // in the order of node-ids
@@ -20,6 +22,8 @@ type Graph struct {
 	index map[string]int32
 	start []int32 // edges[start[i]:start[i+1]] leave vertex i
 	edges []edge
+	ends  []int32 // back[ends[i]:ends[i+1]] are the edges that lead to vertex i, turned round
+	back  []edge
 	byID  []int32 // indices of Members in ascending order of BFR-id
 	same  []int32 // 0, 1, 2 …: lists of one vertex are pieces of it
 }
@@ -95,30 +99,46 @@ func (t *Topology) Graph(domain, sub uint16) *Graph {
 	return g
 }
 
-// connect lays the edges out by the vertex they leave, in the order of the links.
+// connect lays the edges out by the vertex they leave and by the one they lead to, in the order
+// of the links.
 func (g *Graph) connect(links []Link) {
-	type ends struct{ from, to int32 }
 	inside := make([]ends, 0, len(links))
-	weights := make([]uint64, 0, len(links))
-	g.start = make([]int32, len(g.same)+1)
 	for i := range links {
 		from, ok := g.index[links[i].Source.Node]
 		to, also := g.index[links[i].Dest.Node]
 		if ok && also && from != to {
-			inside = append(inside, ends{from, to})
-			weights = append(weights, min(max(links[i].Metric, 1), maxWeight))
-			g.start[from+1]++
+			inside = append(inside, ends{from, to, min(max(links[i].Metric, 1), maxWeight)})
 		}
 	}
-	for i := range g.same {
-		g.start[i+1] += g.start[i]
+	g.start, g.edges = g.layOut(inside)
+	for i := range inside {
+		inside[i].from, inside[i].to = inside[i].to, inside[i].from
 	}
-	next := slices.Clone(g.start)
-	g.edges = make([]edge, len(inside))
-	for i, x := range inside {
-		g.edges[next[x.from]] = edge{x.to, weights[i]}
+	g.ends, g.back = g.layOut(inside)
+}
+
+// ends are two vertices and the weight of the link from one to the other.
+type ends struct {
+	from, to int32
+	weight   uint64
+}
+
+// layOut returns the edges by the vertex they leave.
+func (g *Graph) layOut(inside []ends) (start []int32, edges []edge) {
+	start = make([]int32, len(g.same)+1)
+	for _, x := range inside {
+		start[x.from+1]++
+	}
+	for i := range g.same {
+		start[i+1] += start[i]
+	}
+	next := slices.Clone(start)
+	edges = make([]edge, len(inside))
+	for _, x := range inside {
+		edges[next[x.from]] = edge{x.to, x.weight}
 		next[x.from]++
 	}
+	return start, edges
 }
 
 // Member returns a member by its node-id.
@@ -150,17 +170,39 @@ func (g *Graph) takes(b BSL) []bool {
 	return out
 }
 
-// Tree is the shortest-path tree of a member.
+// Tree is the shortest-path tree of a member. It is never changed.
 type Tree struct {
 	root int32
 	spf
 }
 
+// treeKey names a tree of a Graph.
+type treeKey struct {
+	node string
+	b    BSL
+}
+
+// maxTrees bounds the trees that a Graph keeps.
+const maxTrees = 64
+
 // Tree computes the shortest paths from a member for bit strings of a length. The node must
-// be one.
+// be one. A tree that was asked for a short time ago is the same pointer.
 func (g *Graph) Tree(node string, b BSL) *Tree {
-	t := &Tree{root: g.index[node], spf: spf{g: g, bfr: g.takes(b)}}
+	bfr, key := g.takes(b), treeKey{node, b}
+	g.mu.Lock()
+	t := g.trees[key]
+	g.mu.Unlock()
+	if t != nil {
+		return t
+	}
+	t = &Tree{root: g.index[node], spf: spf{g: g, bfr: bfr}}
 	t.run(t.root)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.trees == nil || len(g.trees) >= maxTrees {
+		g.trees = map[treeKey]*Tree{}
+	}
+	g.trees[key] = t
 	return t
 }
 
@@ -173,18 +215,32 @@ func (t *Tree) Ways(node string) int {
 	return len(t.sets.list(t.hops[to]))
 }
 
-// Path returns the node-ids on the way to a member, both ends included; nil when
-// there is no way or the node is no member.
+// Path returns the node-ids on a way of the least distance to a member, both ends included: of
+// equal ones that over the lowest node-ids, seen from the end. Nil when there is no way or the node
+// is no member.
 func (t *Tree) Path(node string) []string {
 	to, ok := t.g.index[node]
 	if !ok || int(to) >= len(t.g.Members) || t.dist[to] == unreached {
 		return nil
 	}
 	var out []string
-	for at := to; at != t.root; at = t.parent[at] {
+	for at := to; at != t.root; at = t.previous(at)[0] {
 		out = append(out, t.g.name(at))
 	}
 	out = append(out, t.g.name(t.root))
 	slices.Reverse(out)
+	return out
+}
+
+// previous are the vertices from which a way of the least distance comes to v, in the order of
+// their node-ids.
+func (t *Tree) previous(v int32) (out []int32) {
+	g := t.g
+	for _, e := range g.back[g.ends[v]:g.ends[v+1]] {
+		if t.dist[e.to] != unreached && t.dist[e.to]+e.weight == t.dist[v] && !slices.Contains(out, e.to) {
+			out = append(out, e.to)
+		}
+	}
+	slices.SortFunc(out, func(a, b int32) int { return strings.Compare(g.name(a), g.name(b)) })
 	return out
 }

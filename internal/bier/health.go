@@ -9,17 +9,20 @@ import (
 	"ctl.internal/sdk/state"
 )
 
-// Roles of a router for a channel. Former is one that was a carrier before a change.
+// Roles of a router for a channel. Transit is a BFR on a way that is neither ingress nor egress,
+// former one that was a carrier before a change.
 const (
 	RoleIngress = "ingress"
 	RoleEgress  = "egress"
+	RoleTransit = "transit"
 	RoleFormer  = "former"
 )
 
-// ChannelState is how far a channel is: as far as the worst of its routers.
+// ChannelState is how far a channel is: as far as the worst of its ingress and its egress nodes. What
+// is in the way of packets at other routers counts in the egress nodes that it concerns.
 type ChannelState struct {
 	State    string
-	Carriers []RouterState  // the ingress, then the egress nodes
+	Carriers []RouterState  // the ingress, the egress nodes, then the other BFRs on all ways
 	Egress   map[string]int // how many egress nodes are in each state
 	Plan     *Plan          // nil: the ingress cannot make any packet of the channel
 	Since    time.Time      // of the worst carrier's state
@@ -29,40 +32,60 @@ type ChannelState struct {
 // a revision. Everything that shows a channel's state asks here.
 func (s Routers) Channel(r state.Reader, t *Topology, c *Channel, revision uint64) ChannelState {
 	plan, err := PlanChannel(t, c)
-	return s.look(r).planned(c, revision, plan, err)
+	return s.look(r).planned(t.ID, c, revision, plan, err)
 }
 
 // planned is Channel with what PlanChannel returned.
-func (l *look) planned(c *Channel, revision uint64, plan *Plan, err error) ChannelState {
+func (l *look) planned(topology string, c *Channel, revision uint64, plan *Plan, err error) ChannelState {
+	key := ChannelKey(topology, c.Name)
 	out := ChannelState{Plan: plan, Egress: map[string]int{}}
 	out.Carriers = make([]RouterState, 0, 1+len(c.EgressNodes))
-	ingress := l.state(c.IngressNode, revision)
-	ingress.Role = RoleIngress
+	ingress := l.carrier(c.IngressNode, RoleIngress, key, revision)
 	if err != nil {
 		ingress.State, ingress.Reason = Failed, err.Error()
 	} else if n := l.collision(c.IngressNode, plan.IngressID); n != "" && ingress.State == Applied {
 		ingress.State, ingress.Reason = Unreachable, n
 	}
 	out.Carriers = append(out.Carriers, ingress)
+	var v *view
+	if plan != nil {
+		v = l.view(plan.ways, revision)
+	}
 	for i, e := range c.EgressNodes {
-		x := l.state(e.ID, revision)
-		x.Role = RoleEgress
+		x := l.carrier(e.ID, RoleEgress, key, revision)
 		if plan != nil {
-			l.reach(&x, &plan.Egress[i])
+			l.reach(&x, &plan.Egress[i], v)
 		}
 		out.Egress[x.State]++
 		out.Carriers = append(out.Carriers, x)
 	}
 	for i := range out.Carriers {
-		if x := &out.Carriers[i]; out.State == "" || slices.Index(States, x.State) > slices.Index(States, out.State) {
+		if x := &out.Carriers[i]; out.State == "" || worse(x.State, out.State) {
 			out.State, out.Since = x.State, x.Since
+		}
+	}
+	if plan != nil {
+		for _, node := range plan.ways.transits(c.Routers()) {
+			x := l.state(node, revision)
+			x.Role = RoleTransit
+			out.Carriers = append(out.Carriers, x)
 		}
 	}
 	return out
 }
 
+// carrier is the state of a router as to one channel: whether it holds it.
+func (l *look) carrier(node, role, channel string, revision uint64) RouterState {
+	x := l.state(node, revision)
+	x.Role = role
+	if why := l.row(node).setAside(channel); why != "" && (x.State == Applied || x.State == Unverified) {
+		x.State, x.Reason = Failed, why
+	}
+	return x
+}
+
 // reach takes in whether packets come to an egress node.
-func (l *look) reach(x *RouterState, w *Way) {
+func (l *look) reach(x *RouterState, w *Way, v *view) {
 	if w.Err != nil {
 		x.State, x.Reason = Failed, w.Err.Error()
 		return
@@ -72,9 +95,13 @@ func (l *look) reach(x *RouterState, w *Way) {
 	}
 	if n := l.collision(x.Node, w.ID); n != "" {
 		x.State, x.Reason = Unreachable, n
+		return
 	}
-	for _, n := range l.lacking(w) {
-		x.State, x.Reason = Unreachable, n
+	if state, reason, since := v.to(w); worse(state, x.State) {
+		x.State, x.Reason = state, reason
+		if !since.IsZero() {
+			x.Since = since
+		}
 	}
 }
 

@@ -15,8 +15,7 @@ type spf struct {
 	g   *Graph
 	bfr []bool // who is a BFR of the sub-domain
 
-	dist   []uint64
-	parent []int32
+	dist []uint64
 	// hops are the first BFRs on all ways of the least distance, which are the neighbours in
 	// the sense of RFC 8279 section 6.9: a set. The root's is itself.
 	hops []int32
@@ -30,19 +29,18 @@ type spf struct {
 	at   []int32 // where in heap a vertex is; -1: it is not there
 }
 
-// run computes the tree of a root. Of ways of the same length parent names the one found
-// first, so that a network gives the same tree each time.
+// run computes the tree of a root.
 func (s *spf) run(root int32) {
 	g, n := s.g, len(s.g.same)
 	if len(s.dist) != n {
-		s.dist, s.parent, s.hops, s.at = make([]uint64, n), make([]int32, n), make([]int32, n), make([]int32, n)
+		s.dist, s.hops, s.at = make([]uint64, n), make([]int32, n), make([]int32, n)
 		s.open, s.through, s.heap = make([]bool, n), make([]int32, n), make([]int32, 0, n)
 	}
 	for i := range s.dist {
 		s.dist[i], s.at[i] = unreached, -1
 	}
 	s.sets.reset(g.same)
-	s.dist[root], s.hops[root], s.parent[root], s.open[root] = 0, root, root, true
+	s.dist[root], s.hops[root], s.open[root] = 0, root, true
 	s.push(root)
 	for len(s.heap) > 0 {
 		u := s.pop()
@@ -56,7 +54,7 @@ func (s *spf) run(root int32) {
 			if !closer {
 				continue
 			}
-			s.dist[e.to], s.parent[e.to] = d, u
+			s.dist[e.to] = d
 			if s.at[e.to] < 0 {
 				s.push(e.to)
 			} else {

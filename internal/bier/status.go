@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"ctl.internal/sdk/host"
@@ -13,12 +15,13 @@ import (
 )
 
 // Prefixes of the records that the BIER service exports: of routers (RouterKey) and of the
-// service itself (ServiceKey), of sessions by node-id, and of what routers reported.
+// service itself (ServiceKey, BeatKey), of sessions by node-id, and of what routers reported.
 const (
 	StatusPrefix  = "status/"
 	SessionPrefix = "session/"
 	NoticePrefix  = "notice/"
 	ServiceKey    = "service"
+	BeatKey       = "beat"
 )
 
 // RouterKey is the key of a router's record.
@@ -29,8 +32,10 @@ type RouterState struct {
 	Node string `json:"node-id"`
 	// Role is what the router is for a channel, where that is what is asked for.
 	Role   string `json:"role,omitempty"`
-	State  string `json:"state"` // Applied, Unverified, Pending, Failed; of an egress node also Unreachable
+	State  string `json:"state"` // Applied, Unverified, Pending, Failed; of an egress node also AtRisk, Unreachable
 	Reason string `json:"reason,omitempty"`
+	// Waits says why it is still Pending: NotTried, UnderWay or Slow.
+	Waits  string `json:"pending-reason,omitempty"`
 	Driver string `json:"driver,omitempty"`
 	// When the state began, when it became known what the router must hold, when that was
 	// sent last, and when the router was last read back and held it.
@@ -47,6 +52,9 @@ type RouterState struct {
 // States of a router, and of an egress node of a channel, from good to bad.
 const (
 	Applied = "applied"
+	// AtRisk, of egress nodes only: packets come to it, but routers may choose a way of the same
+	// cost that does not work, or that is not known to work.
+	AtRisk = "at-risk"
 	// Unverified: it was applied, but the session was lost since, or a comparison did not succeed.
 	Unverified = "unverified"
 	Pending    = "pending"
@@ -57,7 +65,20 @@ const (
 )
 
 // States lists the states, from good to bad.
-var States = []string{Applied, Unverified, Pending, Unreachable, Failed}
+var States = []string{Applied, AtRisk, Unverified, Pending, Unreachable, Failed}
+
+// worse reports whether state a is worse than b.
+func worse(a, b string) bool { return slices.Index(States, a) > slices.Index(States, b) }
+
+// Why a router is still Pending.
+const (
+	NotTried = "not-tried" // the change did not come to the router yet
+	UnderWay = "under-way" // the router is being changed
+	Slow     = "slow"      // the router has the change for longer than slowAfter and did not answer
+)
+
+// slowAfter is when a change that is under way is called slow.
+const slowAfter = 10 * time.Second
 
 // States of a session.
 const (
@@ -94,10 +115,16 @@ type Status struct {
 	Intent   uint64 `json:"intent,omitempty"`
 	Answered uint64 `json:"answered,omitempty"`
 	Epoch    uint64 `json:"epoch,omitempty"` // of the role that wrote it
-	State    string `json:"state,omitempty"`
-	Reason   string `json:"reason,omitempty"`
-	Driver   string `json:"driver,omitempty"`
-	Hash     string `json:"hash,omitempty"` // of what the router must hold
+	// Beat grows with every sign of life of the service, which comes every Every. Of BeatKey only.
+	Beat   uint64        `json:"beat,omitempty"`
+	Every  time.Duration `json:"every,omitempty"`
+	State  string        `json:"state,omitempty"`
+	Reason string        `json:"reason,omitempty"`
+	Waits  string        `json:"waits,omitempty"` // of Pending, as in RouterState
+	// Aside are the channels that the router does not hold although it holds everything else.
+	Aside  []Aside `json:"aside,omitempty"`
+	Driver string  `json:"driver,omitempty"`
+	Hash   string  `json:"hash,omitempty"` // of what the router must hold
 	// Lacks are the Abilities that the router's model is known not to have, by commas.
 	Lacks     string    `json:"lacks,omitempty"`
 	Since     time.Time `json:"since,omitzero"` // of State
@@ -105,6 +132,25 @@ type Status struct {
 	Sent      time.Time `json:"sent,omitzero"`
 	Confirmed time.Time `json:"confirmed,omitzero"`
 }
+
+// Same reports whether two records say the same.
+func (x Status) Same(o Status) bool {
+	same := func(a, b Aside) bool { return a.Reason == b.Reason && slices.Equal(a.Channels, b.Channels) }
+	if !slices.EqualFunc(x.Aside, o.Aside, same) {
+		return false
+	}
+	x.Aside, o.Aside = nil, nil
+	return reflect.DeepEqual(x, o)
+}
+
+// Aside are channels that a router refuses for one reason, by ChannelKey.
+type Aside struct {
+	Reason   string   `json:"reason"`
+	Channels []string `json:"channels"`
+}
+
+// ChannelKey names a channel of a topology.
+func ChannelKey(topology, channel string) string { return topology + " " + channel }
 
 // Notice is a fault of the network that a router reported. Routers do not report its end.
 type Notice struct {
@@ -121,6 +167,33 @@ type Routers struct {
 	*state.Table[Status]
 	Sessions *state.Table[Session]
 	Notices  *state.Table[Notice]
+	heard    *heard
+}
+
+// heard is when the service gave its last sign of life, by the clock of this process.
+type heard struct {
+	mu   sync.Mutex
+	beat uint64
+	at   time.Time
+}
+
+// silentBeats is after how many signs of life that did not come the service is no longer believed.
+const silentBeats = 3
+
+// silent returns since when the service is silent, zero while it is not.
+func (h *heard) silent(service Status, now time.Time) time.Time {
+	if h == nil || service.Every <= 0 {
+		return time.Time{}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.at.IsZero() || h.beat != service.Beat {
+		h.beat, h.at = service.Beat, now
+	}
+	if now.Sub(h.at) <= silentBeats*service.Every {
+		return time.Time{}
+	}
+	return h.at
 }
 
 // NewRouters returns what the plugin bier-service exports.
@@ -130,7 +203,7 @@ func NewRouters() Routers {
 
 // RoutersAt is NewRouters with the place of a prefix; the plugin bier-service itself has state.Private.
 func RoutersAt(at func(string) host.Prefix) Routers {
-	return Routers{state.NewTable[Status](at(StatusPrefix)), state.NewTable[Session](at(SessionPrefix)), state.NewTable[Notice](at(NoticePrefix))}
+	return Routers{state.NewTable[Status](at(StatusPrefix)), state.NewTable[Session](at(SessionPrefix)), state.NewTable[Notice](at(NoticePrefix)), &heard{}}
 }
 
 // Views are what state.Open takes.
@@ -160,6 +233,8 @@ type look struct {
 	Routers
 	r       state.Reader
 	service Status
+	now     time.Time
+	silent  time.Time // since when nothing was heard of the service; zero: it is heard of
 	notices []Notice
 	rows    map[string]*row
 }
@@ -168,11 +243,32 @@ type row struct {
 	Status
 	session Session
 	known   bool // else nothing must be done at the router
+	aside   map[string]string
+}
+
+// setAside is why the router does not hold a channel that it must hold, "" if it does.
+func (x *row) setAside(channel string) string {
+	if x.aside == nil {
+		x.aside = map[string]string{}
+		for _, a := range x.Aside {
+			for _, c := range a.Channels {
+				x.aside[c] = a.Reason
+			}
+		}
+	}
+	return x.aside[channel]
+}
+
+// Silent returns since when the service gave no sign of life, zero while it does.
+func (s Routers) Silent(r state.Reader) time.Time {
+	beat, _ := s.Get(r, BeatKey)
+	return s.heard.silent(beat, time.Now())
 }
 
 func (s Routers) look(r state.Reader) *look {
-	l := &look{Routers: s, r: r, rows: map[string]*row{}, notices: slices.Collect(values(s.Notices.All(r, "")))}
+	l := &look{Routers: s, r: r, rows: map[string]*row{}, notices: slices.Collect(values(s.Notices.All(r, ""))), now: time.Now()}
 	l.service, _ = s.Get(r, ServiceKey)
+	l.silent = s.Silent(r)
 	return l
 }
 
@@ -189,19 +285,46 @@ func (l *look) row(node string) *row {
 
 func (l *look) state(node string, revision uint64) RouterState {
 	if l.service.Processed < revision {
-		return RouterState{Node: node, State: Pending, Reason: cmp.Or(l.service.Reason, "the BIER service has not taken it in yet")}
+		return RouterState{Node: node, State: Pending, Waits: NotTried, Reason: cmp.Or(l.service.Reason, "the BIER service has not taken it in yet")}
 	}
 	return l.router(node, revision)
 }
 
-func (l *look) latest(node string) RouterState { return l.router(node, math.MaxUint64) }
+// latest is the state of a router as to all that it must hold, with the channels that it refuses.
+func (l *look) latest(node string) RouterState {
+	out := l.router(node, math.MaxUint64)
+	if aside := l.row(node).Aside; len(aside) > 0 && (out.State == Applied || out.State == Unverified) {
+		var all []string
+		for _, a := range aside {
+			all = append(all, fmt.Sprintf("%s: %s", Several(a.Channels), a.Reason))
+		}
+		out.State, out.Reason = Failed, "it does not get channels that it must hold: "+strings.Join(all[:min(len(all), maxNamed)], "; ")
+	}
+	return out
+}
 
 func (l *look) router(node string, revision uint64) RouterState {
 	x := l.row(node)
 	if !x.known {
 		return RouterState{Node: node, State: Applied}
 	}
-	return x.Router(node, revision, x.session)
+	out := x.at(node, revision, x.session, l.now)
+	if out.State == Applied && !l.silent.IsZero() {
+		out.State, out.Since = Unverified, l.silent.UTC()
+		out.Reason = "nothing was heard of the BIER service since " + stamp(l.silent) + lastConfirmed(x.Confirmed)
+	}
+	return out
+}
+
+// stamp is a time in a reason.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// lastConfirmed says in a reason how old it is what is known of a router.
+func lastConfirmed(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return "; it was last confirmed at " + stamp(t)
 }
 
 // lacks are the abilities that a router is known not to have, of its model and of its own.
@@ -214,24 +337,46 @@ func lacks(x Status, session Session) []string {
 
 // Router is the state of a router as to what was configured up to a revision.
 func (x Status) Router(node string, revision uint64, session Session) RouterState {
+	return x.at(node, revision, session, time.Now())
+}
+
+func (x Status) at(node string, revision uint64, session Session, now time.Time) RouterState {
 	out := RouterState{Node: node, State: x.State, Reason: x.Reason, Driver: x.Driver, Since: x.Since, Intended: x.Intended, Sent: x.Sent,
 		Confirmed: x.Confirmed, Session: session.State, SessionSince: session.Since, Lacks: lacks(x, session)}
 	if (x.State == Applied || x.State == Unverified) && x.Answered < min(x.Intent, revision) {
 		out.State = Pending
 	}
-	if out.State == Pending && out.Reason == "" { // pending is never without a reason
-		out.Reason = "the change has not been tried at the router yet"
-		if !x.Sent.IsZero() && !x.Sent.Before(x.Intended) {
-			out.Reason = "the change is under way; the router has not confirmed it yet"
-		}
+	if out.State == Pending {
+		out.wait(x, revision, now)
+	}
+	if out.State == Unverified {
+		out.Reason += lastConfirmed(x.Confirmed)
 	}
 	// A try that began after the session was lost and was confirmed says more than the loss.
 	if session.Lost() && (out.State == Unverified || out.State == Applied && !session.Since.Before(x.Sent)) {
 		out.State, out.Since = Unverified, session.Since
-		out.Reason = fmt.Sprintf("the session is %s since %s", session.State, session.Since.UTC().Format(time.RFC3339))
+		out.Reason = fmt.Sprintf("the session is %s since %s", session.State, stamp(session.Since))
 		if session.Reason != "" {
 			out.Reason += ": " + session.Reason
 		}
+		out.Reason += lastConfirmed(x.Confirmed)
 	}
 	return out
+}
+
+// wait says why the router is still pending; pending is never without a reason.
+func (out *RouterState) wait(x Status, revision uint64, now time.Time) {
+	said := out.Reason
+	switch {
+	case x.Answered >= min(x.Intent, revision): // it was tried in vain
+		out.Waits = cmp.Or(x.Waits, NotTried)
+		said = cmp.Or(said, "the change could not be made")
+	case x.Sent.IsZero() || x.Sent.Before(x.Intended):
+		out.Waits, said = NotTried, cmp.Or(said, "the change has not been tried at the router yet")
+	case now.Sub(x.Sent) > slowAfter:
+		out.Waits, said = Slow, fmt.Sprintf("the router is slow: it has not confirmed the change that is under way since %s", stamp(x.Sent))
+	default:
+		out.Waits, said = UnderWay, cmp.Or(said, "the change is under way; the router has not confirmed it yet")
+	}
+	out.Reason = said
 }

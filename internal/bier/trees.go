@@ -168,6 +168,11 @@ func (t *Trees) Network(r state.Reader) Network {
 	return n
 }
 
+// OneChannel is the network with one topology and one channel of it.
+func OneChannel(t *Topology, c Channel) Network {
+	return Network{Topologies: []*Topology{t}, Channels: map[string]iter.Seq[Channel]{t.ID: func(yield func(Channel) bool) { yield(c) }}}
+}
+
 // NodeIDs are the ids of the nodes of all topologies.
 func (t *Trees) NodeIDs(r state.Reader) iter.Seq[string] {
 	return func(yield func(string) bool) {

@@ -9,6 +9,32 @@ import (
 
 // What a driver may do besides: for each ability its interface, the client's call, and the server's.
 
+// Checker is what a Driver implements, too, that knows without asking the router what it cannot write to it.
+type Checker interface {
+	// Check says which parts of a configuration cannot be written to a router of this kind. It does
+	// no I/O. fault.Unavailable: it cannot say yet, since the router was never reached.
+	Check(ctx context.Context, r *Router, c *Config) (*Checked, error)
+}
+
+// Check is Checker.Check; a fault.Unsupported where the driver does not have it.
+func (c *Client) Check(ctx context.Context, r *Router, cfg *Config) (*Checked, error) {
+	a, err := c.rpc.CheckBier(ctx, &pluginv1.CheckBierRequest{Router: r, Config: cfg})
+	return a, fault.FromStatus(err)
+}
+
+func (s *server) CheckBier(ctx context.Context, q *pluginv1.CheckBierRequest) (*Checked, error) {
+	return call(s, q.Router, func(d Driver) (*Checked, error) {
+		x, ok := d.(Checker)
+		if !ok {
+			return nil, fault.New(fault.Unsupported, "the driver %s cannot say what it can write without trying", s.name)
+		}
+		if q.Config == nil {
+			q.Config = &Config{}
+		}
+		return x.Check(ctx, q.Router, q.Config)
+	})
+}
+
 // Forwarder is what a Driver implements, too, that can read what a router has made of its
 // configuration.
 type Forwarder interface {

@@ -37,6 +37,8 @@ type (
 	Forwarding    = pluginv1.BierForwarding
 	Neighbor      = pluginv1.BierForwardingNeighbor
 	PingReply     = pluginv1.BierPingReply
+	Checked       = pluginv1.CheckBierResponse
+	Refusal       = pluginv1.BierRefusal
 )
 
 // Outcomes of Apply.
@@ -67,6 +69,9 @@ const (
 	SubDomainIDCollision = pluginv1.BierNotification_KIND_SUB_DOMAIN_ID_COLLISION
 )
 
+// SubDomains is the ability to be in several sub-domains, in Description.Lacks and Session.Lacks.
+const SubDomains = "sub-domains"
+
 // Description says which routers a driver is for.
 type Description struct {
 	Name         string   // of the plugin; filled in by the SDK
@@ -77,6 +82,7 @@ type Description struct {
 	Members      bool     // Apply is to be given Config.Members
 	// Lacks are abilities that none of the routers has: "tunnel" (RFC 8279 section 6.9),
 	// "transit" (BIER without a BFR-id), "ecmp" (more than one neighbour of equal ways),
+	// "sub-domains" (more than one sub-domain),
 	// "forwarding" (Forwarder), "ping" (Pinger). The SDK adds the last two where the driver
 	// does not implement them. What only some routers lack is in their Session.
 	Lacks []string

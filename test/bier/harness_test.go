@@ -16,6 +16,7 @@ import (
 	bierservice "ctl.internal/plugins/bier-service"
 	biertopomanager "ctl.internal/plugins/bier-topomanager"
 	"ctl.internal/sdk"
+	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/state"
@@ -45,11 +46,17 @@ var folders = []string{"bier-topomanager", "bier-channel", "bier-service"}
 
 func newLab(t *testing.T) *lab {
 	t.Helper()
+	return newLabOf(t, func(r *memoryRouters) bierdriver.Driver { return r })
+}
+
+// newLabOf is newLab with the driver of the routers in memory.
+func newLabOf(t *testing.T, driver func(*memoryRouters) bierdriver.Driver) *lab {
+	t.Helper()
 	l := &lab{t: t, host: plugintest.NewHost(t), source: &topology.Publisher{}, routers: newMemoryRouters(), plugins: map[string]*plugintest.Plugin{}}
 	l.start("source", sdk.Options{Manifest: []byte("name: source\nversion: 1.0.0\nsummary: A source\ncapabilities: [topology]\n"),
 		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) { return &sdk.Plugin{Topology: l.source}, nil }}, nil)
 	l.start("driver", sdk.Options{Manifest: []byte("name: driver\nversion: 1.0.0\nsummary: A driver\ncapabilities: [bierdriver]\n"),
-		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) { return &sdk.Plugin{BierDriver: l.routers}, nil }}, nil)
+		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) { return &sdk.Plugin{BierDriver: driver(l.routers)}, nil }}, nil)
 	var sources []yang.Source
 	var aliases []yang.AliasSet
 	for i, o := range []sdk.Options{biertopomanager.Options(), bierchannel.Options(), bierservice.Options()} {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
@@ -34,6 +35,7 @@ type memoryRouter struct {
 	up      bool
 	locked  bool   // refuses every login
 	refuse  string // reason of refusing every change; empty = takes them
+	cannot  string // beginning of groups of channels that its model has no place for; empty = none
 	applies int
 	edits   int
 	drift   []*bierdriver.Drift
@@ -82,6 +84,35 @@ func (l *memoryRouters) Lock(id string, locked bool) {
 // Refuse makes a router refuse changes with a reason; "" = it takes them again.
 func (l *memoryRouters) Refuse(id, reason string) {
 	l.change(id, func(r *memoryRouter) { r.refuse = reason })
+}
+
+// Cannot makes a router of a model that has no place for channels whose group begins so; "" = it has one for all.
+func (l *memoryRouters) Cannot(id, group string) {
+	l.change(id, func(r *memoryRouter) { r.cannot = group })
+}
+
+// unable says why a router cannot have a channel, "" if it can.
+func (r *memoryRouter) unable(c *bierdriver.Channel) string {
+	if r.cannot != "" && strings.HasPrefix(c.GroupAddress, r.cannot) {
+		return "this model has no groups that begin with " + r.cannot
+	}
+	return ""
+}
+
+// checkingRouters is the driver with what drivers may have besides: it knows what it cannot write.
+type checkingRouters struct{ *memoryRouters }
+
+// Check implements bierdriver.Checker.
+func (l checkingRouters) Check(_ context.Context, q *bierdriver.Router, c *bierdriver.Config) (*bierdriver.Checked, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := &bierdriver.Checked{}
+	for i, x := range c.GetChannels() {
+		if why := l.at(q.NodeId).unable(x); why != "" {
+			out.Channels = append(out.Channels, &bierdriver.Refusal{Channel: uint32(i), Reason: why})
+		}
+	}
+	return out, nil
 }
 
 // Wipe makes a router lose its configuration, as one that was replaced.
@@ -178,6 +209,12 @@ func (l *memoryRouters) Apply(ctx context.Context, q *bierdriver.Router, c *bier
 	if out.Session.State != bierdriver.Up {
 		out.State, out.Reason = bierdriver.Pending, out.Session.Reason
 		return out, nil
+	}
+	for _, x := range want.Channels {
+		if why := r.unable(x); why != "" {
+			out.State, out.Reason = bierdriver.Failed, why
+			return out, nil
+		}
 	}
 	edits := configDiff(r.config, want)
 	out.Edits = edits

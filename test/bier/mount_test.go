@@ -20,13 +20,19 @@ const treeNode = "/network-topology:network-topology/topology=topology-netconf/n
 func configured(t *testing.T, n int) *lab {
 	t.Helper()
 	l := newLab(t)
+	l.configure(n)
+	return l
+}
+
+// configure makes domain 1 and puts nodes 1 to n into its sub-domain 1.
+func (l *lab) configure(n int) {
+	l.t.Helper()
 	l.network()
 	l.must("bier-topology-api:configure-domain", `{"input":{"topology-id":"flow:1","domain":[1]}}`)
 	l.must("bier-topology-api:configure-subdomain", `{"input":{"topology-id":"flow:1","domain-id":1,"sub-domain":[1]}}`)
 	for i := 1; i <= n; i++ {
 		l.must("bier-topology-api:configure-node", node(i, 1, 1, i, 100, 200, "ISIS"))
 	}
-	return l
 }
 
 // putTree writes into a configuration tree as a user does; nil deletes.

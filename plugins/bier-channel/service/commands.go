@@ -97,7 +97,7 @@ func (s *Service) deployChannel(ctx context.Context, in *commands.Invocation) er
 		d.Egress = append(d.Egress, bier.EgressNode{ID: e})
 	}
 	if in.Flag("check") {
-		return s.showTry(in, d)
+		return s.showTry(ctx, in, d)
 	}
 	out, err := s.deploy(ctx, d)
 	return finish(in, out, err)
@@ -132,8 +132,8 @@ func finish(in *commands.Invocation, out output, err error) error {
 }
 
 // showTry shows what deploying would come to.
-func (s *Service) showTry(in *commands.Invocation, d channels.Deployment) error {
-	plan, warnings, err := s.try(d)
+func (s *Service) showTry(ctx context.Context, in *commands.Invocation, d channels.Deployment) error {
+	plan, warnings, err := s.try(ctx, d)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,10 @@ package service
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-channel/channels"
@@ -53,11 +56,45 @@ type output struct {
 // do, what is stored will be so.
 func (s *Service) deploy(ctx context.Context, in channels.Deployment) (output, error) {
 	in.Topology = s.topology(in.Topology)
+	now := s.Now()
+	if c, err := channels.Deploy(s.Get(now, in.Topology, in.Name), &in, s.Topology(now, in.Topology), s.ChannelsIn(now, in.Topology)); err == nil {
+		if err := s.possible(ctx, in.Topology, c); err != nil {
+			return s.answer(ctx, in.Topology, channels.Changed{}, err)
+		}
+	} // else the transaction says what is wrong with it
 	c, err := s.Change(ctx, in.Topology, in.Name, func(tx *state.Tx, have *bier.Channel) (*bier.Channel, error) {
 		return channels.Deploy(have, &in, s.Topology(tx, in.Topology), s.ChannelsIn(tx, in.Topology))
 	})
 	return s.answer(ctx, in.Topology, c, err)
 }
+
+// possible asks the BIER service whether drivers can write a channel to its routers. Where nobody can
+// say, the state of the channel will.
+func (s *Service) possible(ctx context.Context, topology string, c *bier.Channel) error {
+	in := map[string]any{"topology-id": topology, "name": c.Name, "src-ip": c.SrcIP, "dst-group": c.DstGroup, "domain-id": c.DomainID, "sub-domain-id": c.SubDomainID,
+		"source-wildcard": c.SourceWildcard, "group-wildcard": c.GroupWildcard, "ingress-node": c.IngressNode, "egress": c.Routers()[1:]}
+	var out struct {
+		Refused []struct {
+			Node   string `json:"node-id"`
+			Reason string `json:"reason"`
+		} `json:"refused"`
+	}
+	if err := s.ask.Call(ctx, "check-channel", in, &out); err != nil {
+		slog.Debug("whether routers can have a channel is not known before it is deployed", "channel", c.Name, "error", err)
+		return nil
+	}
+	if len(out.Refused) == 0 {
+		return nil
+	}
+	var list []string
+	for _, r := range out.Refused {
+		list = append(list, fmt.Sprintf("router %s cannot have channel %s: %s", r.Node, c.Name, r.Reason))
+	}
+	return fault.New(fault.Invalid, "%s", strings.Join(list[:min(len(list), maxRefusals)], "; "))
+}
+
+// maxRefusals bounds the routers that an error names.
+const maxRefusals = 5
 
 type removeIn struct {
 	Topology string `json:"topology-id"`
@@ -101,11 +138,14 @@ func (s *Service) answer(ctx context.Context, topology string, c channels.Change
 
 // try is deploy without doing it: the channel's plan, and for each of its egress nodes what
 // is to be warned of.
-func (s *Service) try(d channels.Deployment) (*bier.Plan, [][]string, error) {
+func (s *Service) try(ctx context.Context, d channels.Deployment) (*bier.Plan, [][]string, error) {
 	now := s.Now()
 	t := s.Topology(now, d.Topology)
 	c, err := channels.Deploy(s.Get(now, d.Topology, d.Name), &d, t, s.ChannelsIn(now, d.Topology))
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.possible(ctx, d.Topology, c); err != nil {
 		return nil, nil, err
 	}
 	plan, err := bier.PlanChannel(t, c)

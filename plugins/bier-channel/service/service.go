@@ -4,6 +4,7 @@ package service
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,6 +25,7 @@ type settings struct {
 type Service struct {
 	*channels.Store
 	set settings
+	ask *bierplugin.ServiceCalls
 }
 
 // Start makes the plugin for the host.
@@ -36,6 +38,7 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
+	s.ask = bierplugin.NewServiceCalls(ctx, env.Host)
 	var err error
 	if s.Store, err = channels.Open(ctx, env.Host); err != nil {
 		cancel()
@@ -84,6 +87,7 @@ func (s *Service) deployed(now state.Reader, topology string, c, before *bier.Ch
 	}
 	for _, node := range routers(c, before)[len(routers(c, nil)):] {
 		x := s.Routers.State(now, node, revision)
+		out.Deployment = slices.DeleteFunc(out.Deployment, func(o bier.RouterState) bool { return o.Node == node }) // it forwards only
 		x.Role = bier.RoleFormer
 		out.Deployment = append(out.Deployment, x)
 	}

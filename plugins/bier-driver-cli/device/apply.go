@@ -1,9 +1,12 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"ctl.internal/internal/netconf"
 	"ctl.internal/plugins/bier-driver-cli/template"
@@ -14,16 +17,21 @@ import (
 // a fault is taken back by typing what was there.
 func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, permit bierdriver.Permit) (*bierdriver.Result, error) {
 	a := &bierdriver.Result{}
-	want, err := d.model.Want(c)
-	if err != nil {
+	if err := d.able(c); err != nil {
 		a.State, a.Reason = bierdriver.Failed, err.Error()
 		return a, nil
 	}
+	var err error
 	a.Session, a.Messages, err = d.with(ctx, r, func(ctx context.Context, n *node, t *terminal) error {
-		have, err := d.sections(ctx, t)
+		said, err := d.ask(ctx, t, d.set.Commands.Show)
 		if err != nil {
 			return err
 		}
+		want, err := d.model.Numbered(c, d.model.Numbers(said, n.last))
+		if err != nil {
+			return err
+		}
+		have := d.model.Parse(said)
 		typed, edits := d.model.Diff(have, want)
 		a.Edits = edits
 		if permit == nil {
@@ -61,6 +69,28 @@ func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.
 		}
 	}
 	return a, nil
+}
+
+// able says why a configuration cannot be typed.
+func (d *Driver) able(c *bierdriver.Config) error {
+	if n := len(c.GetGlobal().GetSubDomains()); n > 1 && slices.Contains(d.set.Lacks, bierdriver.SubDomains) {
+		return fmt.Errorf("the router's model has one sub-domain only, and %d are wanted (%s)", n, bierdriver.SubDomains)
+	}
+	_, err := d.model.Want(c)
+	return err
+}
+
+// Check implements bierdriver.Checker.
+func (d *Driver) Check(_ context.Context, _ *bierdriver.Router, c *bierdriver.Config) (*bierdriver.Checked, error) {
+	out := &bierdriver.Checked{}
+	global, channels := d.model.Refusals(c)
+	if err := cmp.Or(global, d.able(&bierdriver.Config{Global: c.GetGlobal()})); err != nil {
+		out.Reason = err.Error()
+	}
+	for _, i := range slices.Sorted(maps.Keys(channels)) {
+		out.Channels = append(out.Channels, &bierdriver.Refusal{Channel: uint32(i), Reason: channels[i].Error()})
+	}
+	return out, nil
 }
 
 // change types, reads back, and takes everything back when that is not what was meant.

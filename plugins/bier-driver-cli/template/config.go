@@ -3,11 +3,11 @@ package template
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"net/netip"
 	"strconv"
 	"strings"
 
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/bierdriver"
 )
 
@@ -48,11 +48,64 @@ func (w *writer) lines(out []string, templates []*line, v values) []string {
 
 const identity = "bier-encapsulation-"
 
-// Want is a configuration as sections. The error names a value that must not be typed.
-func (m *Model) Want(c *bierdriver.Config) ([]Section, error) {
+// Want is a configuration as sections, for a router whose numbers are all free. The error names a value
+// that must not be typed.
+func (m *Model) Want(c *bierdriver.Config) ([]Section, error) { return m.Numbered(c, Numbers{}) }
+
+// Numbered is Want for a router with some numbers in use.
+func (m *Model) Numbered(c *bierdriver.Config, numbers Numbers) ([]Section, error) {
+	out, err := m.wantGlobal(c.GetGlobal())
+	if err != nil {
+		return nil, err
+	}
+	taken := map[string]*bierdriver.Channel{}
+	numbers = numbers.reserve()
+	members := newAddressBook(c.GetMembers(), c.GetGlobal())
+	for _, c := range c.GetChannels() {
+		if m.leavesOut(c) {
+			continue
+		}
+		s, err := m.wantChannel(c, members, numbers)
+		if err != nil {
+			return nil, err
+		}
+		if o := taken[s.Header]; o != nil {
+			return nil, fmt.Errorf("the channels %s and %s cannot both be on the router: they get the same %q", called(o), called(c), s.Header)
+		}
+		taken[s.Header] = c
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// Refusals says what of a configuration cannot be typed: why not the router's own, and of channels
+// by their index.
+func (m *Model) Refusals(c *bierdriver.Config) (global error, channels map[int]error) {
+	_, global = m.wantGlobal(c.GetGlobal())
+	members := newAddressBook(c.GetMembers(), c.GetGlobal())
+	channels = map[int]error{}
+	for i, x := range c.GetChannels() {
+		if m.leavesOut(x) {
+			continue
+		}
+		if _, err := m.wantChannel(x, members, Numbers{}.reserve()); err != nil {
+			channels[i] = err
+		}
+	}
+	return global, channels
+}
+
+// leavesOut reports whether the router has nothing of a channel.
+func (m *Model) leavesOut(c *bierdriver.Channel) bool {
+	return m.ingressOnly && c.Role == bierdriver.Egress
+}
+
+func called(c *bierdriver.Channel) string { return c.SourceAddress + " " + c.GroupAddress }
+
+// wantGlobal is the section of the router itself, none if it has no lines.
+func (m *Model) wantGlobal(g *bierdriver.Global) (out []Section, _ error) {
 	w := &writer{}
-	var out []Section
-	if g := c.GetGlobal(); g != nil {
+	if g != nil {
 		s := Section{Header: m.bier.text}
 		// not to be lost where no template has it
 		if e := strings.TrimPrefix(g.EncapsulationType, identity); e != "" && e != "mpls" {
@@ -78,61 +131,68 @@ func (m *Model) Want(c *bierdriver.Config) ([]Section, error) {
 			out = append(out, s)
 		}
 	}
-	members, taken := newAddressBook(c.GetMembers()), map[string]*bierdriver.Channel{}
-	for _, c := range c.GetChannels() {
-		if m.ingressOnly && c.Role == bierdriver.Egress {
-			continue
-		}
-		v := flowOf(c)
-		header, _, err := m.channel.write(v)
-		w.note(err)
-		if o := taken[header]; o != nil && err == nil {
-			w.note(fmt.Errorf("the channels %s %s and %s %s cannot both be on the router: they get the same %q", o.SourceAddress, o.GroupAddress, c.SourceAddress, c.GroupAddress, header))
-		}
-		taken[header] = c
-		v["sub-domain"], v["ingress-bfr-id"] = text(c.SubDomain), some(c.IngressBfrId)
-		if m.addresses {
-			v["egress-addresses"], err = members.list(c)
-			w.note(err)
-		}
-		s := Section{Header: header, Lines: w.lines(nil, m.flow, v)}
-		for _, e := range c.EgressBfrIds {
-			s.Lines = w.lines(s.Lines, m.egress, values{"egress-bfr-id": text(e)})
-		}
-		out = append(out, s)
-	}
 	return out, w.err
 }
 
-// maxNumber is the highest number of a section: routers count interfaces in 31 bits.
-const maxNumber = 1 << 30
-
-// numberOf is that of the section of a flow, on routers that distinguish sections by
-// numbers. It depends on nothing but the flow, so that the section is found again.
-func numberOf(of values) string {
-	h := fnv.New32a()
-	for _, name := range strings.Fields(flow) {
-		fmt.Fprintf(h, "%s ", of[name])
+// wantChannel is the section of a channel. All of its lines must be typed, but those of the other
+// family of addresses: a router without one of them would not do what is wanted. Only what was read from
+// a router, which has no role, may lack values.
+func (m *Model) wantChannel(c *bierdriver.Channel, members addressBook, numbers Numbers) (s Section, err error) {
+	v, family := flowOf(c)
+	v["number"] = numbers.of(v)
+	v["sub-domain"], v["ingress-bfr-id"] = text(c.SubDomain), some(c.IngressBfrId)
+	if m.addresses {
+		if v["egress-addresses"], err = members.list(c); err != nil {
+			return s, err
+		}
 	}
-	return strconv.FormatUint(uint64(1+h.Sum32()%maxNumber), 10)
+	w := &writer{}
+	write := func(t *line, v values) {
+		text, ok, err := t.write(v)
+		if err == nil && !ok && c.Role != pluginv1.BierChannel_ROLE_UNSPECIFIED {
+			err = fmt.Errorf("the template %q needs {%s}, which the channel %s does not have", t.text, t.missing(v), called(c))
+		}
+		w.note(err)
+		if ok {
+			s.Lines = append(s.Lines, text)
+		}
+	}
+	write(m.channel, v)
+	s.Header, s.Lines = strings.Join(s.Lines, ""), nil
+	of := map[string]bool{} // families that templates have lines of
+	for _, t := range m.flow {
+		f := t.family()
+		of[f] = true
+		if f == "" || f == family {
+			write(t, v)
+		}
+	}
+	if (of["ipv4"] || of["ipv6"]) && !of[family] {
+		w.note(fmt.Errorf("the templates have no line with {group-%s}, so the channel %s would carry nothing", family, called(c)))
+	}
+	for _, e := range c.EgressBfrIds {
+		for _, t := range m.egress {
+			write(t, values{"egress-bfr-id": some(e)})
+		}
+	}
+	return s, w.err
 }
 
-// flowOf is a channel in the words of the templates.
-func flowOf(c *bierdriver.Channel) values {
-	v := values{"vpn-id": text(c.VpnId), "source-address": c.SourceAddress, "source-wildcard": text(c.SourceWildcard),
+// flowOf is what identifies a channel, and the family of its addresses.
+func flowOf(c *bierdriver.Channel) (v values, family string) {
+	v = values{"vpn-id": text(c.VpnId), "source-address": c.SourceAddress, "source-wildcard": text(c.SourceWildcard),
 		"group-address": c.GroupAddress, "group-wildcard": text(c.GroupWildcard)}
 	if a, err := netip.ParseAddr(c.GroupAddress); err == nil {
-		family := map[bool]string{true: "ipv4", false: "ipv6"}[a.Is4()]
+		family = map[bool]string{true: "ipv4", false: "ipv6"}[a.Is4()]
 		v["source-"+family], v["group-"+family] = c.SourceAddress, c.GroupAddress
 	}
-	v["number"] = numberOf(v)
-	return v
+	return v, family
 }
 
 // Read makes a configuration of sections: the way back of Want, as far as the
 // templates carry it. members are those there may be.
 func (m *Model) Read(sections []Section, members []*bierdriver.Member) *bierdriver.Config {
-	c, known := &bierdriver.Config{}, newAddressBook(members)
+	c, known := &bierdriver.Config{}, newAddressBook(members, nil)
 	for _, s := range sections {
 		if s.Header == m.bier.text {
 			c.Global = m.readGlobal(s)

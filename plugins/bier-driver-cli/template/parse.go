@@ -8,7 +8,10 @@ import (
 // Parse finds the sections that are ours in what the router shows: a header at the
 // beginning of a line, its lines indented. Sections and lines of no template are the
 // router's own and are left out. A section that is shown in several parts is one.
-func (m *Model) Parse(show string) []Section {
+func (m *Model) Parse(show string) []Section { return slices.DeleteFunc(m.parse(show), m.strange) }
+
+// parse is Parse with the sections that only look like ours.
+func (m *Model) parse(show string) []Section {
 	var out []Section
 	open, at := -1, map[string]int{} // the section, and all of them by their headers
 	for _, raw := range strings.Split(strings.ReplaceAll(show, "\r", ""), "\n") {
@@ -35,21 +38,17 @@ func (m *Model) Parse(show string) []Section {
 			}
 		}
 	}
-	return slices.DeleteFunc(out, m.strange)
+	return out
 }
 
 // strange is a section that only looks like ours: on routers that count sections, ours
-// are those that name their flow, and have its number.
+// are those that name their flow, and have a number that it may have been given.
 func (m *Model) strange(s Section) bool {
 	if m.identity == nil || s.Header == m.bier.text {
 		return false
 	}
-	for _, l := range s.Lines {
-		if v := m.identity.read(l); v != nil {
-			return m.channel.read(s.Header)["number"] != numberOf(v)
-		}
-	}
-	return true
+	of := m.flowIn(s)
+	return of == nil || !near(m.channel.read(s.Header)["number"], of)
 }
 
 // header is a header of ours in its canonical form, "" for any other.

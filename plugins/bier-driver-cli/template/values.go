@@ -140,6 +140,26 @@ func (l *line) has(names string) bool {
 	return true
 }
 
+// family is the family of addresses that the line is for, "" if it is for all.
+func (l *line) family() string {
+	for _, family := range []string{"ipv4", "ipv6"} {
+		if l.has("source-"+family) || l.has("group-"+family) {
+			return family
+		}
+	}
+	return ""
+}
+
+// missing is the first placeholder that has no value, "" if none.
+func (l *line) missing(v values) string {
+	for _, name := range l.names {
+		if v[name] == "" {
+			return name
+		}
+	}
+	return ""
+}
+
 // write fills a template in; ok is false when a value is missing.
 func (l *line) write(v values) (text string, ok bool, err error) {
 	text = l.text

@@ -14,8 +14,11 @@ import (
 // Desired is what one router must hold.
 type Desired struct {
 	Config *bierdriver.Config
-	// Problems are parts of the configuration that cannot be had on the router.
+	// Channels are the names (bier.ChannelKey) of Config.Channels, in their order.
+	Channels []string
+	// Problems are parts of the configuration that cannot be had on the router, Lost the channels among them.
 	Problems []string
+	Lost     []Lost
 	// Hash names all that: Desired of equal hashes are the same.
 	Hash string
 
@@ -24,6 +27,23 @@ type Desired struct {
 	changed bool    // a channel on the router has changed, so it need not be compared with the one before
 	entries []*part // Config.Channels in the making
 	wire    []byte  // Config.Channels as protobuf has them in a BierConfig
+}
+
+// Lost is a channel that cannot be had on a router.
+type Lost struct {
+	Channel string // bier.ChannelKey
+	Reason  string
+	problem string // the one of Problems
+}
+
+// unable are the Problems that concern the router as a whole.
+func (d *Desired) unable() (out []string) {
+	for _, p := range d.Problems {
+		if !slices.ContainsFunc(d.Lost, func(l Lost) bool { return l.problem == p }) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // Made returns d with its fields set. Under many changes most Desired are replaced before a router
@@ -112,6 +132,12 @@ func (d *Desired) problem(format string, args ...any) {
 	d.Problems = append(d.Problems, fmt.Sprintf(format, args...))
 }
 
+// lose notes that a channel cannot be had.
+func (d *Desired) lose(p *part, reason string) {
+	d.problem("channel %s: %s", p.channel, reason)
+	d.Lost = append(d.Lost, Lost{p.key, reason, d.Problems[len(d.Problems)-1]})
+}
+
 // encapsulation is the local name of a domain's encapsulation.
 func encapsulation(nd *bier.NodeDomain) string {
 	return cmp.Or(bier.LocalName(nd.Global.Encapsulation), bier.LocalName(bier.EncapsulationMPLS))
@@ -142,7 +168,7 @@ func encapsulations(in []bier.Encapsulation) []*bierdriver.Encapsulation {
 // put adds a channel's part; members are those that were added.
 func (d *Desired) put(p *part, members map[*bierdriver.Member]bool) {
 	if p.problem != "" {
-		d.problem("channel %s: %s", p.channel, p.problem)
+		d.lose(p, p.problem)
 	}
 	for _, m := range p.members {
 		if !members[m] {
@@ -168,19 +194,22 @@ func (d *Desired) finish(sorted bool) {
 		size += len(x.wire)
 	}
 	d.wire = make([]byte, 0, size)
-	last := -1
+	var last *part
 	for _, x := range d.entries {
-		if last < 0 || d.Config.Channels[last].GroupAddress != x.entry.GroupAddress || bierdriver.CompareChannels(d.Config.Channels[last], x.entry) != 0 {
-			d.Config.Channels = append(d.Config.Channels, x.entry)
+		if last == nil || last.entry.GroupAddress != x.entry.GroupAddress || bierdriver.CompareChannels(last.entry, x.entry) != 0 {
+			d.Config.Channels, d.Channels = append(d.Config.Channels, x.entry), append(d.Channels, x.key)
 			begin, d.wire = len(d.wire), append(d.wire, x.wire...)
-			last++
+			last = x
 			continue
 		}
-		if x.entry.Role == bierdriver.Ingress && d.Config.Channels[last].Role != bierdriver.Ingress {
-			d.Config.Channels[last] = x.entry
+		loser := x
+		if x.entry.Role == bierdriver.Ingress && last.entry.Role != bierdriver.Ingress {
+			at := len(d.Channels) - 1
+			d.Config.Channels[at], d.Channels[at] = x.entry, x.key
 			d.wire = append(d.wire[:begin], x.wire...)
+			loser, last = last, x
 		}
-		d.problem("channel %s: another channel of the same flow is on the router", x.channel)
+		d.lose(loser, "another channel of the same flow is on the router")
 	}
 	d.entries = nil
 	slices.SortStableFunc(d.Config.Members, bierdriver.CompareMembers)

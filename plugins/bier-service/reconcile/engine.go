@@ -21,6 +21,11 @@ type Options struct {
 	Target func(node string) *bierdriver.Router
 	// Apply chooses a driver and lets it apply a configuration. The error is trouble on the way.
 	Apply func(ctx context.Context, r *bierdriver.Router, d *Desired, dryRun bool) (res *bierdriver.Result, driver string, err error)
+	// Check says which channels a driver cannot write to a router, by name, without asking the router.
+	// False: the driver cannot say. May be nil.
+	Check func(ctx context.Context, r *bierdriver.Router, d *Desired) (refused map[string]string, known bool)
+	// Read returns what a router holds, nil: not known. May be nil.
+	Read func(ctx context.Context, r *bierdriver.Router) *bierdriver.Config
 	// Release is called when a router holds nothing of ours any more.
 	Release func(ctx context.Context, node string) error
 	// Status takes the state of a router, nil when there is nothing more to say of it. It
@@ -141,12 +146,15 @@ func (e *Engine) Kick(nodes []string, revision uint64) {
 	}
 }
 
-// KickPending has the routers looked at that wait for something.
+// KickPending has the routers looked at that wait for something, or that refuse channels.
 func (e *Engine) KickPending() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, r := range e.routers {
-		if r.state != bier.Applied {
+		if len(r.aside) > 0 {
+			r.dirty = true
+		}
+		if r.state != bier.Applied || r.dirty {
 			together.Notify(r.kick)
 		}
 	}

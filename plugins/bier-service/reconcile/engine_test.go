@@ -186,3 +186,27 @@ func TestManagedRoutersAreCleaned(t *testing.T) {
 		t.Errorf("applied %d times", len(l.applied))
 	}
 }
+
+// A router that refuses the login is not known to be wrong: what it held before is unverified, and what
+// it never held is pending.
+func TestARefusedLoginIsNoFailure(t *testing.T) {
+	l := newLab(t, nil, nil)
+	refused := false
+	l.apply = func(int) (*bierdriver.Result, error) {
+		if refused {
+			return &bierdriver.Result{State: bierdriver.Failed, Reason: "wrong password", Session: &bierdriver.Session{State: bierdriver.Refused}}, nil
+		}
+		return &bierdriver.Result{State: bierdriver.Applied}, nil
+	}
+	l.Want(carrying(1), nil, 1)
+	l.until(t, "a", "it is applied", func(s *bier.Status) bool { return s != nil && s.State == bier.Applied && s.Answered == 1 })
+	l.mu.Lock()
+	refused = true
+	l.mu.Unlock()
+	l.Kick([]string{"a"}, 0)
+	l.until(t, "a", "it is unverified", func(s *bier.Status) bool { return s.State == bier.Unverified && s.Reason == "wrong password" })
+	l.Want(carrying(2), nil, 2)
+	l.until(t, "a", "the change is pending", func(s *bier.Status) bool {
+		return s.State == bier.Pending && s.Answered == 2 && s.Reason == "wrong password"
+	})
+}

@@ -49,6 +49,7 @@ type memberKey struct {
 // are never changed.
 type part struct {
 	channel string
+	key     string // bier.ChannelKey
 	entry   *bierdriver.Channel
 	members []*bierdriver.Member
 	wire    []byte // entry as protobuf has it in a BierConfig
@@ -176,9 +177,9 @@ func (x *plan) update(channels iter.Seq[bier.Channel], changed map[string]bool) 
 				continue
 			}
 		}
-		parts := x.parts(&c)
+		parts, key := x.parts(&c), bier.ChannelKey(x.topology.ID, c.Name)
 		for _, p := range parts {
-			p.channel = c.Name
+			p.channel, p.key = c.Name, key
 			p.hash()
 		}
 		x.remove(before, parts, touch)

@@ -1,7 +1,12 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,12 +31,15 @@ type router struct {
 	held                      string // hash of what was confirmed last
 	answered                  uint64 // intent of the last try
 	dirty                     bool
+	retry                     bool // what is set aside is to be tried again
 	running                   bool
 	managed                   bool
 
 	state  string
 	reason string
+	waits  string // why it is still pending
 	driver string
+	aside  map[string]string // channels that it refuses, and why
 }
 
 // wanted takes in what the router must hold. The lock is held.
@@ -53,7 +61,12 @@ func (r *router) wanted(d *Desired, revision uint64) {
 	}
 	if s, ok := r.e.known[r.node]; first && ok && s.Hash == d.Hash { // it is what was wanted before, too
 		r.intent, r.answered, r.state, r.reason, r.driver, r.dirty = s.Intent, s.Answered, s.State, s.Reason, s.Driver, true
-		r.intended, r.sent, r.confirmed = s.Intended, s.Sent, s.Confirmed
+		r.intended, r.sent, r.confirmed, r.aside = s.Intended, s.Sent, s.Confirmed, map[string]string{}
+		for _, a := range s.Aside {
+			for _, c := range a.Channels {
+				r.aside[c] = a.Reason
+			}
+		}
 		if len(d.Problems) > 0 && s.State == bier.Failed {
 			r.state, r.reason = bier.Applied, "" // publish says the rest
 		}
@@ -80,14 +93,32 @@ func (r *router) doubt(revision uint64) {
 // publish hands on the state. The lock is held.
 func (r *router) publish() {
 	s := bier.Status{Intent: r.intent, Answered: r.answered, State: r.state, Reason: r.reason, Driver: r.driver, Hash: r.want.Hash,
-		Intended: r.intended, Sent: r.sent, Confirmed: r.confirmed}
-	if s.State == bier.Applied && len(r.want.Problems) > 0 {
-		s.State, s.Reason = bier.Failed, strings.Join(r.want.Problems, "; ")
+		Waits: r.waits, Intended: r.intended, Sent: r.sent, Confirmed: r.confirmed, Aside: r.setAside()}
+	if problems := r.want.unable(); s.State == bier.Applied && len(problems) > 0 {
+		s.State, s.Reason = bier.Failed, strings.Join(problems, "; ")
 	}
 	if (s.State == bier.Applied || s.State == bier.Unverified) && s.Answered < s.Intent {
 		s.State = bier.Pending
 	}
 	r.e.o.Status(r.node, &s)
+}
+
+// setAside lists the channels that the router does not hold, by the reason. The lock is held.
+func (r *router) setAside() (out []bier.Aside) {
+	by := map[string][]string{}
+	for c, why := range r.aside {
+		if slices.Contains(r.want.Channels, c) {
+			by[why] = append(by[why], c)
+		}
+	}
+	for _, l := range r.want.Lost {
+		by[l.Reason] = append(by[l.Reason], l.Channel)
+	}
+	for _, why := range slices.Sorted(maps.Keys(by)) {
+		slices.Sort(by[why])
+		out = append(out, bier.Aside{Reason: why, Channels: slices.Compact(by[why])})
+	}
+	return out
 }
 
 // run works until ctx ends or the router no longer belongs to the controller.
@@ -130,7 +161,7 @@ func (r *router) work(ctx context.Context) (again, done bool) {
 		}
 		r.want = want
 		intent, dirty := r.intent, r.dirty
-		idle := r.answered == intent && !dirty && r.state == bier.Applied
+		idle := r.answered == intent && !dirty && r.state == bier.Applied && !r.retry
 		r.dirty = false
 		if empty(want.Config) && !r.managed { // never touched and nothing wanted: it is left alone
 			idle, done = true, len(want.Problems) == 0
@@ -158,7 +189,7 @@ func (r *router) work(ctx context.Context) (again, done bool) {
 			}
 		}
 		if r.finish(intent, want.Hash, out) {
-			return out.state != bier.Applied && out.retry, false
+			return out.retry, false
 		}
 		// Changes came during the try, so more are on their way: they are gathered, and go to
 		// the router together. A router then spends at most a quarter of the time on tries.
@@ -184,9 +215,10 @@ func (r *router) finish(intent uint64, hash string, out outcome) bool {
 	if out.state == bier.Pending && r.answered == intent && (r.state == bier.Applied || r.state == bier.Unverified) {
 		out.state = bier.Unverified // a comparison that did not succeed: it has been applied before
 	}
-	r.answered, r.state, r.reason = intent, out.state, out.reason
+	news := r.news(out)
+	r.answered, r.state, r.reason, r.waits = intent, out.state, out.reason, out.waits
 	if out.state == bier.Applied {
-		r.confirmed, r.held = now(), hash
+		r.confirmed, r.held, r.aside, r.retry = now(), cmp.Or(out.held, hash), out.aside, out.retry
 	}
 	if out.driver != "" {
 		r.driver = out.driver
@@ -194,8 +226,26 @@ func (r *router) finish(intent uint64, hash string, out outcome) bool {
 	if out.state == bier.Failed && !again {
 		r.e.o.Report(r.node, out.reason)
 	}
+	for _, text := range news {
+		r.e.o.Report(r.node, text)
+	}
 	r.publish()
 	return r.intent == intent && !r.dirty && (out.state != bier.Applied || !empty(r.want.Config) || r.managed)
+}
+
+// news says which channels the router refuses now and did not before. The lock is held.
+func (r *router) news(out outcome) (text []string) {
+	by := map[string][]string{}
+	for c, why := range out.aside {
+		if r.aside[c] != why {
+			by[why] = append(by[why], c)
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(by)) {
+		slices.Sort(by[why])
+		text = append(text, fmt.Sprintf("the router does not get %s (%s): %s", bier.Count(len(by[why]), "channel"), bier.Several(by[why]), why))
+	}
+	return text
 }
 
 // unseen is how long a try may take before it is shown that something was sent.
@@ -216,9 +266,13 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 type outcome struct {
 	state, reason, driver string
 	retry                 bool
+	waits                 string            // of pending: bier.NotTried or bier.Slow
+	unreached             bool              // of failed: it is no answer of the router to the configuration
+	aside                 map[string]string // of applied: the channels that it refuses
+	held                  string            // of applied: the hash of what it has, where that is not all that is wanted
 }
 
-// try applies once.
+// try applies once, and sets aside what the router refuses.
 func (r *router) try(ctx context.Context, want *Desired, intent uint64) outcome {
 	target := r.e.o.Target(r.node)
 	if target == nil {
@@ -229,18 +283,33 @@ func (r *router) try(ctx context.Context, want *Desired, intent uint64) outcome 
 	}
 	defer r.e.slots.Release(1)
 	r.e.mu.Lock()
-	repair := r.e.o.Repair || r.answered != intent
+	tried := r.answered == intent
+	repair := r.e.o.Repair || !tried
 	r.managed = true // from here on it may hold something
 	r.sent = now()
-	drift := r.held == want.Hash // whatever is different now, somebody else did
+	held := r.held
 	r.e.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, r.e.o.Timeout)
-	defer cancel()
 	slow := time.AfterFunc(unseen, func() { r.sending(intent) })
 	defer slow.Stop()
-	res, driver, err := r.e.o.Apply(ctx, target, want, !repair)
+	first := true
+	return r.bring(ctx, target, want, tried, func(d *Desired) outcome {
+		out := r.apply(ctx, target, d, repair, first && held == d.Hash) // whatever is different then, somebody else did
+		first = false
+		return out
+	})
+}
+
+// apply has a driver apply one configuration. drift: the router was seen to hold it.
+func (r *router) apply(ctx context.Context, target *bierdriver.Router, d *Desired, repair, drift bool) outcome {
+	ctx, cancel := context.WithTimeout(ctx, r.e.o.Timeout)
+	defer cancel()
+	res, driver, err := r.e.o.Apply(ctx, target, d, !repair)
+	waits := ""
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		waits = bier.Slow
+	}
 	if err != nil {
-		return outcome{bier.Pending, err.Error(), driver, true}
+		return outcome{state: bier.Pending, reason: err.Error(), driver: driver, retry: true, waits: waits}
 	}
 	if drift && len(res.Edits) > 0 {
 		r.e.o.Drift(r.node, repair && res.State == bierdriver.Applied)
@@ -248,13 +317,18 @@ func (r *router) try(ctx context.Context, want *Desired, intent uint64) outcome 
 	switch res.State {
 	case bierdriver.Applied:
 		if !repair && len(res.Edits) > 0 {
-			return outcome{bier.Failed, "somebody else changed the router: " + strings.Join(res.Edits, ", "), driver, false}
+			return outcome{state: bier.Failed, reason: "somebody else changed the router: " + strings.Join(res.Edits, ", "), driver: driver, unreached: true}
 		}
-		return outcome{bier.Applied, "", driver, false}
+		return outcome{state: bier.Applied, driver: driver}
 	case bierdriver.Failed:
-		return outcome{bier.Failed, res.Reason, driver, true}
+		switch s := res.GetSession(); {
+		case s.GetState() != bierdriver.Down && s.GetState() != bierdriver.Refused:
+			return outcome{state: bier.Failed, reason: res.Reason, driver: driver, retry: true}
+		case len(s.GetCapabilities()) > 0: // it was reached, and no driver is for it
+			return outcome{state: bier.Failed, reason: res.Reason, driver: driver, retry: true, unreached: true}
+		} // else it refused the login or showed another host key: what it holds is not known
 	}
-	return outcome{bier.Pending, res.Reason, driver, true}
+	return outcome{state: bier.Pending, reason: res.Reason, driver: driver, retry: true, waits: waits}
 }
 
 func empty(c *bierdriver.Config) bool { return c.Global == nil && len(c.Channels) == 0 }

@@ -43,7 +43,8 @@ func (s *Service) act(ctx context.Context, term *state.Term) {
 	for key, x := range s.data.status.All(now, bier.RouterKey("")) {
 		known[strings.TrimPrefix(key, bier.RouterKey(""))] = x
 	}
-	a.engine = reconcile.New(ctx, reconcile.Options{Target: a.target, Apply: a.apply, Release: a.release, Status: a.status, Drift: a.drift, Report: s.report,
+	a.engine = reconcile.New(ctx, reconcile.Options{Target: a.target, Apply: a.apply, Check: a.refused, Read: a.read, Release: a.release,
+		Status: a.status, Drift: a.drift, Report: s.report,
 		Timeout: s.set.ApplyTimeout.Duration, RetryMin: s.set.RetryMin.Duration, RetryMax: s.set.RetryMax.Duration, Parallel: s.set.Parallel, Repair: s.set.Drift != "report"}, managed, known)
 	s.acting.Store(a)
 	var group sync.WaitGroup

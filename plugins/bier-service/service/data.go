@@ -47,7 +47,11 @@ func open(ctx context.Context, h *host.Client, intent func(), reached func(nodes
 		managed: state.NewTable[Managed](state.Private("managed/")),
 		asked:   state.NewTable[struct{}](state.Private("asked/"))}
 	d.asked.Notify(func([]string) { asked() })
-	known := func([]string) { status() }
+	known := func(keys []string) {
+		if len(keys) != 1 || keys[0] != bier.BeatKey {
+			status()
+		}
+	}
 	d.status.Notify(known)
 	d.status.Sessions.Notify(known)
 	d.status.Notices.Notify(known)

@@ -50,10 +50,27 @@ func (s *Service) watchHealth(ctx context.Context) {
 		}
 		before = h.Alarms
 		host.Pause(ctx, rest)
+		if !s.waitChange(ctx, !s.data.status.Silent(now).IsZero()) {
+			return
+		}
+	}
+}
+
+// waitChange waits until something is known that may change the health; silent is whether nothing was heard
+// of the holder of the role so far. False: ctx has ended.
+func (s *Service) waitChange(ctx context.Context, silent bool) bool {
+	t := time.NewTicker(beatEvery)
+	defer t.Stop()
+	for {
 		select {
 		case <-ctx.Done():
-			return
+			return false
 		case <-s.look:
+			return true
+		case <-t.C: // pending may become slow, and a silent holder reports nothing
+			if now := s.data.store.Now(); !s.data.status.Silent(now).IsZero() != silent {
+				return true
+			}
 		}
 	}
 }

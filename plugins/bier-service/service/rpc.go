@@ -13,10 +13,12 @@ import (
 func (s *Service) mux() operations.Mux {
 	const api = "bier-service-api:"
 	return operations.Mux{
-		api + "reconcile":  operations.Func(s.reconcile),
-		api + "get-alarms": operations.Func(s.openAlarms),
-		api + "verify":     operations.Func(s.verify),
-		api + "ping":       operations.Func(s.ping),
+		api + "reconcile":     operations.Func(s.reconcile),
+		api + "get-alarms":    operations.Func(s.openAlarms),
+		api + "verify":        operations.Func(s.verify),
+		api + "ping":          operations.Func(s.ping),
+		api + "check-channel": operations.Func(s.checkChannel),
+		api + "get-abilities": operations.Func(s.abilities),
 		api + "mount-router": configure(func(ctx context.Context, in mountRouterIn) error {
 			return s.data.Put(ctx, mounts.Mount(in))
 		}),

@@ -103,6 +103,14 @@ func (r *records) processed(revision uint64, reason string) {
 	r.change(func() { r.service = &bier.Status{Processed: revision, Reason: reason} })
 }
 
+// beat is a sign of life: that others may believe what was known last.
+func (r *records) beat() {
+	r.set(bier.BeatKey, func(tx *state.Tx) error {
+		before, _ := r.data.status.Get(tx.Snapshot(), bier.BeatKey)
+		return r.data.status.Put(tx, bier.BeatKey, bier.Status{Beat: before.Beat + 1, Every: beatEvery, Epoch: r.term.Epoch()})
+	})
+}
+
 // served removes requests that were taken in.
 func (r *records) served(asked []string) { r.change(func() { r.asked = append(r.asked, asked...) }) }
 
@@ -112,11 +120,20 @@ const pieces = 200
 // maxRecordsRest bounds how long records are gathered when they come closely.
 const maxRecordsRest = 20 * time.Millisecond
 
+// beatEvery is the time between two signs of life.
+const beatEvery = 5 * time.Second
+
 func (r *records) run(ctx context.Context) {
+	beat := time.NewTicker(beatEvery)
+	defer beat.Stop()
+	r.beat()
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-beat.C:
+			r.beat()
+			continue // which wakes this loop
 		case <-r.wake:
 		}
 		began := time.Now()
@@ -209,7 +226,7 @@ func (r *records) status(tx *state.Tx, key string, s *bier.Status) error {
 	if before.State == next.State && before.Reason == next.Reason {
 		next.Since = before.Since
 	}
-	if ok && next == before {
+	if ok && next.Same(before) {
 		return nil
 	}
 	next.Epoch = r.term.Epoch()

@@ -19,27 +19,22 @@ func (s *Service) showProblems(_ context.Context, in *commands.Invocation) error
 	t := &commands.Table{Empty: "Nothing is wrong.", Columns: []commands.Column{{Title: "Topology", Key: "topology-id"}, {Title: "Severity", Key: "severity"},
 		{Title: "Where", Key: "where"}, {Title: "What", Key: "text"}}}
 	now, errors := s.data.Store.Now(), 0
+	var found []model.Finding
 	for key, err := range s.data.Store.Broken() {
-		t.Add("", "error", key, err.Error())
-		errors++
+		found = append(found, model.Finding{Severity: "error", Place: key, Text: err.Error()})
 	}
 	for _, x := range views {
-		for _, p := range append(model.Problems(x), s.checkChannels(now, x, s.data.ChannelsOf(now, x.ID))...) {
-			severity := "warning"
-			if !p.Warning {
-				severity = "error"
-				errors++
-			}
-			t.Add(x.ID, severity, p.Where, p.Text)
+		for _, p := range model.Problems(x) {
+			found = append(found, finding(x.ID, p))
 		}
+		found = append(found, s.checkChannels(now, x, s.data.ChannelsOf(now, x.ID))...)
 	}
-	for _, a := range s.data.Routers.RouterAlarms(now) {
-		if a.Severity == "warning" {
-			t.Add("", a.Severity, a.Resource, a.Type+": "+a.Text)
-			continue
+	found = append(found, s.alarms(now)...)
+	for _, c := range model.Causes(found) {
+		t.Add(c.Topology, c.Severity, c.Where, c.Text)
+		if c.Severity == severities[false] {
+			errors++
 		}
-		t.Add("", "error", a.Resource, a.Type+": "+a.Text)
-		errors++
 	}
 	if err := in.Emit(t, nil); err != nil {
 		return err
@@ -50,47 +45,46 @@ func (s *Service) showProblems(_ context.Context, in *commands.Invocation) error
 	return nil
 }
 
+// severities are the words for a problem that is an error, and for one that is a warning.
+var severities = map[bool]string{false: "error", true: "warning"}
+
+func finding(topology string, p model.Problem) model.Finding {
+	return model.Finding{Topology: topology, Severity: severities[p.Warning], Place: p.Where, Text: p.Text}
+}
+
+// alarms are those of routers.
+func (s *Service) alarms(now state.Reader) (out []model.Finding) {
+	for _, a := range s.data.Routers.RouterAlarms(now) {
+		out = append(out, model.Finding{Severity: severities[a.Severity == "warning"], Kind: "router", Place: a.Node(), Text: a.Type + ": " + a.Text})
+	}
+	return out
+}
+
 // checkChannels says of every deployed channel what is wrong with it: what bier:channel-show
 // says, and flows that are in each other's way.
-func (s *Service) checkChannels(now state.Reader, t *bier.Topology, list []bier.Channel) (out []model.Problem) {
+func (s *Service) checkChannels(now state.Reader, t *bier.Topology, list []bier.Channel) (out []model.Finding) {
+	say := func(c *bier.Channel, warning bool, text string) {
+		out = append(out, model.Finding{Topology: t.ID, Severity: severities[warning], Place: "channel " + c.Name, Text: text})
+	}
 	for i := range list {
 		c := &list[i]
 		if !c.Deployed() {
 			continue
 		}
-		where := "channel " + c.Name
 		x := s.data.Routers.Channel(now, t, c, s.data.Channels.Revision(now, t.ID, c.Name))
 		for _, r := range x.Carriers {
-			if r.State != bier.Applied {
-				out = append(out, model.Problem{Warning: r.State == bier.Pending, Where: where, Text: fmt.Sprintf("%s %s is %s: %s", r.Role, r.Node, r.State, r.Reason)})
+			if r.State == bier.Applied || r.Role == bier.RoleTransit { // what stops packets there is the reason of an egress node
+				continue
 			}
-		}
-		if x.Plan != nil {
-			out = append(out, s.checkNeeds(now, where, x.Plan)...)
+			out = append(out, model.Finding{Topology: t.ID, Severity: severities[r.State == bier.Pending || r.State == bier.AtRisk], Kind: "router", Place: r.Node,
+				Text: r.State + ": " + r.Reason, Channel: c.Name})
 		}
 		same, overlap, err := bier.Shares(c, slices.Values(list))
 		if err == nil && same != "" {
-			out = append(out, model.Problem{Where: where, Text: "channel " + same + " has the same flow at the same ingress"})
+			say(c, false, "channel "+same+" has the same flow at the same ingress")
 		}
 		for _, other := range overlap {
-			out = append(out, model.Problem{Warning: true, Where: where, Text: "its flow overlaps with that of channel " + other + " at the same ingress; which of them carries a packet is the router's choice"})
-		}
-	}
-	return out
-}
-
-// checkNeeds warns of tunnels, which a router may or may not make. One that is known not to
-// is an error of its egress node.
-func (s *Service) checkNeeds(now state.Reader, where string, plan *bier.Plan) (out []model.Problem) {
-	var said []bier.Need
-	for _, w := range plan.Egress {
-		for _, n := range w.Needs {
-			if n.Ability != bier.Tunnel || slices.Contains(said, n) || s.data.Routers.Lacks(now, n.Node, n.Ability) {
-				continue
-			}
-			said = append(said, n)
-			out = append(out, model.Problem{Warning: true, Where: where, Text: fmt.Sprintf(
-				"router %s needs a tunnel (RFC 8279 section 6.9) %s; routers may drop, re-encapsulate or tunnel, and which is not known of this one", n.Node, n.For)})
+			say(c, true, "its flow overlaps with that of channel "+other+" at the same ingress; which of them carries a packet is the router's choice")
 		}
 	}
 	return out

@@ -233,7 +233,7 @@ func (x BierSession_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BierSession_State.Descriptor instead.
 func (BierSession_State) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{26, 0}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{29, 0}
 }
 
 type BierNotification_Kind int32
@@ -288,7 +288,7 @@ func (x BierNotification_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BierNotification_Kind.Descriptor instead.
 func (BierNotification_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{28, 0}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{31, 0}
 }
 
 // BierRouter is everything that a driver needs to reach one router.
@@ -480,7 +480,7 @@ type DescribeBierDriverResponse struct {
 	Members bool `protobuf:"varint,6,opt,name=members,proto3" json:"members,omitempty"`
 	// Abilities that the routers of this driver do not have: "tunnel" (reaching the next BFR over nodes without BIER,
 	// RFC 8279 section 6.9), "transit" (BIER without a BFR-id), "ecmp" (several neighbours with equal cost),
-	// "forwarding" (ReadBierForwarding), "ping" (PingBier). A router may have abilities that are not listed.
+	// "sub-domains" (more than one sub-domain), "forwarding" (ReadBierForwarding), "ping" (PingBier). A router may have abilities that are not listed.
 	Lacks         []string `protobuf:"bytes,7,rep,name=lacks,proto3" json:"lacks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1451,6 +1451,167 @@ func (x *ApplyBierResponse) GetAsk() *BierAsk {
 	return nil
 }
 
+type CheckBierRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Router        *BierRouter            `protobuf:"bytes,1,opt,name=router,proto3" json:"router,omitempty"`
+	Config        *BierConfig            `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckBierRequest) Reset() {
+	*x = CheckBierRequest{}
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckBierRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckBierRequest) ProtoMessage() {}
+
+func (x *CheckBierRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckBierRequest.ProtoReflect.Descriptor instead.
+func (*CheckBierRequest) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *CheckBierRequest) GetRouter() *BierRouter {
+	if x != nil {
+		return x.Router
+	}
+	return nil
+}
+
+func (x *CheckBierRequest) GetConfig() *BierConfig {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+type CheckBierResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why BierConfig.global cannot be written, one sentence; empty: it can.
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The channels that cannot be written.
+	Channels      []*BierRefusal `protobuf:"bytes,2,rep,name=channels,proto3" json:"channels,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckBierResponse) Reset() {
+	*x = CheckBierResponse{}
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckBierResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckBierResponse) ProtoMessage() {}
+
+func (x *CheckBierResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckBierResponse.ProtoReflect.Descriptor instead.
+func (*CheckBierResponse) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *CheckBierResponse) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *CheckBierResponse) GetChannels() []*BierRefusal {
+	if x != nil {
+		return x.Channels
+	}
+	return nil
+}
+
+// BierRefusal is a channel that cannot be written to a router.
+type BierRefusal struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Index in BierConfig.channels.
+	Channel uint32 `protobuf:"varint,1,opt,name=channel,proto3" json:"channel,omitempty"`
+	// One sentence for the user.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BierRefusal) Reset() {
+	*x = BierRefusal{}
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BierRefusal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BierRefusal) ProtoMessage() {}
+
+func (x *BierRefusal) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BierRefusal.ProtoReflect.Descriptor instead.
+func (*BierRefusal) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *BierRefusal) GetChannel() uint32 {
+	if x != nil {
+		return x.Channel
+	}
+	return 0
+}
+
+func (x *BierRefusal) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 type ReadBierRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Router        *BierRouter            `protobuf:"bytes,1,opt,name=router,proto3" json:"router,omitempty"`
@@ -1460,7 +1621,7 @@ type ReadBierRequest struct {
 
 func (x *ReadBierRequest) Reset() {
 	*x = ReadBierRequest{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[15]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1472,7 +1633,7 @@ func (x *ReadBierRequest) String() string {
 func (*ReadBierRequest) ProtoMessage() {}
 
 func (x *ReadBierRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[15]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1485,7 +1646,7 @@ func (x *ReadBierRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadBierRequest.ProtoReflect.Descriptor instead.
 func (*ReadBierRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{15}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ReadBierRequest) GetRouter() *BierRouter {
@@ -1505,7 +1666,7 @@ type ReadBierResponse struct {
 
 func (x *ReadBierResponse) Reset() {
 	*x = ReadBierResponse{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[16]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1517,7 +1678,7 @@ func (x *ReadBierResponse) String() string {
 func (*ReadBierResponse) ProtoMessage() {}
 
 func (x *ReadBierResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[16]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1530,7 +1691,7 @@ func (x *ReadBierResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadBierResponse.ProtoReflect.Descriptor instead.
 func (*ReadBierResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{16}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ReadBierResponse) GetConfig() *BierConfig {
@@ -1556,7 +1717,7 @@ type ReadBierForwardingRequest struct {
 
 func (x *ReadBierForwardingRequest) Reset() {
 	*x = ReadBierForwardingRequest{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[17]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1568,7 +1729,7 @@ func (x *ReadBierForwardingRequest) String() string {
 func (*ReadBierForwardingRequest) ProtoMessage() {}
 
 func (x *ReadBierForwardingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[17]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1581,7 +1742,7 @@ func (x *ReadBierForwardingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadBierForwardingRequest.ProtoReflect.Descriptor instead.
 func (*ReadBierForwardingRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{17}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ReadBierForwardingRequest) GetRouter() *BierRouter {
@@ -1600,7 +1761,7 @@ type ReadBierForwardingResponse struct {
 
 func (x *ReadBierForwardingResponse) Reset() {
 	*x = ReadBierForwardingResponse{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[18]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1612,7 +1773,7 @@ func (x *ReadBierForwardingResponse) String() string {
 func (*ReadBierForwardingResponse) ProtoMessage() {}
 
 func (x *ReadBierForwardingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[18]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1625,7 +1786,7 @@ func (x *ReadBierForwardingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadBierForwardingResponse.ProtoReflect.Descriptor instead.
 func (*ReadBierForwardingResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{18}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ReadBierForwardingResponse) GetTables() []*BierForwarding {
@@ -1660,7 +1821,7 @@ type BierForwarding struct {
 
 func (x *BierForwarding) Reset() {
 	*x = BierForwarding{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[19]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1672,7 +1833,7 @@ func (x *BierForwarding) String() string {
 func (*BierForwarding) ProtoMessage() {}
 
 func (x *BierForwarding) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[19]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1685,7 +1846,7 @@ func (x *BierForwarding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierForwarding.ProtoReflect.Descriptor instead.
 func (*BierForwarding) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{19}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *BierForwarding) GetSubDomainId() uint32 {
@@ -1770,7 +1931,7 @@ type BierForwardingNeighbor struct {
 
 func (x *BierForwardingNeighbor) Reset() {
 	*x = BierForwardingNeighbor{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[20]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1782,7 +1943,7 @@ func (x *BierForwardingNeighbor) String() string {
 func (*BierForwardingNeighbor) ProtoMessage() {}
 
 func (x *BierForwardingNeighbor) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[20]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1795,7 +1956,7 @@ func (x *BierForwardingNeighbor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierForwardingNeighbor.ProtoReflect.Descriptor instead.
 func (*BierForwardingNeighbor) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{20}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *BierForwardingNeighbor) GetName() string {
@@ -1825,7 +1986,7 @@ type PingBierRequest struct {
 
 func (x *PingBierRequest) Reset() {
 	*x = PingBierRequest{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[21]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1837,7 +1998,7 @@ func (x *PingBierRequest) String() string {
 func (*PingBierRequest) ProtoMessage() {}
 
 func (x *PingBierRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[21]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1850,7 +2011,7 @@ func (x *PingBierRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PingBierRequest.ProtoReflect.Descriptor instead.
 func (*PingBierRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{21}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *PingBierRequest) GetRouter() *BierRouter {
@@ -1884,7 +2045,7 @@ type PingBierResponse struct {
 
 func (x *PingBierResponse) Reset() {
 	*x = PingBierResponse{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[22]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1896,7 +2057,7 @@ func (x *PingBierResponse) String() string {
 func (*PingBierResponse) ProtoMessage() {}
 
 func (x *PingBierResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[22]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1909,7 +2070,7 @@ func (x *PingBierResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PingBierResponse.ProtoReflect.Descriptor instead.
 func (*PingBierResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{22}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *PingBierResponse) GetReplies() []*BierPingReply {
@@ -1929,7 +2090,7 @@ type BierPingReply struct {
 
 func (x *BierPingReply) Reset() {
 	*x = BierPingReply{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[23]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1941,7 +2102,7 @@ func (x *BierPingReply) String() string {
 func (*BierPingReply) ProtoMessage() {}
 
 func (x *BierPingReply) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[23]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1954,7 +2115,7 @@ func (x *BierPingReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierPingReply.ProtoReflect.Descriptor instead.
 func (*BierPingReply) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{23}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *BierPingReply) GetSent() uint32 {
@@ -1984,7 +2145,7 @@ type WatchBierRequest struct {
 
 func (x *WatchBierRequest) Reset() {
 	*x = WatchBierRequest{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[24]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1996,7 +2157,7 @@ func (x *WatchBierRequest) String() string {
 func (*WatchBierRequest) ProtoMessage() {}
 
 func (x *WatchBierRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[24]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2009,7 +2170,7 @@ func (x *WatchBierRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBierRequest.ProtoReflect.Descriptor instead.
 func (*WatchBierRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{24}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *WatchBierRequest) GetPut() []*BierRouter {
@@ -2039,7 +2200,7 @@ type WatchBierResponse struct {
 
 func (x *WatchBierResponse) Reset() {
 	*x = WatchBierResponse{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[25]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2051,7 +2212,7 @@ func (x *WatchBierResponse) String() string {
 func (*WatchBierResponse) ProtoMessage() {}
 
 func (x *WatchBierResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[25]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2064,7 +2225,7 @@ func (x *WatchBierResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBierResponse.ProtoReflect.Descriptor instead.
 func (*WatchBierResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{25}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *WatchBierResponse) GetNodeId() string {
@@ -2116,7 +2277,7 @@ type BierSession struct {
 
 func (x *BierSession) Reset() {
 	*x = BierSession{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[26]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2128,7 +2289,7 @@ func (x *BierSession) String() string {
 func (*BierSession) ProtoMessage() {}
 
 func (x *BierSession) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[26]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2141,7 +2302,7 @@ func (x *BierSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierSession.ProtoReflect.Descriptor instead.
 func (*BierSession) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{26}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *BierSession) GetState() BierSession_State {
@@ -2207,7 +2368,7 @@ type BierDrift struct {
 
 func (x *BierDrift) Reset() {
 	*x = BierDrift{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[27]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2219,7 +2380,7 @@ func (x *BierDrift) String() string {
 func (*BierDrift) ProtoMessage() {}
 
 func (x *BierDrift) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[27]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2232,7 +2393,7 @@ func (x *BierDrift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierDrift.ProtoReflect.Descriptor instead.
 func (*BierDrift) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{27}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *BierDrift) GetAt() *timestamppb.Timestamp {
@@ -2272,7 +2433,7 @@ type BierNotification struct {
 
 func (x *BierNotification) Reset() {
 	*x = BierNotification{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[28]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2284,7 +2445,7 @@ func (x *BierNotification) String() string {
 func (*BierNotification) ProtoMessage() {}
 
 func (x *BierNotification) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[28]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2297,7 +2458,7 @@ func (x *BierNotification) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierNotification.ProtoReflect.Descriptor instead.
 func (*BierNotification) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{28}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *BierNotification) GetKind() BierNotification_Kind {
@@ -2463,7 +2624,16 @@ const file_ctl_plugin_v1_bierdriver_proto_rawDesc = "" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSTATE_APPLIED\x10\x01\x12\x11\n" +
 	"\rSTATE_PENDING\x10\x02\x12\x10\n" +
-	"\fSTATE_FAILED\x10\x03\"D\n" +
+	"\fSTATE_FAILED\x10\x03\"x\n" +
+	"\x10CheckBierRequest\x121\n" +
+	"\x06router\x18\x01 \x01(\v2\x19.ctl.plugin.v1.BierRouterR\x06router\x121\n" +
+	"\x06config\x18\x02 \x01(\v2\x19.ctl.plugin.v1.BierConfigR\x06config\"c\n" +
+	"\x11CheckBierResponse\x12\x16\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\x126\n" +
+	"\bchannels\x18\x02 \x03(\v2\x1a.ctl.plugin.v1.BierRefusalR\bchannels\"?\n" +
+	"\vBierRefusal\x12\x18\n" +
+	"\achannel\x18\x01 \x01(\rR\achannel\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"D\n" +
 	"\x0fReadBierRequest\x121\n" +
 	"\x06router\x18\x01 \x01(\v2\x19.ctl.plugin.v1.BierRouterR\x06router\"{\n" +
 	"\x10ReadBierResponse\x121\n" +
@@ -2536,12 +2706,13 @@ const file_ctl_plugin_v1_bierdriver_proto_rawDesc = "" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15KIND_BFR_ID_COLLISION\x10\x01\x12\x11\n" +
 	"\rKIND_BFR_ZERO\x10\x02\x12 \n" +
-	"\x1cKIND_SUB_DOMAIN_ID_COLLISION\x10\x032\xf4\x04\n" +
+	"\x1cKIND_SUB_DOMAIN_ID_COLLISION\x10\x032\xc4\x05\n" +
 	"\n" +
 	"BierDriver\x12i\n" +
 	"\x12DescribeBierDriver\x12(.ctl.plugin.v1.DescribeBierDriverRequest\x1a).ctl.plugin.v1.DescribeBierDriverResponse\x12N\n" +
 	"\tProbeBier\x12\x1f.ctl.plugin.v1.ProbeBierRequest\x1a .ctl.plugin.v1.ProbeBierResponse\x12R\n" +
-	"\tApplyBier\x12\x1f.ctl.plugin.v1.ApplyBierRequest\x1a .ctl.plugin.v1.ApplyBierResponse(\x010\x01\x12K\n" +
+	"\tApplyBier\x12\x1f.ctl.plugin.v1.ApplyBierRequest\x1a .ctl.plugin.v1.ApplyBierResponse(\x010\x01\x12N\n" +
+	"\tCheckBier\x12\x1f.ctl.plugin.v1.CheckBierRequest\x1a .ctl.plugin.v1.CheckBierResponse\x12K\n" +
 	"\bReadBier\x12\x1e.ctl.plugin.v1.ReadBierRequest\x1a\x1f.ctl.plugin.v1.ReadBierResponse\x12i\n" +
 	"\x12ReadBierForwarding\x12(.ctl.plugin.v1.ReadBierForwardingRequest\x1a).ctl.plugin.v1.ReadBierForwardingResponse\x12K\n" +
 	"\bPingBier\x12\x1e.ctl.plugin.v1.PingBierRequest\x1a\x1f.ctl.plugin.v1.PingBierResponse\x12R\n" +
@@ -2560,7 +2731,7 @@ func file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP() []byte {
 }
 
 var file_ctl_plugin_v1_bierdriver_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_ctl_plugin_v1_bierdriver_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_ctl_plugin_v1_bierdriver_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_ctl_plugin_v1_bierdriver_proto_goTypes = []any{
 	(BierChannel_Role)(0),              // 0: ctl.plugin.v1.BierChannel.Role
 	(BierAsk_Step)(0),                  // 1: ctl.plugin.v1.BierAsk.Step
@@ -2582,27 +2753,30 @@ var file_ctl_plugin_v1_bierdriver_proto_goTypes = []any{
 	(*BierAsk)(nil),                    // 17: ctl.plugin.v1.BierAsk
 	(*BierPermit)(nil),                 // 18: ctl.plugin.v1.BierPermit
 	(*ApplyBierResponse)(nil),          // 19: ctl.plugin.v1.ApplyBierResponse
-	(*ReadBierRequest)(nil),            // 20: ctl.plugin.v1.ReadBierRequest
-	(*ReadBierResponse)(nil),           // 21: ctl.plugin.v1.ReadBierResponse
-	(*ReadBierForwardingRequest)(nil),  // 22: ctl.plugin.v1.ReadBierForwardingRequest
-	(*ReadBierForwardingResponse)(nil), // 23: ctl.plugin.v1.ReadBierForwardingResponse
-	(*BierForwarding)(nil),             // 24: ctl.plugin.v1.BierForwarding
-	(*BierForwardingNeighbor)(nil),     // 25: ctl.plugin.v1.BierForwardingNeighbor
-	(*PingBierRequest)(nil),            // 26: ctl.plugin.v1.PingBierRequest
-	(*PingBierResponse)(nil),           // 27: ctl.plugin.v1.PingBierResponse
-	(*BierPingReply)(nil),              // 28: ctl.plugin.v1.BierPingReply
-	(*WatchBierRequest)(nil),           // 29: ctl.plugin.v1.WatchBierRequest
-	(*WatchBierResponse)(nil),          // 30: ctl.plugin.v1.WatchBierResponse
-	(*BierSession)(nil),                // 31: ctl.plugin.v1.BierSession
-	(*BierDrift)(nil),                  // 32: ctl.plugin.v1.BierDrift
-	(*BierNotification)(nil),           // 33: ctl.plugin.v1.BierNotification
-	nil,                                // 34: ctl.plugin.v1.BierRouter.OptionsEntry
-	(*timestamppb.Timestamp)(nil),      // 35: google.protobuf.Timestamp
+	(*CheckBierRequest)(nil),           // 20: ctl.plugin.v1.CheckBierRequest
+	(*CheckBierResponse)(nil),          // 21: ctl.plugin.v1.CheckBierResponse
+	(*BierRefusal)(nil),                // 22: ctl.plugin.v1.BierRefusal
+	(*ReadBierRequest)(nil),            // 23: ctl.plugin.v1.ReadBierRequest
+	(*ReadBierResponse)(nil),           // 24: ctl.plugin.v1.ReadBierResponse
+	(*ReadBierForwardingRequest)(nil),  // 25: ctl.plugin.v1.ReadBierForwardingRequest
+	(*ReadBierForwardingResponse)(nil), // 26: ctl.plugin.v1.ReadBierForwardingResponse
+	(*BierForwarding)(nil),             // 27: ctl.plugin.v1.BierForwarding
+	(*BierForwardingNeighbor)(nil),     // 28: ctl.plugin.v1.BierForwardingNeighbor
+	(*PingBierRequest)(nil),            // 29: ctl.plugin.v1.PingBierRequest
+	(*PingBierResponse)(nil),           // 30: ctl.plugin.v1.PingBierResponse
+	(*BierPingReply)(nil),              // 31: ctl.plugin.v1.BierPingReply
+	(*WatchBierRequest)(nil),           // 32: ctl.plugin.v1.WatchBierRequest
+	(*WatchBierResponse)(nil),          // 33: ctl.plugin.v1.WatchBierResponse
+	(*BierSession)(nil),                // 34: ctl.plugin.v1.BierSession
+	(*BierDrift)(nil),                  // 35: ctl.plugin.v1.BierDrift
+	(*BierNotification)(nil),           // 36: ctl.plugin.v1.BierNotification
+	nil,                                // 37: ctl.plugin.v1.BierRouter.OptionsEntry
+	(*timestamppb.Timestamp)(nil),      // 38: google.protobuf.Timestamp
 }
 var file_ctl_plugin_v1_bierdriver_proto_depIdxs = []int32{
-	34, // 0: ctl.plugin.v1.BierRouter.options:type_name -> ctl.plugin.v1.BierRouter.OptionsEntry
+	37, // 0: ctl.plugin.v1.BierRouter.options:type_name -> ctl.plugin.v1.BierRouter.OptionsEntry
 	5,  // 1: ctl.plugin.v1.ProbeBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
-	31, // 2: ctl.plugin.v1.ProbeBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	34, // 2: ctl.plugin.v1.ProbeBierResponse.session:type_name -> ctl.plugin.v1.BierSession
 	12, // 3: ctl.plugin.v1.BierConfig.global:type_name -> ctl.plugin.v1.BierGlobal
 	15, // 4: ctl.plugin.v1.BierConfig.channels:type_name -> ctl.plugin.v1.BierChannel
 	11, // 5: ctl.plugin.v1.BierConfig.members:type_name -> ctl.plugin.v1.BierMember
@@ -2615,45 +2789,50 @@ var file_ctl_plugin_v1_bierdriver_proto_depIdxs = []int32{
 	18, // 12: ctl.plugin.v1.ApplyBierRequest.permit:type_name -> ctl.plugin.v1.BierPermit
 	1,  // 13: ctl.plugin.v1.BierAsk.step:type_name -> ctl.plugin.v1.BierAsk.Step
 	2,  // 14: ctl.plugin.v1.ApplyBierResponse.state:type_name -> ctl.plugin.v1.ApplyBierResponse.State
-	31, // 15: ctl.plugin.v1.ApplyBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	34, // 15: ctl.plugin.v1.ApplyBierResponse.session:type_name -> ctl.plugin.v1.BierSession
 	17, // 16: ctl.plugin.v1.ApplyBierResponse.ask:type_name -> ctl.plugin.v1.BierAsk
-	5,  // 17: ctl.plugin.v1.ReadBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
-	10, // 18: ctl.plugin.v1.ReadBierResponse.config:type_name -> ctl.plugin.v1.BierConfig
-	31, // 19: ctl.plugin.v1.ReadBierResponse.session:type_name -> ctl.plugin.v1.BierSession
-	5,  // 20: ctl.plugin.v1.ReadBierForwardingRequest.router:type_name -> ctl.plugin.v1.BierRouter
-	24, // 21: ctl.plugin.v1.ReadBierForwardingResponse.tables:type_name -> ctl.plugin.v1.BierForwarding
-	25, // 22: ctl.plugin.v1.BierForwarding.neighbors:type_name -> ctl.plugin.v1.BierForwardingNeighbor
-	5,  // 23: ctl.plugin.v1.PingBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
-	11, // 24: ctl.plugin.v1.PingBierRequest.targets:type_name -> ctl.plugin.v1.BierMember
-	28, // 25: ctl.plugin.v1.PingBierResponse.replies:type_name -> ctl.plugin.v1.BierPingReply
-	5,  // 26: ctl.plugin.v1.WatchBierRequest.put:type_name -> ctl.plugin.v1.BierRouter
-	31, // 27: ctl.plugin.v1.WatchBierResponse.session:type_name -> ctl.plugin.v1.BierSession
-	32, // 28: ctl.plugin.v1.WatchBierResponse.drift:type_name -> ctl.plugin.v1.BierDrift
-	33, // 29: ctl.plugin.v1.WatchBierResponse.notification:type_name -> ctl.plugin.v1.BierNotification
-	3,  // 30: ctl.plugin.v1.BierSession.state:type_name -> ctl.plugin.v1.BierSession.State
-	35, // 31: ctl.plugin.v1.BierSession.since:type_name -> google.protobuf.Timestamp
-	35, // 32: ctl.plugin.v1.BierDrift.at:type_name -> google.protobuf.Timestamp
-	4,  // 33: ctl.plugin.v1.BierNotification.kind:type_name -> ctl.plugin.v1.BierNotification.Kind
-	35, // 34: ctl.plugin.v1.BierNotification.at:type_name -> google.protobuf.Timestamp
-	6,  // 35: ctl.plugin.v1.BierDriver.DescribeBierDriver:input_type -> ctl.plugin.v1.DescribeBierDriverRequest
-	8,  // 36: ctl.plugin.v1.BierDriver.ProbeBier:input_type -> ctl.plugin.v1.ProbeBierRequest
-	16, // 37: ctl.plugin.v1.BierDriver.ApplyBier:input_type -> ctl.plugin.v1.ApplyBierRequest
-	20, // 38: ctl.plugin.v1.BierDriver.ReadBier:input_type -> ctl.plugin.v1.ReadBierRequest
-	22, // 39: ctl.plugin.v1.BierDriver.ReadBierForwarding:input_type -> ctl.plugin.v1.ReadBierForwardingRequest
-	26, // 40: ctl.plugin.v1.BierDriver.PingBier:input_type -> ctl.plugin.v1.PingBierRequest
-	29, // 41: ctl.plugin.v1.BierDriver.WatchBier:input_type -> ctl.plugin.v1.WatchBierRequest
-	7,  // 42: ctl.plugin.v1.BierDriver.DescribeBierDriver:output_type -> ctl.plugin.v1.DescribeBierDriverResponse
-	9,  // 43: ctl.plugin.v1.BierDriver.ProbeBier:output_type -> ctl.plugin.v1.ProbeBierResponse
-	19, // 44: ctl.plugin.v1.BierDriver.ApplyBier:output_type -> ctl.plugin.v1.ApplyBierResponse
-	21, // 45: ctl.plugin.v1.BierDriver.ReadBier:output_type -> ctl.plugin.v1.ReadBierResponse
-	23, // 46: ctl.plugin.v1.BierDriver.ReadBierForwarding:output_type -> ctl.plugin.v1.ReadBierForwardingResponse
-	27, // 47: ctl.plugin.v1.BierDriver.PingBier:output_type -> ctl.plugin.v1.PingBierResponse
-	30, // 48: ctl.plugin.v1.BierDriver.WatchBier:output_type -> ctl.plugin.v1.WatchBierResponse
-	42, // [42:49] is the sub-list for method output_type
-	35, // [35:42] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	5,  // 17: ctl.plugin.v1.CheckBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
+	10, // 18: ctl.plugin.v1.CheckBierRequest.config:type_name -> ctl.plugin.v1.BierConfig
+	22, // 19: ctl.plugin.v1.CheckBierResponse.channels:type_name -> ctl.plugin.v1.BierRefusal
+	5,  // 20: ctl.plugin.v1.ReadBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
+	10, // 21: ctl.plugin.v1.ReadBierResponse.config:type_name -> ctl.plugin.v1.BierConfig
+	34, // 22: ctl.plugin.v1.ReadBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	5,  // 23: ctl.plugin.v1.ReadBierForwardingRequest.router:type_name -> ctl.plugin.v1.BierRouter
+	27, // 24: ctl.plugin.v1.ReadBierForwardingResponse.tables:type_name -> ctl.plugin.v1.BierForwarding
+	28, // 25: ctl.plugin.v1.BierForwarding.neighbors:type_name -> ctl.plugin.v1.BierForwardingNeighbor
+	5,  // 26: ctl.plugin.v1.PingBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
+	11, // 27: ctl.plugin.v1.PingBierRequest.targets:type_name -> ctl.plugin.v1.BierMember
+	31, // 28: ctl.plugin.v1.PingBierResponse.replies:type_name -> ctl.plugin.v1.BierPingReply
+	5,  // 29: ctl.plugin.v1.WatchBierRequest.put:type_name -> ctl.plugin.v1.BierRouter
+	34, // 30: ctl.plugin.v1.WatchBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	35, // 31: ctl.plugin.v1.WatchBierResponse.drift:type_name -> ctl.plugin.v1.BierDrift
+	36, // 32: ctl.plugin.v1.WatchBierResponse.notification:type_name -> ctl.plugin.v1.BierNotification
+	3,  // 33: ctl.plugin.v1.BierSession.state:type_name -> ctl.plugin.v1.BierSession.State
+	38, // 34: ctl.plugin.v1.BierSession.since:type_name -> google.protobuf.Timestamp
+	38, // 35: ctl.plugin.v1.BierDrift.at:type_name -> google.protobuf.Timestamp
+	4,  // 36: ctl.plugin.v1.BierNotification.kind:type_name -> ctl.plugin.v1.BierNotification.Kind
+	38, // 37: ctl.plugin.v1.BierNotification.at:type_name -> google.protobuf.Timestamp
+	6,  // 38: ctl.plugin.v1.BierDriver.DescribeBierDriver:input_type -> ctl.plugin.v1.DescribeBierDriverRequest
+	8,  // 39: ctl.plugin.v1.BierDriver.ProbeBier:input_type -> ctl.plugin.v1.ProbeBierRequest
+	16, // 40: ctl.plugin.v1.BierDriver.ApplyBier:input_type -> ctl.plugin.v1.ApplyBierRequest
+	20, // 41: ctl.plugin.v1.BierDriver.CheckBier:input_type -> ctl.plugin.v1.CheckBierRequest
+	23, // 42: ctl.plugin.v1.BierDriver.ReadBier:input_type -> ctl.plugin.v1.ReadBierRequest
+	25, // 43: ctl.plugin.v1.BierDriver.ReadBierForwarding:input_type -> ctl.plugin.v1.ReadBierForwardingRequest
+	29, // 44: ctl.plugin.v1.BierDriver.PingBier:input_type -> ctl.plugin.v1.PingBierRequest
+	32, // 45: ctl.plugin.v1.BierDriver.WatchBier:input_type -> ctl.plugin.v1.WatchBierRequest
+	7,  // 46: ctl.plugin.v1.BierDriver.DescribeBierDriver:output_type -> ctl.plugin.v1.DescribeBierDriverResponse
+	9,  // 47: ctl.plugin.v1.BierDriver.ProbeBier:output_type -> ctl.plugin.v1.ProbeBierResponse
+	19, // 48: ctl.plugin.v1.BierDriver.ApplyBier:output_type -> ctl.plugin.v1.ApplyBierResponse
+	21, // 49: ctl.plugin.v1.BierDriver.CheckBier:output_type -> ctl.plugin.v1.CheckBierResponse
+	24, // 50: ctl.plugin.v1.BierDriver.ReadBier:output_type -> ctl.plugin.v1.ReadBierResponse
+	26, // 51: ctl.plugin.v1.BierDriver.ReadBierForwarding:output_type -> ctl.plugin.v1.ReadBierForwardingResponse
+	30, // 52: ctl.plugin.v1.BierDriver.PingBier:output_type -> ctl.plugin.v1.PingBierResponse
+	33, // 53: ctl.plugin.v1.BierDriver.WatchBier:output_type -> ctl.plugin.v1.WatchBierResponse
+	46, // [46:54] is the sub-list for method output_type
+	38, // [38:46] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_ctl_plugin_v1_bierdriver_proto_init() }
@@ -2667,7 +2846,7 @@ func file_ctl_plugin_v1_bierdriver_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_ctl_plugin_v1_bierdriver_proto_rawDesc), len(file_ctl_plugin_v1_bierdriver_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   30,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,6 +22,7 @@ const (
 	BierDriver_DescribeBierDriver_FullMethodName = "/ctl.plugin.v1.BierDriver/DescribeBierDriver"
 	BierDriver_ProbeBier_FullMethodName          = "/ctl.plugin.v1.BierDriver/ProbeBier"
 	BierDriver_ApplyBier_FullMethodName          = "/ctl.plugin.v1.BierDriver/ApplyBier"
+	BierDriver_CheckBier_FullMethodName          = "/ctl.plugin.v1.BierDriver/CheckBier"
 	BierDriver_ReadBier_FullMethodName           = "/ctl.plugin.v1.BierDriver/ReadBier"
 	BierDriver_ReadBierForwarding_FullMethodName = "/ctl.plugin.v1.BierDriver/ReadBierForwarding"
 	BierDriver_PingBier_FullMethodName           = "/ctl.plugin.v1.BierDriver/PingBier"
@@ -43,6 +44,9 @@ type BierDriverClient interface {
 	// repeated at any time. The caller sends the configuration; the driver asks before it acts (ask), and the caller
 	// permits or forbids. The last response is the result. The end of the stream forbids.
 	ApplyBier(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[ApplyBierRequest, ApplyBierResponse], error)
+	// CheckBier returns which parts of a configuration this driver cannot write to a router of this kind. It does not
+	// connect to the router. UNIMPLEMENTED if the driver cannot say; UNAVAILABLE if it cannot say for this router yet.
+	CheckBier(ctx context.Context, in *CheckBierRequest, opts ...grpc.CallOption) (*CheckBierResponse, error)
 	// ReadBier returns the configuration that is on a router.
 	ReadBier(ctx context.Context, in *ReadBierRequest, opts ...grpc.CallOption) (*ReadBierResponse, error)
 	// ReadBierForwarding returns the forwarding tables and counters of a router. UNIMPLEMENTED if the driver cannot
@@ -95,6 +99,16 @@ func (c *bierDriverClient) ApplyBier(ctx context.Context, opts ...grpc.CallOptio
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type BierDriver_ApplyBierClient = grpc.BidiStreamingClient[ApplyBierRequest, ApplyBierResponse]
+
+func (c *bierDriverClient) CheckBier(ctx context.Context, in *CheckBierRequest, opts ...grpc.CallOption) (*CheckBierResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CheckBierResponse)
+	err := c.cc.Invoke(ctx, BierDriver_CheckBier_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
 
 func (c *bierDriverClient) ReadBier(ctx context.Context, in *ReadBierRequest, opts ...grpc.CallOption) (*ReadBierResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -154,6 +168,9 @@ type BierDriverServer interface {
 	// repeated at any time. The caller sends the configuration; the driver asks before it acts (ask), and the caller
 	// permits or forbids. The last response is the result. The end of the stream forbids.
 	ApplyBier(grpc.BidiStreamingServer[ApplyBierRequest, ApplyBierResponse]) error
+	// CheckBier returns which parts of a configuration this driver cannot write to a router of this kind. It does not
+	// connect to the router. UNIMPLEMENTED if the driver cannot say; UNAVAILABLE if it cannot say for this router yet.
+	CheckBier(context.Context, *CheckBierRequest) (*CheckBierResponse, error)
 	// ReadBier returns the configuration that is on a router.
 	ReadBier(context.Context, *ReadBierRequest) (*ReadBierResponse, error)
 	// ReadBierForwarding returns the forwarding tables and counters of a router. UNIMPLEMENTED if the driver cannot
@@ -182,6 +199,9 @@ func (UnimplementedBierDriverServer) ProbeBier(context.Context, *ProbeBierReques
 }
 func (UnimplementedBierDriverServer) ApplyBier(grpc.BidiStreamingServer[ApplyBierRequest, ApplyBierResponse]) error {
 	return status.Error(codes.Unimplemented, "method ApplyBier not implemented")
+}
+func (UnimplementedBierDriverServer) CheckBier(context.Context, *CheckBierRequest) (*CheckBierResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CheckBier not implemented")
 }
 func (UnimplementedBierDriverServer) ReadBier(context.Context, *ReadBierRequest) (*ReadBierResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReadBier not implemented")
@@ -259,6 +279,24 @@ func _BierDriver_ApplyBier_Handler(srv interface{}, stream grpc.ServerStream) er
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type BierDriver_ApplyBierServer = grpc.BidiStreamingServer[ApplyBierRequest, ApplyBierResponse]
 
+func _BierDriver_CheckBier_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CheckBierRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BierDriverServer).CheckBier(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BierDriver_CheckBier_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BierDriverServer).CheckBier(ctx, req.(*CheckBierRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _BierDriver_ReadBier_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ReadBierRequest)
 	if err := dec(in); err != nil {
@@ -334,6 +372,10 @@ var BierDriver_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ProbeBier",
 			Handler:    _BierDriver_ProbeBier_Handler,
+		},
+		{
+			MethodName: "CheckBier",
+			Handler:    _BierDriver_CheckBier_Handler,
 		},
 		{
 			MethodName: "ReadBier",
