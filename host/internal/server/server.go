@@ -67,6 +67,7 @@ type Server struct {
 	aaa         *aaa.AAA
 	restconf    *restconf.Handler
 	router      *router
+	browsers    *browsers
 	console     *sshserver.Server
 	shell       *engine.Shell
 	invoker     invoker
