@@ -85,6 +85,7 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 	} else if made {
 		a.log.Info("the users admin and user were made")
 	}
+	a.takeAllKeys(ctx)
 	limiter := throttle.New(o.Throttle, o.Now)
 	if err := a.keepTrust(ctx, limiter); err != nil {
 		return nil, fmt.Errorf("read where users have logged in from: %w", err)
