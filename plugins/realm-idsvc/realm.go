@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -64,6 +65,9 @@ func verdict(name string, status int, body []byte) (realm.Result, error) {
 	switch status {
 	case http.StatusCreated, http.StatusOK:
 	case http.StatusUnauthorized:
+		if missing := secondFactor(body); missing != "" {
+			return refused("the identity service demands a further factor for this user (" + missing + "), which cannot be given here; use an application credential")
+		}
 		return refused(because("user unknown, password wrong, or no role in the domain", body))
 	case http.StatusForbidden:
 		return refused(because("the identity service forbids this login", body))
@@ -85,6 +89,28 @@ func verdict(name string, status int, body []byte) (realm.Result, error) {
 	return realm.Result{Outcome: realm.Authenticated, Principal: principal, Roles: answer.roles()}, nil
 }
 
+// secondFactor returns the methods that a service still wants after the password, as the receipt of an
+// authentication in several steps names them; "" if it wants none.
+func secondFactor(body []byte) string {
+	var answer struct {
+		Receipt struct {
+			Methods []string `json:"methods"`
+		} `json:"receipt"`
+		Required [][]string `json:"required_auth_methods"`
+	}
+	if json.Unmarshal(body, &answer) != nil {
+		return ""
+	}
+	var ways []string
+	for _, way := range answer.Required {
+		way = slices.DeleteFunc(way, func(m string) bool { return slices.Contains(answer.Receipt.Methods, m) })
+		if len(way) > 0 {
+			ways = append(ways, strings.Join(way, " and "))
+		}
+	}
+	return printable(strings.Join(ways, ", or "))
+}
+
 // maxReason bounds what is repeated of a service's own reason, in characters.
 const maxReason = 200
 
@@ -99,16 +125,21 @@ func because(text string, body []byte) string {
 	if json.Unmarshal(body, &answer) != nil || answer.Error.Message == "" {
 		return text
 	}
-	said := strings.Map(func(r rune) rune {
+	return text + `; it says "` + printable(answer.Error.Message) + `"`
+}
+
+// printable returns what a service says as one bounded line.
+func printable(said string) string {
+	said = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return ' '
-	}, answer.Error.Message)
+	}, said)
 	if runes := []rune(said); len(runes) > maxReason {
 		said = string(runes[:maxReason]) + "…"
 	}
-	return text + `; it says "` + strings.TrimSpace(said) + `"`
+	return strings.TrimSpace(said)
 }
 
 // login asks for a token, which is in the header of the answer.

@@ -51,6 +51,9 @@ func identityService(t *testing.T) http.Handler {
 		case id.Password != nil && id.Password.User.Name == "expired":
 			w.WriteHeader(http.StatusUnauthorized)
 			_, _ = fmt.Fprintf(w, `{"error":{"code":401,"title":"Unauthorized","message":"The password is expired\nfor %s %s"}}`, id.Password.User.Name, id.Password.User.Password)
+		case id.Password != nil && id.Password.User.Name == "factors":
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = w.Write([]byte(`{"receipt":{"methods":["password"]},"required_auth_methods":[["password","totp"],["password","oauth1"]]}`))
 		case id.Password != nil && id.Password.User.Name == "odd":
 			_, _ = w.Write([]byte(`<html>`))
 		case id.Password != nil && id.Password.User.Password == "s3c\"ret" && *in.Auth.Scope.Domain == id.Password.User.Domain && in.Auth.Scope.Domain.Name != "gone":
@@ -120,6 +123,19 @@ func TestTheReasonOfTheServiceIsPassedOn(t *testing.T) {
 	}
 	got := c.Authenticate(t.Context(), "r", realm.Credentials{User: "expired", Password: "hunter2"})
 	if got.Outcome != realm.Unknown || !strings.Contains(got.Reason, `"The password is expired for expired ***"`) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestADemandForASecondFactorIsNamed(t *testing.T) {
+	srv := httptest.NewServer(identityService(t))
+	defer srv.Close()
+	c, _, err := configured(t, plugintest.NewHost(t), map[string]string{"url": srv.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.Authenticate(t.Context(), "r", realm.Credentials{User: "factors", Password: "right"})
+	if got.Outcome != realm.Unknown || !strings.Contains(got.Reason, "a further factor for this user (totp, or oauth1)") {
 		t.Errorf("%+v", got)
 	}
 }

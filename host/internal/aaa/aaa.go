@@ -59,11 +59,11 @@ type AAA struct {
 // empty one. Every fault of sec.ini is in the error, with file and line.
 func New(ctx context.Context, o Options) (*AAA, error) {
 	o.defaults()
-	conf, err := compileConfig(o)
+	hasher, err := password.New(o.Passwords, o.ParallelLogins)
 	if err != nil {
 		return nil, err
 	}
-	hasher, err := password.New(o.Passwords, o.ParallelLogins)
+	conf, err := compileConfig(o, hasher)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +85,7 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 	} else if made {
 		a.log.Info("the users admin and user were made")
 	}
+	a.takeAllKeys(ctx)
 	limiter := throttle.New(o.Throttle, o.Now)
 	if err := a.keepTrust(ctx, limiter); err != nil {
 		return nil, fmt.Errorf("read where users have logged in from: %w", err)
@@ -113,7 +114,7 @@ func (a *AAA) Handler() http.Handler { return a.handler }
 // `ctl config validate` asks.
 func Validate(o Options) error {
 	o.defaults()
-	_, err := compileConfig(o)
+	_, err := compileConfig(o, nil)
 	return err
 }
 
@@ -142,17 +143,18 @@ type config struct {
 	timeToLive time.Duration
 }
 
-func compileConfig(o Options) (config, error) {
+// compileConfig reads sec.ini; hasher is nil where nobody logs in.
+func compileConfig(o Options, hasher *password.Hasher) (config, error) {
 	f, parseErr := secini.Parse(o.SecININame, o.SecINI)
 	if f == nil {
 		return config{}, parseErr
 	}
 	set, ruleErr := rules.Compile(f)
-	realms, realmErr := compileRealms(f, o)
+	realms, realmErr := compileRealms(f, o, hasher)
 	c := config{rules: set, realms: realms, challenge: "application"}
 	var err error
 	if v, ok := f.Object("authcBasic").Prop("applicationName"); ok {
-		if c.challenge, err = f.Text(v); err == nil && !plainText(c.challenge) {
+		if c.challenge = v.Text(); !plainText(c.challenge) {
 			err = f.Errorf(v.Line, "the name of the application must be plain text without quotes")
 		}
 	}

@@ -58,7 +58,7 @@ func open(t testing.TB, ini string, change ...func(*aaa.Options)) *lab {
 	}
 	l := &lab{AAA: a, t: t}
 	router := mux.NewRouter().UseEncodedPath()
-	for _, prefix := range []string{"/auth", "/oauth2", "/.well-known/oauth", "/web/login", "/web/logout", "/web/me", "/web/sessions"} {
+	for _, prefix := range []string{"/auth", "/oauth2", "/.well-known/oauth", "/web/login", "/web/logout", "/web/me", "/web/sessions", "/web/keys"} {
 		router.PathPrefix(prefix).Handler(a.Handler())
 	}
 	router.PathPrefix("/").HandlerFunc(whoAmI)

@@ -93,11 +93,16 @@ func (c *Console) Current(ctx context.Context, user string) (caller.Caller, erro
 	if !p.MayLogIn() {
 		return caller.Caller{}, fault.New(fault.Denied, "the user is no longer allowed to log in")
 	}
+	return c.local(p), nil
+}
+
+// local is a user of this controller as the console knows it.
+func (c *Console) local(p *identity.Principal) caller.Caller {
 	who := caller.Caller{User: p.Name, Domain: p.Domain, Roles: p.Roles}
 	if c.a.identity.MustChange(p) != "" {
-		who.Roles = nil
+		who.Roles = nil // to change the password, and nothing else
 	}
-	return who, nil
+	return who
 }
 
 // Commands are the aaa: commands that manage identities.
@@ -115,7 +120,7 @@ func (a *AAA) OwnCommands() []commands.Command {
 
 // RealmCommands are realm:list, realm:test and access:*.
 func (a *AAA) RealmCommands() []commands.Command {
-	return append(shell.RealmCommands(a.authn), []commands.Command{
+	return append(append(shell.RealmCommands(a.authn), a.keyCommands()...), []commands.Command{
 		{Name: "access:explain", Summary: "show which line, realm, role and policy decide a request, and why", Safe: true, Run: a.explainCommand,
 			Help: "Decides the request as if it came now from the machine itself, at every address of the thing; the strictest answer holds.\n\n" +
 				"access:explain user POST /restconf/operations/switch-db:clear-db\naccess:explain ldapRealm/alice GET /auth/v1/users",

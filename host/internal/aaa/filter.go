@@ -72,7 +72,7 @@ func (a *AAA) Filter(next http.Handler) http.Handler {
 
 // outsideRules reports whether a path authenticates by its own form, or is one of the files that make the login page.
 func outsideRules(p reqpath.Path) bool {
-	return p.Is("login") || p.Under("web", "static") || p.Is("web", "login") || p.Is("web", "logout") || p.Is("web", "me") || p.Under("web", "sessions") ||
+	return p.Is("login") || p.Under("web", "static") || p.Is("web", "login") || p.Is("web", "logout") || p.Is("web", "me") || p.Under("web", "sessions") || p.Under("web", "keys") ||
 		p.Is("oauth2", "token") || p.Is("oauth2", "revoke") || p.Is("oauth2", "introspect") || p.Is(".well-known", "oauth-authorization-server")
 }
 

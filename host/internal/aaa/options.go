@@ -54,6 +54,9 @@ type Options struct {
 	Throttle         throttle.Settings
 	LoginCache       time.Duration // how long a login of an outside realm is believed; 0 = 1 minute, less = not at all
 
+	// KeysDir has files of SSH keys, one a user, which are moved into the identities; empty = none.
+	KeysDir string
+
 	// Logger returns the logger of a name such as org.ctl.aaa; nil = slog's default.
 	Logger func(name string) *slog.Logger
 	// RequestID returns the id of a request that a handler before this one gave it;

@@ -13,6 +13,7 @@ import (
 
 	ctl "ctl.internal"
 	"ctl.internal/host/internal/aaa/authn"
+	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/aaa/rules"
 	"ctl.internal/host/internal/aaa/secini"
 	"ctl.internal/sdk/realm"
@@ -35,14 +36,18 @@ func builtinKinds() []string {
 	return kinds
 }
 
-const listenerClass = "AuthenticationListener"
+// Classes that say what is so anyway: logins are logged, and stored passwords are verified by their form.
+const (
+	listenerClass = "AuthenticationListener"
+	matcherClass  = "PasswordMatcher"
+)
 
 var managerProps = []string{"realms", "authenticator.authenticationListeners"}
 
 // compileRealms reads [main]: the realms in the order they are to be tried.
-func compileRealms(f *secini.File, o Options) ([]authn.Realm, error) {
+func compileRealms(f *secini.File, o Options, hasher *password.Hasher) ([]authn.Realm, error) {
 	kinds := slices.Concat(builtinKinds(), o.RealmKinds)
-	classes := slices.Concat(kinds, rules.Classes(), []string{listenerClass})
+	classes := slices.Concat(kinds, rules.Classes(), []string{listenerClass, matcherClass})
 	var errs []error
 	made := map[string]authn.Realm{}
 	for _, ob := range f.Objects {
@@ -54,7 +59,7 @@ func compileRealms(f *secini.File, o Options) ([]authn.Realm, error) {
 					errs = append(errs, f.Unknown(p.Value.Line, "property", p.Name, managerProps))
 				}
 			}
-		case class == "" && ob.Name == secini.IniRealm, class == "" && rules.IsBuiltin(ob.Name), rules.IsFilter(class), class == listenerClass:
+		case class == "" && ob.Name == secini.IniRealm, class == "" && rules.IsBuiltin(ob.Name), rules.IsFilter(class), class == listenerClass, class == matcherClass:
 		case class == "":
 			errs = append(errs, f.Errorf(ob.Line, "%q has properties but no class; write `%s = <class>` before them", ob.Name, ob.Name))
 		case class == localRealm:
@@ -73,7 +78,7 @@ func compileRealms(f *secini.File, o Options) ([]authn.Realm, error) {
 			errs = append(errs, err)
 		}
 	}
-	ini, err := authn.INIRealm(f)
+	ini, err := authn.INIRealm(f, hasher)
 	if err != nil {
 		errs = append(errs, err)
 	}
@@ -125,10 +130,7 @@ func outsideRealm(f *secini.File, ob *secini.Object, class string, o Options) (a
 	c := realm.Config{Name: ob.Name, Kind: class, Properties: map[string]realm.Property{}}
 	r := authn.Realm{Name: ob.Name, Kind: class}
 	for _, p := range ob.Props {
-		text, err := f.Text(p.Value)
-		if err != nil {
-			return r, err
-		}
+		text := p.Value.Text()
 		if p.Name == "timeout" { // ours: every outside call has a deadline
 			ms, err := strconv.Atoi(text)
 			if err != nil || ms < 1 || ms > 60_000 {
@@ -146,6 +148,7 @@ func outsideRealm(f *secini.File, ob *secini.Object, class string, o Options) (a
 			continue
 		}
 		prop := realm.Property{Value: text, Origin: fmt.Sprintf("%s:%d", f.Name, p.Value.Line)}
+		var err error
 		if prop.List, err = f.List(p.Value); err != nil {
 			return r, err
 		}

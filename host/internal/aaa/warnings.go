@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/host/internal/aaa/idm"
 	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/aaa/rules"
@@ -56,6 +57,7 @@ func Warnings(o Options) []*secini.Error {
 	}
 	w.open()
 	w.groups()
+	authn.INIWarnings(f, w.warn)
 	slices.SortStableFunc(w.out, func(a, b *secini.Error) int { return a.Line - b.Line })
 	return w.out
 }

@@ -1,9 +1,12 @@
 package home
 
 import (
+	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -26,12 +29,36 @@ func (c *Config) check(dir Dir, fault func(key, format string, args ...any)) {
 			fault("aaa.trustedOrigins", "%q is not an origin; write scheme and host only, such as https://ctl.example.org", o)
 		}
 	}
+	for _, n := range c.Listeners.Names {
+		if !hostName.MatchString(n) {
+			fault("listeners.names", "%q is not the name of a host; write it without scheme and port, such as ctl.example.org, or *.example.org for all below", n)
+		}
+	}
+	for _, p := range c.Listeners.Proxies {
+		if _, err := ParsePrefix(p); err != nil {
+			fault("listeners.proxies", "%v", err)
+		}
+	}
 	if t := c.AAA.Throttle; t.MaxDelay < t.Delay {
 		fault("aaa.throttle.maxDelay", "%v is not between %v and %v", t.MaxDelay, t.Delay, time.Minute)
 	}
 	if s := c.Supervisor; s.MaxBackoff < s.Backoff {
 		fault("supervisor.maxBackoff", "%v is not between %v and %v", s.MaxBackoff, s.Backoff, time.Hour)
 	}
+}
+
+var hostName = regexp.MustCompile(`^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$`)
+
+// ParsePrefix reads an address or a network.
+func ParsePrefix(text string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
+		return netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return p, fmt.Errorf("%q is neither an address nor a network such as 10.0.0.0/8", text)
+	}
+	return p.Masked(), nil
 }
 
 // checkFile checks that the file which a setting names is there; empty = it names none.

@@ -32,6 +32,9 @@ type Listeners struct {
 	HTTPS Address `json:"https"`
 	SSH   Address `json:"ssh"`
 	Admin Address `json:"admin"`
+
+	Names   []string `json:"names"`   // by which browsers may ask for this controller
+	Proxies []string `json:"proxies"` // addresses of reverse proxies that end TLS
 }
 
 // TLS is the certificate of the https listener; both empty = the controller keystore.

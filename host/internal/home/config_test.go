@@ -44,6 +44,7 @@ func TestDocumentedDefaultsAreTheDefaults(t *testing.T) {
 		t.Fatal(ps)
 	}
 	want := Default()
+	want.Listeners.Names, want.Listeners.Proxies = []string{}, []string{}
 	want.Datastore.Etcd.Endpoints, want.Features.Boot, want.AAA.RealmKinds, want.AAA.TrustedOrigins, want.Console.Directories, want.Log.Levels = []string{}, []string{}, []string{}, []string{}, []string{}, map[string]string{}
 	if diff := cmp.Diff(want, l.Config); diff != "" {
 		t.Fatal(diff)

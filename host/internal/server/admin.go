@@ -61,6 +61,7 @@ func (s *Server) adminHandler() http.Handler {
 	reg.MustRegister(s.http.seconds, s.storeMetrics.seconds, s.storeMetrics.errors, s.storeMetrics.back,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ctl_http_requests_in_flight", Help: "HTTP requests that are worked on; limits.inFlight is the most."},
 			func() float64 { return float64(s.inFlight.Load()) }))
+	reg.MustRegister(hostMetric(s.browsers))
 	reg.MustRegister(roomMetrics(s.home)...)
 	reg.MustRegister(s.disks)
 	reg.MustRegister(auditMetrics(s.audit)...)

@@ -30,7 +30,16 @@ type certificates struct {
 	shown   expiring // what HTTPS shows, if it is not the controller keystore
 }
 
-type expiring interface{ Expires() time.Time }
+type expiring interface {
+	Expires() time.Time
+	Covers(host string) bool
+}
+
+// covers reports whether the certificate that clients see is for a name.
+func (c *certificates) covers(host string) bool {
+	shown := c.expiring()
+	return shown != nil && shown.Covers(host)
+}
 
 // expiring is the certificate that clients see, nil without a certificate.
 func (c *certificates) expiring() expiring {

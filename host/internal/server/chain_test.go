@@ -106,7 +106,7 @@ func chain(b *testing.B, ini string) chained {
 	s.restconf = restconf.New(restconf.Options{Catalog: s.catalog, Store: store, Readable: aaa.Readable, Still: aaa.Still})
 	s.router = newRouter(s.hostRoutes, s.pluginRoutes)
 	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{Path: "/repoinfo"}}}})
-	front, err := s.front(nil, home.Limits{Body: 4 << 20, InFlight: 1024}, s.log)
+	front, err := s.front(home.Config{Limits: home.Limits{Body: 4 << 20, InFlight: 1024}}, s.log)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 	s.console, err = sshserver.New(sshserver.Config{
 		Shell: s.shell, Own: own, Histories: history.New(s.home.Data("history"), s.loaded.Console.History), HostKeyFile: s.home.Data("ssh_host_key"),
 		InitScript: s.home.Etc("shell.init.script"), Greeting: "ctl " + version + ": help lists the commands, Tab completes, Ctrl-D leaves.",
-		Log: log, Login: s.aaa.Console(), KeysDir: s.home.Etc("authorized_keys"), Files: files.New(string(s.home), s.loaded.Console.Directories), Idle: s.loaded.Console.IdleTimeout,
+		Log: log, Login: s.aaa.Console(), Files: files.New(string(s.home), s.loaded.Console.Directories), Idle: s.loaded.Console.IdleTimeout,
 	})
 	if err != nil {
 		return err

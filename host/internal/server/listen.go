@@ -89,11 +89,12 @@ func (l *listener) shutdown(ctx context.Context) {
 }
 
 // front is what all requests go through to the router, access control among it.
-func (s *Server) front(trusted []string, limits home.Limits, log *slog.Logger) (http.Handler, error) {
-	checked, err := crossOrigin(s.aaa.Filter(s.reading(s.router)), trusted)
-	if err != nil {
+func (s *Server) front(c home.Config, log *slog.Logger) (http.Handler, error) {
+	var err error
+	if s.browsers, err = newBrowsers(c, s.certs.covers, log); err != nil {
 		return nil, err
 	}
+	limits, checked := c.Limits, s.browsers.handler(s.aaa.Filter(s.reading(s.router)))
 	return outermost(s.http.handler(checked, s.router.subtreeOf), s.ids, int64(limits.Body), &s.inFlight, limits.InFlight, log), nil
 }
 
@@ -102,7 +103,7 @@ func (s *Server) front(trusted []string, limits home.Limits, log *slog.Logger) (
 func (s *Server) openListeners(ctx context.Context) error {
 	c := s.loaded.Config
 	log := s.registry.Logger("org.ctl.server")
-	front, err := s.front(c.AAA.TrustedOrigins, c.Limits, log)
+	front, err := s.front(c, log)
 	if err != nil {
 		return err
 	}

@@ -154,6 +154,12 @@ func auditMetrics(of *logs.Audit) []prometheus.Collector {
 	return out
 }
 
+// hostMetric counts what asked for a name that is not known to be this controller's.
+func hostMetric(of *browsers) prometheus.Collector {
+	return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "ctl_http_unknown_host_total",
+		Help: "Requests whose Host header is no name of this controller (listeners.names); those of browsers were refused."}, func() float64 { return float64(of.unknown.Load()) })
+}
+
 // subtreeOf is the first segment of a path where the controller or a plugin serves something below it, of RESTCONF the
 // first two, else "other".
 func (r *router) subtreeOf(path string) string {

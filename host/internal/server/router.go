@@ -111,7 +111,7 @@ func (s *Server) hostRoutes(m *mux.Router) {
 	exact(m, "/", pages)
 	subtree(m, "/login", pages)
 	exact(m, "/web/events", s.restconf.Merged(s.mayRead))
-	for _, p := range []string{"/web/login", "/web/logout", "/web/me", "/web/sessions"} {
+	for _, p := range []string{"/web/login", "/web/logout", "/web/me", "/web/sessions", "/web/keys"} {
 		subtree(m, p, s.aaa.Handler())
 	}
 	for _, p := range web.Paths {

@@ -69,6 +69,7 @@ type Server struct {
 	aaa         *aaa.AAA
 	restconf    *restconf.Handler
 	router      *router
+	browsers    *browsers
 	console     *sshserver.Server
 	shell       *engine.Shell
 	invoker     invoker
@@ -229,7 +230,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 		Throttle:       throttle.Settings{UserFree: c.Throttle.After, FirstDelay: c.Throttle.Delay, MaxDelay: c.Throttle.MaxDelay, Forget: c.Throttle.Forget},
 		LoginCache:     outsideLogins(c.LoginCache),
 		Sessions:       idm.Sessions{Idle: c.Session.Idle, Life: c.Session.Life, Plain: c.Session.PlainHTTP}, Page: web.Refusal, Deleted: web.Forget,
-		Realms: realms{s}, RealmKinds: c.RealmKinds, Names: s.otherNames, Routes: s.otherRoutes,
+		Realms: realms{s}, RealmKinds: c.RealmKinds, Names: s.otherNames, Routes: s.otherRoutes, KeysDir: s.home.Etc("authorized_keys"),
 		Logger:    s.logger,
 		RequestID: requestID, Waiting: s.inFlight.waiting, Denied: s.deniedRequest,
 	})

@@ -3,10 +3,14 @@ import { useState } from 'preact/hooks';
 import { askMe, faultOf, loggedOut, send } from './core/api';
 import { Field } from './core/ui';
 
-/** next is where a login leads to: a path of this page, nothing foreign. */
+/** next is where a login leads to: path and query of this origin, whole, since a path may begin with two slashes. */
 function next(): string {
-  const p = new URLSearchParams(location.search).get('next') ?? '/';
-  return (/^\/(?![/\\])/.test(p) ? p : '/') + location.hash;
+  let to = '/';
+  try {
+    const u = new URL(new URLSearchParams(location.search).get('next') ?? '/', location.origin);
+    if (u.protocol === location.protocol && u.host === location.host) to = u.pathname + u.search;
+  } catch { /* no URL */ }
+  return location.origin + to + location.hash;
 }
 
 export function LoginForm({ done }: { done: () => void }) {

@@ -312,7 +312,7 @@ func TestINIUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := authn.INIRealm(f)
+	r, err := authn.INIRealm(f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,6 +323,50 @@ func TestINIUsers(t *testing.T) {
 		res, err := r.Authenticate(ctx, realm.Credentials{User: c.user, Domain: c.domain, Password: c.password})
 		if err != nil || res.Outcome != c.want || c.want == realm.Authenticated && strings.Join(res.Roles, ",") != "staff,ops" {
 			t.Errorf("%+v: %+v, %v", c, res, err)
+		}
+	}
+}
+
+// The argon2 hash has commas between its parameters, which also part the roles.
+func TestINIUsersWithHashes(t *testing.T) {
+	const sha = "$shiro1$SHA-256$1000$MDEyMzQ1Njc4OWFiY2RlZg==$JeXw7KpJkabgk+WPNgbJWQ3oUJPrwb1FDLpKVbLy/04="
+	const argon = "$shiro2$argon2id$v=19$m=4096,t=3,p=4$MTIzNDU2Nzg5MDEyMzQ1Ng$bjcHqfb0LPHyS13eVaNcBga9LF12I3k34H5ULt2gyoI"
+	f, err := secini.Parse("sec.ini", []byte("[users]\nlab = "+sha+", staff, ops\nbare = "+argon+", staff, ops\nquoted = \""+argon+"\", staff, ops\nplain = adm\\in\\\\pw, staff, ops\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := password.New(password.Params{MemoryKiB: 64, Time: 1, Threads: 1}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := authn.INIRealm(f, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ user, right, wrong string }{
+		{"lab", "p:w\u00fc", sha}, {"bare", "secret#shiro,password;Jo8opech", argon}, {"quoted", "secret#shiro,password;Jo8opech", argon},
+		{"plain", `adm\in\\pw`, `adm\in\pw`}, {"nobody", "", sha},
+	} {
+		res, err := r.Authenticate(ctx, realm.Credentials{User: c.user, Password: c.wrong})
+		if err != nil || res.Outcome != realm.Unknown {
+			t.Errorf("%s with what is written in the file: %+v, %v", c.user, res, err)
+		}
+		if c.right == "" {
+			continue
+		}
+		res, err = r.Authenticate(ctx, realm.Credentials{User: c.user, Password: c.right})
+		if err != nil || res.Outcome != realm.Authenticated || strings.Join(res.Roles, ",") != "staff,ops" {
+			t.Errorf("%s: %+v, %v", c.user, res, err)
+		}
+	}
+	bad, err := secini.Parse("sec.ini", []byte("[users]\na = $6$salt$hash, x\nb = {SSHA}AAAA\nc =\nd = good\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = authn.INIRealm(bad, h)
+	for _, want := range []string{`sec.ini:2: user "a": the form $6$`, `sec.ini:3: user "b": `, `sec.ini:4: user "c" has no password`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
 		}
 	}
 }

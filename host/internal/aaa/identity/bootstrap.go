@@ -65,7 +65,7 @@ func (s *Service) Bootstrap(ctx context.Context, f First) (bool, error) {
 			put(roleKey(SDN, UserRole), roleRecord{"may use what no rule keeps for others"}),
 		}
 		for _, u := range users {
-			ops = append(ops, put(userKey(SDN, u.name), userRecord{Profile: Profile{Description: u.name + " user"}, Enabled: true, Epoch: rand.Text(), Hash: u.hash, Changed: s.now(), First: u.random}))
+			ops = append(ops, put(userKey(SDN, u.name), userRecord{Profile: Profile{Description: u.name + " user"}, Enabled: true, Epoch: rand.Text(), Hash: u.hash, Changed: s.now(), Created: s.o.Now().UTC(), First: u.random}))
 		}
 		for _, g := range []grantKeys{
 			{SDN, "admin", SDN, AdminRole, SDN}, {SDN, "admin", SDN, UserRole, SDN}, {SDN, "user", SDN, UserRole, SDN},

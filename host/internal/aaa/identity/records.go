@@ -19,6 +19,7 @@ import (
 //	grant/UDOMAIN/UNAME/RDOMAIN/RNAME/DOMAIN         by user: the grant itself
 //	granted/RDOMAIN/RNAME/UDOMAIN/UNAME/DOMAIN       the same by role
 //	within/DOMAIN/UDOMAIN/UNAME/RDOMAIN/RNAME        the same by domain
+//	key/DOMAIN/NAME/FINGERPRINT                      keyRecord
 //	guard                                            rewritten by every transaction
 const (
 	namespace = "aaa-identity"
@@ -33,6 +34,8 @@ type userRecord struct {
 
 	Changed time.Time `json:"changed,omitzero"` // the password
 	First   bool      `json:"first,omitempty"`  // the password was made at random
+
+	Created time.Time `json:"created,omitzero"` // zero of users of earlier releases
 }
 
 type roleRecord struct {

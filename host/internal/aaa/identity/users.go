@@ -54,7 +54,7 @@ func (s *Service) CreateUser(ctx context.Context, u User, password string) error
 	if err := s.checkPassword(password); err != nil {
 		return err
 	}
-	record := userRecord{Profile: u.Profile, Enabled: u.Enabled, Epoch: rand.Text(), Changed: s.now()}
+	record := userRecord{Profile: u.Profile, Enabled: u.Enabled, Epoch: rand.Text(), Changed: s.now(), Created: s.o.Now().UTC()}
 	if err := s.read(ctx, func(v view) error { return v.mayCreate(u) }); err != nil {
 		return err // before the costly hash
 	}
@@ -199,7 +199,7 @@ func (s *Service) removeUser(v view, domain, name string) ([]datastore.Op, error
 	for _, g := range grants {
 		ops = append(ops, g.remove()...)
 	}
-	return append(ops, remove(userKey(domain, name))), err
+	return append(ops, datastore.DeletePrefix(namespace, keyPrefix(domain, name)), remove(userKey(domain, name))), err
 }
 
 func (s *Service) dependents(v view, id string) ([]datastore.Op, error) {

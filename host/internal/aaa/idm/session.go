@@ -73,6 +73,13 @@ func (h *handler) as(ctx context.Context, who token.Holder) context.Context {
 	return caller.With(ctx, c)
 }
 
+// asLogin is as of a login.
+func (h *handler) asLogin(ctx context.Context, l *authn.Login) context.Context {
+	c, _ := caller.From(ctx)
+	c.User, c.Domain, c.Roles = l.User, l.Domain, l.Roles
+	return caller.With(ctx, c)
+}
+
 func (h *handler) refusedLogin(w http.ResponseWriter, r *http.Request, err error) {
 	var slow *throttle.BlockedError
 	var silent *authn.UnavailableError
@@ -183,7 +190,7 @@ func (h *handler) endSession(w http.ResponseWriter, r *http.Request, id []string
 		err = fault.New(fault.NotFound, "you have no session of this id")
 	}
 	if err == nil {
-		h.Change(r.Context(), "end session", whose)
+		h.Change(h.asLogin(r.Context(), l), "end session", whose)
 	}
 	return http.StatusNoContent, nil, err
 }

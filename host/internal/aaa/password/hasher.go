@@ -8,12 +8,10 @@ package password
 import (
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
 	"net/netip"
 	"runtime"
-	"strings"
 
 	"golang.org/x/crypto/argon2"
 )
@@ -92,20 +90,20 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 		h.params.MemoryKiB, h.params.Time, h.params.Threads, b64.EncodeToString(salt), b64.EncodeToString(key)), nil
 }
 
-// Verify compares a password with an encoded hash. Outdated reports that the hash
-// is right but should be made again, with the parameters of today.
+// Verify reports whether a password is that of a stored form, and whether the form should be replaced by that of Hash.
 func (h *Hasher) Verify(ctx context.Context, password, encoded string) (ok, outdated bool, err error) {
-	p, salt, want, err := decode(encoded)
+	stored, err := ParseStored(encoded)
 	if err != nil {
 		return false, false, err
 	}
-	var got []byte
-	if err := h.run(ctx, func() {
-		got = argon2.IDKey([]byte(password), salt, p.Time, p.MemoryKiB, p.Threads, uint32(len(want)))
-	}); err != nil {
-		return false, false, err
-	}
-	return subtle.ConstantTimeCompare(got, want) == 1, p != h.params, nil
+	ok, err = h.Matches(ctx, password, stored)
+	return ok, err == nil && stored.argon2 != h.params, err
+}
+
+// Matches reports whether a password is that of a stored form, once it is this login's turn to compute.
+func (h *Hasher) Matches(ctx context.Context, password string, stored Stored) (ok bool, err error) {
+	err = h.run(ctx, func() { ok = stored.matches(password) })
+	return ok, err
 }
 
 // Waste does the work of a Verify for a user who does not exist, so that the
@@ -113,28 +111,4 @@ func (h *Hasher) Verify(ctx context.Context, password, encoded string) (ok, outd
 func (h *Hasher) Waste(ctx context.Context, password string) error {
 	_, _, err := h.Verify(ctx, password, h.decoy)
 	return err
-}
-
-func decode(encoded string) (Params, []byte, []byte, error) {
-	var p Params
-	fields := strings.Split(encoded, "$")
-	bad := fmt.Errorf("the stored password hash is damaged")
-	if len(fields) != 6 || fields[1] != "argon2id" || fields[2] != fmt.Sprintf("v=%d", argon2.Version) {
-		return p, nil, nil, bad
-	}
-	if _, err := fmt.Sscanf(fields[3], "m=%d,t=%d,p=%d", &p.MemoryKiB, &p.Time, &p.Threads); err != nil {
-		return p, nil, nil, bad
-	}
-	if err := p.check(); err != nil {
-		return p, nil, nil, err
-	}
-	salt, err := base64.RawStdEncoding.DecodeString(fields[4])
-	if err != nil {
-		return p, nil, nil, bad
-	}
-	key, err := base64.RawStdEncoding.DecodeString(fields[5])
-	if err != nil || len(key) < 16 || len(key) > 128 {
-		return p, nil, nil, bad
-	}
-	return p, salt, key, nil
 }

@@ -37,25 +37,29 @@ type logicalLine struct {
 	at   int // number of its first physical line
 }
 
-// logicalLines drops blanks and comments and joins lines that end in a backslash.
+// logicalLines drops blank lines and comments, also those between continued lines, and joins lines that end in a
+// backslash, which is all that is removed.
 func logicalLines(text string) []logicalLine {
 	var out []logicalLine
 	joining := false
 	for i, l := range strings.Split(text, "\n") {
 		l = strings.TrimSpace(l)
+		if l == "" || l[0] == '#' || l[0] == ';' {
+			continue
+		}
 		more := continued(l)
 		if more {
-			l = strings.TrimSpace(l[:len(l)-1])
+			l = l[:len(l)-1]
 		}
-		switch {
-		case joining:
+		if joining {
 			out[len(out)-1].text += l
-		case l == "" && !more, strings.HasPrefix(l, "#"), strings.HasPrefix(l, ";"):
-			continue // a comment is never continued
-		default:
+		} else {
 			out = append(out, logicalLine{l, i + 1})
 		}
 		joining = more
+	}
+	for i := range out {
+		out[i].text = strings.TrimSpace(out[i].text)
 	}
 	return out
 }
@@ -104,10 +108,40 @@ func (p *parser) line(l logicalLine) error {
 	return p.entry(key, Value{Raw: value, Line: l.at})
 }
 
-// split cuts a line at its equals sign. A url pattern may hold equals signs of
-// list keys, so [urls] is cut at the last one outside brackets.
+// split cuts a line where the name ends: at an equals sign, a colon or a blank that no backslash is before. A url
+// pattern may hold all of them, so that [urls] is cut elsewhere.
 func (p *parser) split(text string) (key, value string, ok bool) {
-	at, depth := -1, 0
+	at := separator(text)
+	if p.section == "urls" {
+		at = urlSeparator(text)
+	}
+	if at < 0 {
+		return "", "", false
+	}
+	value = strings.TrimLeft(text[at:], "=: \t")
+	if p.section == "urls" {
+		value = strings.TrimSpace(text[at+1:])
+	}
+	return unescapeKey(strings.TrimSpace(text[:at])), value, true
+}
+
+// separator is where the name of a line ends, as Shiro reads it.
+func separator(text string) int {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '=', ':', ' ', '\t':
+			return i
+		}
+	}
+	return -1
+}
+
+// urlSeparator is where the pattern of a rule ends: at the last equals sign outside brackets, which list keys have,
+// too; without one at a colon that a blank is before or after; without that at the first blank.
+func urlSeparator(text string) int {
+	equals, colon, blank, depth := -1, -1, -1, 0
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\\':
@@ -116,36 +150,25 @@ func (p *parser) split(text string) (key, value string, ok bool) {
 			depth++
 		case c == ']':
 			depth--
-		case c == '=' && (p.section != "urls" || depth <= 0):
-			at = i
+		case depth > 0:
+		case c == '=':
+			equals = i
+		case c == ':' && i > 0 && (isBlank(text[i-1]) || i+1 < len(text) && isBlank(text[i+1])):
+			colon = i
+		case isBlank(c) && blank < 0:
+			blank = i
 		}
-		if at >= 0 && p.section != "urls" {
-			break
-		}
 	}
-	if colon := p.colon(text); at < 0 || colon >= 0 && colon < at {
-		at = colon // name : value, which INI files may have, too
+	switch {
+	case equals >= 0:
+		return equals
+	case colon >= 0:
+		return colon
 	}
-	if at < 0 {
-		return "", "", false
-	}
-	return unescapeKey(strings.TrimSpace(text[:at])), strings.TrimSpace(text[at+1:]), true
+	return blank
 }
 
-// colon is where a colon parts name and value: in [urls], whose patterns hold colons, the last one
-// between blanks when there is no equals sign, elsewhere the first one after a blank.
-func (p *parser) colon(text string) int {
-	if p.section != "urls" {
-		if i := strings.Index(text, " :"); i >= 0 {
-			return i + 1
-		}
-		return -1
-	}
-	if i := strings.LastIndex(text, " : "); i >= 0 && !strings.Contains(text, "=") {
-		return i + 1
-	}
-	return -1
-}
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 func unescapeKey(s string) string {
 	return strings.NewReplacer(`\=`, "=", `\:`, ":", `\ `, " ", `\\`, `\`).Replace(s)
@@ -183,10 +206,7 @@ func (p *parser) object(key string, v Value) error {
 		o.Props = append(o.Props, Prop{prop, v})
 		return nil
 	}
-	class, err := p.file.Text(v)
-	if err != nil {
-		return err
-	}
+	class := v.Text()
 	if class == "" {
 		return p.file.Errorf(v.Line, "%q has no class; write `%s = <class>`", name, name)
 	}
@@ -238,8 +258,6 @@ func closing(s string) int {
 	quoted := false
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
-		case '\\':
-			i++
 		case '"':
 			quoted = !quoted
 		case ']':

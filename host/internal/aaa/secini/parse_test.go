@@ -51,8 +51,8 @@ func TestSample(t *testing.T) {
 		t.Errorf("ldapRealm is %+v", l)
 	}
 	dn, _ := l.Prop("userDnTemplate")
-	if text, err := f.Text(dn); text != "uid={0},ou=People,dc=lab,dc=test" || err != nil {
-		t.Errorf("template %q, %v", text, err)
+	if text := dn.Text(); text != "uid={0},ou=People,dc=lab,dc=test" {
+		t.Errorf("template %q", text)
 	}
 	m, _ := l.Prop("groupRolesMap")
 	pairs, err := f.Map(m)
@@ -109,7 +109,7 @@ func TestValues(t *testing.T) {
 	if _, err := f.Map(prop("bad")); err == nil {
 		t.Error("k:v:w was taken for a pair")
 	}
-	if got, _ := f.Text(prop("text")); got != "quoted, text" {
+	if got := prop("text").Text(); got != "quoted, text" {
 		t.Errorf("text %q", got)
 	}
 	if got, err := f.List(prop("empty")); len(got) != 0 || err != nil {
@@ -117,6 +117,62 @@ func TestValues(t *testing.T) {
 	}
 	if _, err := f.Refs(prop("text")); err == nil {
 		t.Error("a text was taken for a reference")
+	}
+}
+
+// Values are read as Shiro 1.6 and later read them: a backslash is a character, but before a dollar at the beginning.
+func TestValuesAsShiroReadsThem(t *testing.T) {
+	for line, want := range map[string]string{
+		`a.b = adm\in\\pw`:                `adm\in\\pw`,
+		`a.b = cn=x\,y,dc=z`:              `cn=x\,y,dc=z`,
+		`a.b = \$dollar`:                  `$dollar`,
+		`a.b = x\$y\:z\"w`:                `x\$y\:z\"w`,
+		`a.b = one"quote`:                 `one"quote`,
+		`a.b = "in quotes"`:               `in quotes`,
+		`a.b = "a ""word"" in quotes"`:    `a "word" in quotes`,
+		`a.b: colon`:                      `colon`,
+		`a.b : colon`:                     `colon`,
+		`a.b:colon`:                       `colon`,
+		`a.b blank`:                       `blank`,
+		"a.b\ttab":                        `tab`,
+		`a.b equals = inside`:             `equals = inside`,
+		`a.b = ldap://h:389`:              `ldap://h:389`,
+		`a.b ldap://h:389`:                `ldap://h:389`,
+		`a.b == : x`:                      `x`,
+		"a.b = one \\\n# comment\n\n two": `one two`,
+		`a.b = ends in two\\`:             `ends in two\\`,
+	} {
+		v, ok := parse(t, "[main]\na = X\n"+line+"\n").Object("a").Prop("b")
+		if !ok || v.Text() != want {
+			t.Errorf("%s: %q, want %q", line, v.Text(), want)
+		}
+	}
+	f := parse(t, "[main]\na = X\na.list = \\$a, x\\y, p\"q, \"r, s\"\n[users]\nu: \\$p\\w, r\n")
+	v, _ := f.Object("a").Prop("list")
+	if got, err := f.List(v); err != nil || cmp.Diff([]string{"$a", `x\y`, "pq, r", `s"`}, got) != "" {
+		t.Errorf("list %q, %v", got, err)
+	}
+	if got, err := f.Words(f.Users[0].Value); err != nil || cmp.Diff([]string{`\$p\w`, "r"}, got) != "" {
+		t.Errorf("words %q, %v", got, err)
+	}
+}
+
+func TestURLsAreCutBehindTheirPattern(t *testing.T) {
+	for line, want := range map[string]string{
+		"/a/** = anon":             "/a/**",
+		"/a/**=anon":               "/a/**",
+		"/a/** : anon":             "/a/**",
+		"/a/**: anon":              "/a/**",
+		"/a/** anon":               "/a/**",
+		"/a/**\tanon":              "/a/**",
+		"/x:y/l=1 = anon":          "/x:y/l=1",
+		"/x:y/** anon":             "/x:y/**",
+		"/x:y/** roles[a=b]":       "/x:y/**",
+		"/x:y/** = roles[\"a=b\"]": "/x:y/**",
+	} {
+		if f := parse(t, "[urls]\n"+line+"\n"); f.URLs[0].Pattern != want {
+			t.Errorf("%s: pattern %q, want %q", line, f.URLs[0].Pattern, want)
+		}
 	}
 }
 

@@ -11,16 +11,14 @@ type Value struct {
 // Pair is one entry of a map value.
 type Pair struct{ Key, Value string }
 
-// Text returns the value as one string, without the quotes around it.
-func (f *File) Text(v Value) (string, error) {
-	if !strings.Contains(v.Raw, `"`) {
-		return unescape(v.Raw), nil
+// Text returns the value as one string, without the quotes around it. A backslash is a character like any other, but
+// before a dollar at the beginning, which then begins no reference.
+func (v Value) Text() string {
+	text := v.Raw
+	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' {
+		text = strings.ReplaceAll(text[1:n-1], `""`, `"`)
 	}
-	parts, err := f.cut(v, 0)
-	if err != nil {
-		return "", err
-	}
-	return parts[0], nil
+	return unescape(text)
 }
 
 // List splits the value at commas outside quotes.
@@ -71,10 +69,16 @@ func (f *File) Refs(v Value) ([]string, error) {
 func (f *File) cut(v Value, sep byte) ([]string, error) {
 	parts, err := f.pieces(v, sep)
 	for i, p := range parts {
-		if len(p) >= 2 && p[0] == '"' && p[len(p)-1] == '"' {
-			p = p[1 : len(p)-1]
-		}
-		parts[i] = unescape(p)
+		parts[i] = unescape(unquote(p))
+	}
+	return parts, err
+}
+
+// Words splits the value at commas outside quotes and removes the quotes, and nothing else: values of [users].
+func (f *File) Words(v Value) ([]string, error) {
+	parts, err := f.pieces(v, ',')
+	for i, p := range parts {
+		parts[i] = unquote(p)
 	}
 	return parts, err
 }
@@ -85,11 +89,9 @@ func (f *File) pieces(v Value, sep byte) ([]string, error) {
 	quoted, start := false, 0
 	for i := 0; i < len(v.Raw); i++ {
 		switch c := v.Raw[i]; {
-		case c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case c == sep && sep != 0 && !quoted:
+		case c == '"' && (quoted || opens(v.Raw, start, i)):
+			quoted = !quoted // a doubled one changes nothing
+		case c == sep && !quoted:
 			out = append(out, strings.TrimSpace(v.Raw[start:i]))
 			start = i + 1
 		}
@@ -100,8 +102,38 @@ func (f *File) pieces(v Value, sep byte) ([]string, error) {
 	return append(out, strings.TrimSpace(v.Raw[start:])), nil
 }
 
+// opens reports whether the quote at i begins a quotation: one inside a word that nothing closes is a character.
+func opens(s string, start, i int) bool {
+	return strings.TrimSpace(s[start:i]) == "" || strings.Contains(s[i+1:], `"`)
+}
+
+// unquote removes quotes; a doubled one inside quotes is one.
+func unquote(s string) string {
+	if !strings.Contains(s, `"`) {
+		return s
+	}
+	var out strings.Builder
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] != '"', !quoted && !opens(s, 0, i):
+			out.WriteByte(s[i])
+		case quoted && i+1 < len(s) && s[i+1] == '"':
+			out.WriteByte('"')
+			i++
+		default:
+			quoted = !quoted
+		}
+	}
+	return out.String()
+}
+
+// unescape removes the backslash before a dollar that begins no reference.
 func unescape(s string) string {
-	return strings.NewReplacer(`\"`, `"`, `\$`, `$`, `\,`, `,`, `\:`, `:`, `\\`, `\`).Replace(s)
+	if strings.HasPrefix(s, `\$`) {
+		return s[1:]
+	}
+	return s
 }
 
 // IniRealm is the realm of [users], which needs no line in [main].
@@ -122,7 +154,7 @@ func (f *File) checkRefs() []error {
 			}
 			for _, item := range items {
 				name, ok := strings.CutPrefix(strings.Trim(item, `"`), "$") // not of \$, a literal dollar
-				if ok && name != IniRealm && f.Object(unescape(name)) == nil {
+				if ok && name != IniRealm && f.Object(name) == nil {
 					errs = append(errs, f.Unknown(p.Value.Line, "object", name, known))
 				}
 			}

@@ -1,12 +1,15 @@
 package consoletest
 
 import (
+	"bytes"
 	"context"
 	"crypto/subtle"
 	"errors"
 	"log/slog"
 	"path/filepath"
 	"sync"
+
+	"golang.org/x/crypto/ssh"
 
 	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/host/internal/console/files"
@@ -20,11 +23,12 @@ import (
 type Users struct {
 	mu    sync.Mutex
 	roles map[string][]string
+	keys  map[string]ssh.PublicKey
 }
 
 // NewUsers knows admin, of role admin, and user, of role user.
 func NewUsers() *Users {
-	return &Users{roles: map[string][]string{"admin": {"admin"}, "user": {"user"}}}
+	return &Users{roles: map[string][]string{"admin": {"admin"}, "user": {"user"}}, keys: map[string]ssh.PublicKey{}}
 }
 
 // Remove takes a user away.
@@ -40,6 +44,24 @@ func (u *Users) Password(ctx context.Context, user, password, _ string) (caller.
 		return caller.Caller{}, errors.New("wrong password")
 	}
 	return u.Current(ctx, user)
+}
+
+// Key implements sshserver.Login: a user's key is the one that Trust was called with.
+func (u *Users) Key(ctx context.Context, user string, key ssh.PublicKey, _ string) (caller.Caller, error) {
+	u.mu.Lock()
+	trusted := u.keys[user]
+	u.mu.Unlock()
+	if trusted == nil || !bytes.Equal(trusted.Marshal(), key.Marshal()) {
+		return caller.Caller{}, errors.New("the key is not one of the user's")
+	}
+	return u.Current(ctx, user)
+}
+
+// Trust gives a user the only key to log in with; nil = none.
+func (u *Users) Trust(user string, key ssh.PublicKey) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.keys[user] = key
 }
 
 // Current implements sshserver.Login.
@@ -74,8 +96,8 @@ func New(home string, log *slog.Logger, change func(*sshserver.Config)) (*Consol
 	shell := engine.New(engine.Config{Sources: []engine.Source{c.Commands.Commands, engine.Static(tables.SystemCommands(tables.System{Shutdown: func() { c.Shutdown() }}))}, Log: log, Audit: c.audit, NewRequestID: func() string { return "r1" }})
 	cfg := sshserver.Config{
 		Shell: shell, Histories: c.Histories, Login: c.Users, Log: log,
-		HostKeyFile: filepath.Join(home, "data", "ssh_host_key"), KeysDir: filepath.Join(home, "etc", "authorized_keys"),
-		InitScript: filepath.Join(home, "etc", "shell.init.script"), Files: files.New(home, nil),
+		HostKeyFile: filepath.Join(home, "data", "ssh_host_key"),
+		InitScript:  filepath.Join(home, "etc", "shell.init.script"), Files: files.New(home, nil),
 	}
 	if change != nil {
 		change(&cfg)

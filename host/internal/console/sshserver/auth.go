@@ -1,7 +1,6 @@
 package sshserver
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -11,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/crypto/ssh"
@@ -22,11 +20,11 @@ import (
 
 var errRefused = errors.New("the login is refused")
 
-// maxKeysFile bounds what is read of an authorized_keys file, in bytes.
-const maxKeysFile = 1 << 20
-
 // callerKey finds the caller in the permissions of a connection.
 type callerKey struct{}
+
+// keyKey finds the key that a connection was made with, if it was by a key.
+type keyKey struct{}
 
 // remoteConfig is how users prove who they are on a connection that ends with ctx;
 // loggedIn is called before the answer that they are known.
@@ -44,6 +42,19 @@ func (s *Server) remoteConfig(ctx context.Context, loggedIn func() bool) *ssh.Se
 			}
 			return s.admit(who)
 		},
+		PublicKeyCallback: func(meta ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
+			ctx, cancel := context.WithTimeout(ctx, s.cfg.LoginTime)
+			defer cancel()
+			who, err := s.cfg.Login.Key(ctx, userName(meta.User()), key, meta.RemoteAddr().String())
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", errRefused, err)
+			}
+			permissions, err := s.admit(who)
+			if err == nil {
+				permissions.ExtraData[keyKey{}] = key
+			}
+			return permissions, err
+		},
 		AuthLogCallback: func(meta ssh.ConnMetadata, method string, err error) {
 			if method == "none" {
 				return
@@ -55,21 +66,6 @@ func (s *Server) remoteConfig(ctx context.Context, loggedIn func() bool) *ssh.Se
 			loggedIn()
 			s.cfg.Log.Info("ssh login", "user", meta.User(), "address", meta.RemoteAddr().String(), "method", method)
 		},
-	}
-	if s.cfg.KeysDir != "" {
-		cfg.PublicKeyCallback = func(meta ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
-			user := userName(meta.User())
-			if err := authorized(s.cfg.KeysDir, user, key); err != nil {
-				return nil, err
-			}
-			ctx, cancel := context.WithTimeout(ctx, s.cfg.LoginTime)
-			defer cancel()
-			who, err := s.cfg.Login.Current(ctx, user)
-			if err != nil {
-				return nil, fmt.Errorf("%w: %w", errRefused, err)
-			}
-			return s.admit(who)
-		}
 	}
 	cfg.AddHostKey(s.hostKey)
 	return cfg
@@ -83,45 +79,6 @@ func (s *Server) admit(who caller.Caller) (*ssh.Permissions, error) {
 		return nil, fmt.Errorf("%w: %s does not have the role %s", errRefused, who.User, adminRole)
 	}
 	return &ssh.Permissions{ExtraData: map[any]any{callerKey{}: who}}, nil
-}
-
-// authorized looks a key up in the user's file. A file that others than its owner
-// may write gives no access.
-func authorized(dir, user string, key ssh.PublicKey) error {
-	if user == "" || user[0] == '.' || strings.ContainsAny(user, "/\\\x00") {
-		return fmt.Errorf("%w: the name has no file of keys", errRefused)
-	}
-	file := filepath.Join(dir, user)
-	info, err := os.Stat(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: no keys for %s", errRefused, user)
-	}
-	if err != nil {
-		return err
-	}
-	if info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%w: %s must be a file that only its owner may write (chmod go-w)", errRefused, file)
-	}
-	b, err := home.ReadBounded(file, maxKeysFile)
-	if err != nil {
-		return err
-	}
-	want := key.Marshal()
-	for line := range bytes.Lines(b) {
-		k, _, options, _, err := ssh.ParseAuthorizedKey(line)
-		if err != nil {
-			continue // a comment, or a line that somebody broke: the others count
-		}
-		if slices.ContainsFunc(options, func(o string) bool {
-			return o == "cert-authority" || strings.HasPrefix(o, "from=") || strings.HasPrefix(o, "command=")
-		}) {
-			continue // we do not keep what such a line demands, so it opens nothing
-		}
-		if bytes.Equal(k.Marshal(), want) {
-			return nil
-		}
-	}
-	return fmt.Errorf("%w: the key is not in %s", errRefused, file)
 }
 
 // hostKey reads the host key, or makes it when there is none. A damaged one is an

@@ -28,6 +28,8 @@ type conn struct {
 	srv   *Server
 	ssh   *ssh.ServerConn
 	local bool
+	// key is what the user logged in with; nil: a password.
+	key ssh.PublicKey
 	// limited: of a user without the role, who has the shell Own until the connection ends.
 	limited bool
 
@@ -64,6 +66,7 @@ func (s *Server) serveConn(ctx context.Context, raw net.Conn, local bool, logged
 	c := &conn{srv: s, ssh: sc, local: local, last: time.Now(), caller: localCaller()}
 	if !local {
 		c.caller, _ = sc.Permissions.ExtraData[callerKey{}].(caller.Caller)
+		c.key, _ = sc.Permissions.ExtraData[keyKey{}].(ssh.PublicKey)
 		c.caller.Address = raw.RemoteAddr().String()
 		c.limited = !c.caller.HasRole(adminRole)
 	}
@@ -140,7 +143,7 @@ func (c *conn) current(ctx context.Context) (caller.Caller, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, recheckEvery)
 	defer cancel()
-	now, err := c.srv.cfg.Login.Current(ctx, who.User)
+	now, err := c.lookUp(ctx, who)
 	if err == nil {
 		_, err = c.srv.admit(now)
 	}
@@ -155,6 +158,14 @@ func (c *conn) current(ctx context.Context) (caller.Caller, error) {
 	c.caller = now
 	c.mu.Unlock()
 	return now, nil
+}
+
+// lookUp asks for the user as of now; a key that was taken away ends what was begun with it.
+func (c *conn) lookUp(ctx context.Context, who caller.Caller) (caller.Caller, error) {
+	if c.key != nil {
+		return c.srv.cfg.Login.Key(ctx, who.User, c.key, who.Address)
+	}
+	return c.srv.cfg.Login.Current(ctx, who.User)
 }
 
 // touch notes that the user is there.

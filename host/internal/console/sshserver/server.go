@@ -29,6 +29,9 @@ import (
 type Login interface {
 	// Password authenticates a user. Throttling is the implementation's.
 	Password(ctx context.Context, user, password, address string) (caller.Caller, error)
+	// Key returns the user of a login by an SSH key; it fails when it is none of the user's. It is asked before every
+	// command of such a login, too.
+	Key(ctx context.Context, user string, key ssh.PublicKey, address string) (caller.Caller, error)
 	// Current returns a user as of now; it fails when the user is gone or disabled.
 	// It is asked before every command.
 	Current(ctx context.Context, user string) (caller.Caller, error)
@@ -44,8 +47,7 @@ type Config struct {
 	Log         *slog.Logger
 	Files       files.Area // that commands may reach over TCP
 
-	Login   Login  // needed for TCP
-	KeysDir string // one file a user, OpenSSH authorized_keys form; empty = passwords only
+	Login Login // needed for TCP
 	// Own is the shell of users without the role admin, for their own account; nil = they do not get in.
 	Own *engine.Shell
 

@@ -75,34 +75,34 @@ func newKey(t *testing.T) ssh.Signer {
 func TestKeyLogin(t *testing.T) {
 	s := start(t, nil)
 	good, other := newKey(t), newKey(t)
-	line := string(ssh.MarshalAuthorizedKey(good.PublicKey()))
-	dir := filepath.Join(s.Home, "etc", "authorized_keys")
-	os.MkdirAll(dir, 0o755)
+	s.Users.Trust("admin", good.PublicKey())
+	s.Users.Trust("user", good.PublicKey())
 	for _, x := range []struct {
-		name, user, file, text string
-		mode                   os.FileMode
-		key                    ssh.Signer
-		ok                     bool
-	}{
-		{"good", "admin", "admin", "# comment\nbroken line\n" + line, 0o644, good, true},
-		{"other key", "admin", "admin", line, 0o600, other, false},
-		{"no file", "admin", "someone", line, 0o600, good, false},
-		{"writable by others", "admin", "admin", line, 0o666, good, false},
-		{"a condition that is not kept", "admin", "admin", `from="10.0.0.1" ` + line, 0o600, good, false},
-		{"not an admin", "user", "user", line, 0o600, good, false},
-		{"a name that is a path", "../authorized_keys/admin", "admin", line, 0o600, good, false},
-	} {
-		t.Run(x.name, func(t *testing.T) {
-			file := filepath.Join(dir, x.file)
-			defer os.Remove(file)
-			if err := os.WriteFile(file, []byte(x.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			os.Chmod(file, x.mode)
-			if _, err := s.remote(t, x.user, ssh.PublicKeys(x.key)); (err == nil) != x.ok {
-				t.Errorf("got %v", err)
-			}
-		})
+		name, user string
+		key        ssh.Signer
+		ok         bool
+	}{{"good", "admin", good, true}, {"with its domain", "admin@sdn", good, true}, {"other key", "admin", other, false}, {"no user", "someone", good, false}, {"not an admin", "user", good, false}} {
+		if _, err := s.remote(t, x.user, ssh.PublicKeys(x.key)); (err == nil) != x.ok {
+			t.Errorf("%s: %v", x.name, err)
+		}
+	}
+}
+
+// What was begun with a key does nothing more when the key has been taken away.
+func TestAKeyThatIsTakenAwayEndsItsConnection(t *testing.T) {
+	s := start(t, nil)
+	key := newKey(t)
+	s.Users.Trust("admin", key.PublicKey())
+	c, err := s.remote(t, "admin", ssh.PublicKeys(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, code := execute(t, c, "echo a", ""); code != 0 {
+		t.Fatalf("code %d", code)
+	}
+	s.Users.Trust("admin", nil)
+	if ses, err := c.NewSession(); err == nil && ses.Run("echo a") == nil {
+		t.Error("a connection goes on with a key that was taken away")
 	}
 }
 

@@ -20,6 +20,9 @@ const warnBefore = 30 * 24 * time.Hour
 // Expires is when the controller's certificate, or one of its chain, ends.
 func (s *Service) Expires() time.Time { return firstEnd(s.now.Load().chain) }
 
+// Covers reports whether the controller's certificate is for a name.
+func (s *Service) Covers(host string) bool { return s.now.Load().chain[0].VerifyHostname(host) == nil }
+
 func firstEnd(chain []*x509.Certificate) time.Time {
 	var first time.Time
 	for _, c := range chain {

@@ -104,6 +104,14 @@ func (f *Files) Expires() time.Time {
 	return firstEnd(f.chain)
 }
 
+// Covers reports whether the certificate is for a name.
+func (f *Files) Covers(host string) bool {
+	f.current()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.chain[0].VerifyHostname(host) == nil
+}
+
 // Run warns of a certificate that ends soon, at once and daily, until ctx ends.
 func (f *Files) Run(ctx context.Context) error {
 	return daily(ctx, func() {
