@@ -28,6 +28,9 @@ type Options struct {
 	// XML reads an XML document (RFC 7950) instead of JSON (RFC 7951). Its values have no JSON types,
 	// so it is always lenient about those.
 	XML bool
+	// Kept reads what was valid when it was stored: what does not fit the schema any more is left out, so that
+	// it cannot make the rest unreadable.
+	Kept bool
 	// Drop removes unknown members, and those whose value is null. Decode is silent
 	// about them, AppendOutput reports unknown ones all the same.
 	Drop bool
@@ -147,7 +150,11 @@ func (v *validator) object(d *Data, n *Node) {
 			continue
 		}
 		seen.set(m.slot)
+		before := len(v.faults)
 		v.value(c, m)
+		if v.Kept && len(v.faults) > before {
+			v.faults, c.Node = v.faults[:before], nil
+		}
 	}
 	if v.Drop {
 		d.dropUnknown()
@@ -179,7 +186,7 @@ func (v *validator) choices(d *Data, n *Node, seen seenSet) {
 	if len(n.choices) > len(few) {
 		active = make([]*Node, len(n.choices))
 	}
-	for c := d.first; c != nil; c = c.next {
+	for c := d.first; c != nil && !v.Kept; c = c.next {
 		if c.Node == nil {
 			continue
 		}

@@ -15,7 +15,9 @@ func (v *validator) list(d *Data, n *Node) {
 		e.Node = n
 		v.object(e, n)
 	}
-	v.entries(d, n)
+	if !v.Kept {
+		v.entries(d, n)
+	}
 }
 
 // entries checks the entries of a list together.
@@ -35,11 +37,19 @@ func (v *validator) leafList(d *Data, n *Node) {
 		return
 	}
 	entries := 0
-	for e := d.first; e != nil; e = e.next {
+	for e := range d.All() {
 		v.Aliases.unwrap(e, n)
 		e.Node = n
 		entries++
+		before := len(v.faults)
 		v.leaf(e, n)
+		if v.Kept && len(v.faults) > before {
+			v.faults = v.faults[:before]
+			e.Remove()
+		}
+	}
+	if v.Kept {
+		return
 	}
 	v.bounds(d, n, entries)
 	if n.Config && entries > 1 {
