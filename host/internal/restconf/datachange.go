@@ -91,6 +91,9 @@ func (x *exchange) instance(path string) (tree.Path, error) {
 				return nil, fault.New(fault.Invalid, "path: there is no node %.60q", name)
 			}
 			b.WriteString("/" + name)
+			if v, ok := s.Keys["."]; ok && n.Kind == yang.LeafList {
+				b.WriteString("=" + tree.EscapeKey(v))
+			}
 			for i, k := range n.Keys {
 				if v, ok := s.Keys[k.Name]; ok {
 					b.WriteString([]string{"=", ","}[min(i, 1)] + tree.EscapeKey(v))

@@ -201,6 +201,9 @@ func (d *Draft) Txn(now time.Time, volatile bool) (datastore.Txn, error) {
 	marked := map[string]bool{}
 	for _, k := range sorted(d.changed) {
 		if d.changed[k] != nil {
+			if err := keyFits(k); err != nil {
+				return t, err
+			}
 			continue
 		}
 		above, doc, err := d.holder(k)

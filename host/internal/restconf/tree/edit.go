@@ -47,6 +47,9 @@ func (d *Draft) Apply(e Edit) (created bool, err error) {
 	if n == nil {
 		return false, d.applyAll(e)
 	}
+	if err := keyFits(e.Path.Key()); err != nil {
+		return false, err
+	}
 	d.forget(e.Path)
 	exists, err := d.Exists(e.Path)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/aaa/reqpath"
+	"ctl.internal/host/internal/datastore/projection"
 	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
 )
@@ -101,8 +102,7 @@ func (p Path) skeleton() *yang.Data {
 		d := yang.NewData(s.Node, whole)
 		d.Under(at)
 		at = d
-		if s.Node.Kind == yang.List && s.Keys != nil {
-			e := entryOf(s)
+		if e := entryOf(s); e != nil {
 			e.Under(at)
 			at = e
 		}
@@ -118,9 +118,16 @@ func (p Path) parent() *yang.Data {
 	return p.skeleton().Parent()
 }
 
-// entryOf makes a list entry with its keys only. The keys were read by Parse, so
-// they fit their types.
+// entryOf makes a list entry with its keys only, or an entry of a leaf-list; nil for any other step. The keys were
+// read by Parse, so they fit their types.
 func entryOf(s Step) *yang.Data {
+	switch {
+	case s.Keys == nil:
+		return nil
+	case s.Node.Kind == yang.LeafList:
+		e, _ := s.Node.NewLeaf(s.Keys[0])
+		return e
+	}
 	e := yang.NewData(s.Node, false)
 	for i, k := range s.Node.Keys {
 		if leaf, err := k.NewLeaf(s.Keys[i]); err == nil {
@@ -128,6 +135,14 @@ func entryOf(s Step) *yang.Data {
 		}
 	}
 	return e
+}
+
+// keyFits reports a key that no store takes: neither can data be there.
+func keyFits(key string) error {
+	if len(key) <= projection.MaxKey {
+		return nil
+	}
+	return fault.New(fault.Invalid, "the names and keys on the way to %.60q… are %d bytes, written percent-encoded; the datastore takes %d", key, len(key), projection.MaxKey)
 }
 
 // Parse reads the segments of a data resource: RFC 8040 list=key1,key2 or, as the
@@ -172,7 +187,7 @@ func Parse(set *yang.Set, segments []reqpath.Segment, module func(string) string
 		}
 		at = n
 	}
-	return p, nil
+	return p, keyFits(p.Key())
 }
 
 func splitKeys(raw string) ([]string, error) {
