@@ -78,31 +78,11 @@ func (x *exchange) subscribe(input []byte) ([]byte, error) {
 // instance reads an instance-identifier or a path of RFC 8040.
 func (x *exchange) instance(path string) (tree.Path, error) {
 	set := x.installed().Schema
-	steps, err := yang.ParsePath(path)
-	if err == nil {
-		var b strings.Builder
-		n := set.Root
-		for _, s := range steps {
-			name := s.Name
-			if s.Module != "" && (n == set.Root || n.Module != s.Module) {
-				name = s.Module + ":" + name
-			}
-			if n = n.Member(name); n == nil {
-				return nil, fault.New(fault.Invalid, "path: there is no node %.60q", name)
-			}
-			b.WriteString("/" + name)
-			if v, ok := s.Keys["."]; ok && n.Kind == yang.LeafList {
-				b.WriteString("=" + tree.EscapeKey(v))
-			}
-			for i, k := range n.Keys {
-				if v, ok := s.Keys[k.Name]; ok {
-					b.WriteString([]string{"=", ","}[min(i, 1)] + tree.EscapeKey(v))
-				}
-			}
-		}
-		path = b.String()
+	parse := tree.ParseText
+	if strings.Contains(path, "[") {
+		parse = tree.ParseInstance
 	}
-	p, err := tree.ParseText(set, path)
+	p, err := parse(set, path)
 	if err == nil && (len(p) == 0 || !x.installed().served(p[0].Node.Module)) {
 		err = fault.New(fault.Invalid, "path: it must be the path of data that is served")
 	}

@@ -254,3 +254,62 @@ func ParseText(set *yang.Set, path string) (Path, error) {
 // Skeleton builds the instances that lead to p, with their keys only, and
 // returns the one that holds p's last step; nil at the top.
 func (p Path) Skeleton() *yang.Data { return p[:len(p)-1].skeleton() }
+
+// ParseInstance reads an instance-identifier (RFC 7951 section 6.11). The error is of Kind Invalid.
+func ParseInstance(set *yang.Set, text string) (Path, error) {
+	steps, err := yang.ParsePath(text)
+	if err != nil {
+		return nil, err
+	}
+	var p Path
+	n := set.Root
+	for _, in := range steps {
+		name := in.Name
+		if in.Module != "" && (n == set.Root || n.Module != in.Module) {
+			name = in.Module + ":" + name
+		}
+		m := n.Member(name)
+		if m == nil || in.Module != "" && m.Module != in.Module {
+			return nil, fault.New(fault.Invalid, "there is no node %.60q below %s", name, p)
+		}
+		s := Step{Node: m}
+		if s.Keys, err = keysOf(m, in); err != nil {
+			return nil, err
+		}
+		if err := s.canonical(); err != nil {
+			return nil, err
+		}
+		p, n = append(p, s), m
+	}
+	return p, nil
+}
+
+// keysOf are the values of the predicates of a step, in the order of the list's keys.
+func keysOf(n *yang.Node, in yang.Step) ([]string, error) {
+	wrong := func() error {
+		return fault.New(fault.Invalid, "the predicates of %q must be its keys: those of an entry, or none", n.Name)
+	}
+	switch {
+	case in.Position > 0:
+		return nil, fault.New(fault.Invalid, "the position of an entry of %q names no instance that lasts", n.Name)
+	case len(in.Keys) == 0:
+		return nil, nil
+	case n.Kind == yang.LeafList:
+		v, ok := in.Keys["."]
+		if !ok || len(in.Keys) != 1 {
+			return nil, wrong()
+		}
+		return []string{v}, nil
+	case len(in.Keys) != len(n.Keys):
+		return nil, wrong()
+	}
+	keys := make([]string, len(n.Keys))
+	for i, k := range n.Keys {
+		v, ok := in.Keys[k.Name]
+		if !ok {
+			return nil, wrong()
+		}
+		keys[i] = v
+	}
+	return keys, nil
+}
