@@ -79,6 +79,7 @@ type Event struct {
 	Namespace string
 	Entry
 	Deleted bool
+	Created bool // the key did not exist before; not known of transactions that older releases stored
 }
 
 // Batch is the net changes of one transaction, one event a key in the order of

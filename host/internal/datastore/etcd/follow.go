@@ -188,7 +188,7 @@ func (s *Store) batch(rev int64, events []*clientv3.Event) (b datastore.Batch, i
 	for _, e := range events {
 		switch ns, entry := s.entry(e.Kv); {
 		case ns != "":
-			b.Events = append(b.Events, datastore.Event{Namespace: ns, Entry: entry, Deleted: e.Type == clientv3.EventTypeDelete})
+			b.Events = append(b.Events, datastore.Event{Namespace: ns, Entry: entry, Deleted: e.Type == clientv3.EventTypeDelete, Created: e.IsCreate()})
 			if last := &b.Events[len(b.Events)-1]; last.Deleted {
 				last.Value = nil
 			}
