@@ -215,7 +215,7 @@ func changesOfData(t *testing.T, f *fixture) {
 	check(tree, `[{"path":"/lab:inventory/device[name='a']/address","operation":"created","data":{"lab:address":"x"}}]`)
 	check(tree, `"operation":"deleted"`)
 	check(leaf, `"operation":"deleted"`)
-	check(openStream(t, srv, "/rests/streams/json/data-change/running/lab:inventory", "Last-Event-ID: "+first), `"port":5`)
+	check(openStream(t, srv, "/rests/streams/json/data-change/running/lab:inventory", "Last-Event-ID: "+first), `"lab:port":5`)
 	f.want(400, "", "GET", "/rests/streams/json/data-change/running", "")
 	f.want(400, "", "GET", "/rests/streams/json/data-change/running/lab:nothing", "")
 	f.want(404, "", "GET", "/rests/streams/json/data-change/candidate/lab:inventory", "")
