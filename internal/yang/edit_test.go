@@ -110,7 +110,7 @@ func TestLeafText(t *testing.T) {
 		leaf, text, want string
 		ok               bool
 	}{
-		{"i8", "12", "12", true}, {"i8", "012", "", false}, {"kind", "near", "every:near", true}, {"flag", "true", "true", true},
+		{"i8", "12", "12", true}, {"i8", "012", "12", true}, {"i8", "+12", "12", true}, {"i8", "-0", "0", true}, {"i8", "-05", "-5", true}, {"i8", "0x10", "", false}, {"dec", "+01.50", "1.5", true}, {"kind", "near", "every:near", true}, {"flag", "true", "true", true},
 		{"nothing", "", "", true}, {"opts", "b a", "a b", true}, {"dec", "1.50", "1.5", true}, {"item", "x", "", false},
 	} {
 		got, err := in.Member(c.leaf).Canonical(c.text)

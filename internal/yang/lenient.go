@@ -58,6 +58,9 @@ func (p *parser) word(d *Data) {
 		d.kind = jFalse
 	case w == "null":
 		d.kind = jNull
+	case p.lenient && w != "" && almostLiteral(w):
+		p.fail("%q is neither true, false nor null: write a string in quotes", w)
+		return
 	case p.lenient && w != "":
 		d.kind, d.text = jString, w
 	default:
@@ -65,6 +68,17 @@ func (p *parser) word(d *Data) {
 		return
 	}
 	p.pos = end
+}
+
+// almostLiteral reports a word that may be meant as true, false or null: taking it for a string would invent data.
+func almostLiteral(w string) bool {
+	low := strings.ToLower(w)
+	for _, literal := range [...]string{"true", "false", "null", "undefined", "none", "nan"} {
+		if len(low) > 1 && strings.HasPrefix(literal, low) {
+			return true
+		}
+	}
+	return false
 }
 
 // str reads a string that ends with the quote it begins with.
@@ -146,7 +160,7 @@ func (p *parser) escape(b *strings.Builder) {
 	switch {
 	case r >= 0xd800 && r <= 0xdfff:
 		p.fail("the string has half a surrogate pair")
-	case r < ' ' && r != '\t' && r != '\n' && r != '\r', r == 0xfffe, r == 0xffff:
+	case r < ' ' && r != '\t' && r != '\n' && r != '\r', isNonCharacter(r):
 		p.fail("the string has the character U+%04X, which YANG does not allow", r)
 	default:
 		b.WriteRune(r)

@@ -109,7 +109,7 @@ func (c *compiler) finish(n *Node) {
 			c.finish(m)
 		}
 		c.parseDefaults(m)
-		m.refers = m.refers || m.IsLeaf() && m.Config && m.Type.Base == Leafref && m.Type.MustExist
+		m.refers = m.refers || m.IsLeaf() && m.Config && len(m.Type.References()) > 0
 		n.refers = n.refers || m.refers
 	}
 	for _, x := range n.choices {

@@ -111,6 +111,19 @@ func (n *Node) DataParent() *Node {
 	return p
 }
 
+// DataNodes returns the closest nodes below n that appear in data: choices and cases are looked through.
+func (n *Node) DataNodes() []*Node {
+	var out []*Node
+	for _, c := range n.Children {
+		if c.Kind == Choice || c.Kind == Case {
+			out = append(out, c.DataNodes()...)
+		} else {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 // QName returns the name as RFC 7951 section 4 writes it below a parent of
 // another module: module:name.
 func (n *Node) QName() string { return n.Module + ":" + n.Name }

@@ -7,9 +7,10 @@ type Origin uint8
 const (
 	Intended Origin = iota + 1
 	Learned
+	Default
 )
 
-var originNames = [...]string{Intended: "intended", Learned: "learned"}
+var originNames = [...]string{Intended: "intended", Learned: "learned", Default: "default"}
 
 // String is the name of the identity of ietf-origin.
 func (o Origin) String() string { return originNames[o] }

@@ -33,6 +33,9 @@ func parseJSON(text string, lenient bool, a *arena) (*Data, *fault.Error) {
 	if !utf8.ValidString(text) {
 		return nil, fault.New(fault.Malformed, "the text is not UTF-8")
 	}
+	if r := nonCharacter(text); r != 0 {
+		return nil, fault.New(fault.Malformed, "the text has the character U+%04X, which YANG does not allow", r)
+	}
 	p := parser{s: text, a: a}
 	d := p.document()
 	if p.err == nil || !lenient || p.err.Kind != fault.Malformed {
@@ -48,6 +51,27 @@ func parseJSON(text string, lenient bool, a *arena) (*Data, *fault.Error) {
 	}
 	return d, nil
 }
+
+// nonCharacter returns a code point of text that no YANG string has (RFC 7950 section 9.4), 0 if there is none. Those
+// below U+0020 the parsers find themselves.
+func nonCharacter(text string) rune {
+	for _, lead := range [...]byte{0xef, 0xf0, 0xf1, 0xf2, 0xf3, 0xf4} {
+		for rest := text; ; {
+			i := strings.IndexByte(rest, lead)
+			if i < 0 {
+				break
+			}
+			r, size := utf8.DecodeRuneInString(rest[i:])
+			if isNonCharacter(r) {
+				return r
+			}
+			rest = rest[i+size:]
+		}
+	}
+	return 0
+}
+
+func isNonCharacter(r rune) bool { return r&0xfffe == 0xfffe || r >= 0xfdd0 && r <= 0xfdef }
 
 func (p *parser) document() *Data {
 	d := p.value()

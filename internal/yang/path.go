@@ -62,6 +62,10 @@ func (d *Data) predicate(b *strings.Builder) {
 			return
 		}
 	}
+	if d.Node != nil && d.Node.Kind == LeafList && d.Node.Config && d.typ != nil {
+		b.WriteString("[.=" + quotedKey(d.Text()) + "]")
+		return
+	}
 	n := 1
 	for c := d.parent.first; c != nil && c != d; c = c.next {
 		n++

@@ -113,22 +113,27 @@ func (t *Type) parseInt(d *Data, lenient bool) string {
 	d.kind = jNumber
 	if v.Value == 0 {
 		d.text = "0"
+	} else if c := d.text[0]; c == '+' || c == '0' || c == '-' && d.text[1] == '0' {
+		d.text = v.String()
 	}
 	return ""
 }
 
-// wholeNumber reads -?(0|[1-9][0-9]*); leading zeros are refused, for YANG would
-// call them octal.
+// wholeNumber reads a decimal number with an optional sign (RFC 7950 section 9.2.1); hexadecimal and octal ones are
+// for the defaults of modules alone.
 func wholeNumber(s string) (v gy.Number, ok bool) {
-	body := strings.TrimPrefix(s, "-")
-	if body == "" || body[0] < '0' || body[0] > '9' || len(body) > 1 && body[0] == '0' {
+	body := s
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		body = s[1:]
+	}
+	if body == "" || body[0] < '0' || body[0] > '9' {
 		return v, false
 	}
 	n, err := strconv.ParseUint(body, 10, 64)
 	if errors.Is(err, strconv.ErrRange) { // a value outside every range
 		return gy.Number{Negative: true, Value: n}, true
 	}
-	return gy.Number{Negative: len(body) < len(s) && n != 0, Value: n}, err == nil
+	return gy.Number{Negative: s[0] == '-' && n != 0, Value: n}, err == nil
 }
 
 func (t *Type) parseDecimal(d *Data) string {
@@ -145,6 +150,15 @@ func (t *Type) parseDecimal(d *Data) string {
 	}
 	if frac == "" {
 		frac = "0"
+	}
+	digits := strings.TrimLeft(strings.TrimLeft(whole, "+-"), "0")
+	if digits == "" {
+		digits = "0"
+	}
+	if whole[0] == '-' {
+		whole = "-" + digits
+	} else {
+		whole = digits
 	}
 	v, err := gy.ParseDecimal(whole+"."+frac, uint8(t.Digits))
 	if err != nil || !within(t.span, v) {

@@ -168,7 +168,7 @@ func (w *Writer) object(t string, pos int, n *Node, below []*Stored, module stri
 			return w.misfit(t, n)
 		}
 		switch {
-		case m == nil:
+		case m == nil || !m.hasForm(t, value):
 			pos = valueEnd(t, value)
 		default:
 			w.name(m, n, &members)
@@ -193,6 +193,20 @@ func (w *Writer) object(t string, pos int, n *Node, below []*Stored, module stri
 		w.buf = append(w.buf, n.closing...)
 	}
 	return pos + 1
+}
+
+// hasForm reports whether the value at t[pos] has the JSON form of n's: a module may have changed since it was stored.
+func (n *Node) hasForm(t string, pos int) bool {
+	c := byteAt(t, pos)
+	switch n.Kind {
+	case Leaf:
+		return c != '{' && (c != '[' || scalarEnd(t, pos) > pos)
+	case List, LeafList:
+		return c == '['
+	case AnyData:
+		return true
+	}
+	return c == '{'
 }
 
 // keptBelow is what is kept below a member in other texts.
@@ -243,9 +257,7 @@ func (w *Writer) leaf(t string, pos int, n *Node, module string) int {
 			d.kind, d.first = jNull, nil
 		}
 		d.Node, d.name = n, n.Name
-		if n.Type.parse(d, n, false) != "" {
-			return w.misfit(t, n)
-		}
+		_ = n.Type.parse(d, n, false) // a value that no longer has the type is written as the string or number that it is
 		if w.XML {
 			w.value(d, n.Name, module)
 		} else {

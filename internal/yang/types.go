@@ -94,6 +94,54 @@ func (t *Type) LengthBounds() (low, high uint64, ok bool) {
 // the top of the tree, and then the data nodes to go down.
 func (t *Type) Reference() (up int, down []*Node) { return t.up, t.down }
 
+// References returns the types among t and the members of a union whose values must lead to an instance.
+func (t *Type) References() []*Type {
+	switch {
+	case t.Base == Union:
+		var out []*Type
+		for _, m := range t.Members {
+			out = append(out, m.References()...)
+		}
+		return out
+	case t.MustExist && (t.Base == Leafref || t.Base == InstanceIdentifier):
+		return []*Type{t}
+	}
+	return nil
+}
+
+// References returns the types by which a value must lead to an instance, one of them; none if it need not.
+func (d *Data) References() []*Type {
+	if d.Node.Type.Base != Union {
+		return d.Node.Type.References()
+	}
+	var out []*Type
+	for _, m := range d.Node.Type.flat() {
+		try := *d
+		try.kind, try.text = d.kind, d.text
+		if m.parse(&try, d.Node, true) != "" {
+			continue
+		}
+		refs := m.References()
+		if len(refs) == 0 {
+			return nil
+		}
+		out = append(out, refs...)
+	}
+	return out
+}
+
+// flat lists the types that a union consists of.
+func (t *Type) flat() []*Type {
+	if t.Base != Union {
+		return []*Type{t}
+	}
+	var out []*Type
+	for _, m := range t.Members {
+		out = append(out, m.flat()...)
+	}
+	return out
+}
+
 // Final returns the type of the target of a leafref, and t itself otherwise.
 func (t *Type) Final() *Type {
 	for range 32 {

@@ -28,6 +28,9 @@ type Options struct {
 	// XML reads an XML document (RFC 7950) instead of JSON (RFC 7951). Its values have no JSON types,
 	// so it is always lenient about those.
 	XML bool
+	// Kept reads what was valid when it was stored: what does not fit the schema any more is left out, so that
+	// it cannot make the rest unreadable.
+	Kept bool
 	// Drop removes unknown members, and those whose value is null. Decode is silent
 	// about them, AppendOutput reports unknown ones all the same.
 	Drop bool
@@ -42,6 +45,8 @@ type validator struct {
 	a      *arena
 	faults fault.List
 	more   bool
+	origin Origin           // of the defaults that are filled in
+	want   func(*Node) bool // which defaults are; nil = all
 }
 
 func (v *validator) fault(k fault.Kind, path string, format string, args ...any) {
@@ -121,6 +126,8 @@ type seenSet []uint64
 func (s seenSet) has(i int) bool { return s[i>>6]&(1<<(i&63)) != 0 }
 func (s seenSet) set(i int)      { s[i>>6] |= 1 << (i & 63) }
 
+func newSeenSet(n *Node) seenSet { return make(seenSet, len(n.members)/64+1) }
+
 func (v *validator) object(d *Data, n *Node) {
 	if d.kind != jObject {
 		v.fault(fault.Invalid, d.Path(), "want an object, got %s", jsonNames[d.kind])
@@ -129,7 +136,7 @@ func (v *validator) object(d *Data, n *Node) {
 	var few [2]uint64
 	seen := seenSet(few[:])
 	if len(n.members) > 128 {
-		seen = make(seenSet, len(n.members)/64+1)
+		seen = newSeenSet(n)
 	}
 	for c := d.first; c != nil; c = c.next {
 		m := n.index[c.name]
@@ -147,11 +154,20 @@ func (v *validator) object(d *Data, n *Node) {
 			continue
 		}
 		seen.set(m.slot)
+		before := len(v.faults)
 		v.value(c, m)
+		if v.Kept && len(v.faults) > before {
+			v.faults, c.Node = v.faults[:before], nil
+		}
 	}
 	if v.Drop {
 		d.dropUnknown()
 	}
+	v.complete(d, n, seen)
+}
+
+// complete looks at what is not there.
+func (v *validator) complete(d *Data, n *Node, seen seenSet) {
 	if len(n.choices) > 0 {
 		v.choices(d, n, seen)
 		return
@@ -179,7 +195,7 @@ func (v *validator) choices(d *Data, n *Node, seen seenSet) {
 	if len(n.choices) > len(few) {
 		active = make([]*Node, len(n.choices))
 	}
-	for c := d.first; c != nil; c = c.next {
+	for c := d.first; c != nil && !v.Kept; c = c.next {
 		if c.Node == nil {
 			continue
 		}
@@ -206,7 +222,7 @@ func (v *validator) absent(d *Data, x *Node, seen seenSet, active []*Node) {
 		if cs == nil {
 			if cs = x.defaultCase(); cs == nil {
 				if x.Mandatory && !v.Partial {
-					v.fault(fault.Missing, d.Path(), "one case of the choice %q is required", x.Name)
+					v.violates(missingChoice, fault.Missing, d.Path(), "one case of the choice %q is required", x.Name)
 				}
 				return
 			}
@@ -226,10 +242,10 @@ func (v *validator) absent(d *Data, x *Node, seen seenSet, active []*Node) {
 		v.absentContainer(d, x)
 	case x.Kind == List && len(x.Keys) > 0 && v.Shallow:
 	case x.IsList() && x.Min > 0 && !v.Partial:
-		v.fault(fault.Missing, d.Path()+"/"+x.stepName(d.Node), "at least %d entries are required", x.Min)
+		v.violates(tooFew, fault.Missing, d.Path()+"/"+x.stepName(d.Node), "at least %d entries are required", x.Min)
 	case x.Mandatory && (!v.Partial || x.key):
 		v.fault(fault.Missing, d.Path()+"/"+x.stepName(d.Node), "the member is required")
-	case v.Defaults && len(x.defs) > 0:
+	case v.Defaults && len(x.defs) > 0 && (v.want == nil || v.want(x)):
 		v.fill(d, x)
 	}
 }
@@ -238,7 +254,7 @@ func (v *validator) absent(d *Data, x *Node, seen seenSet, active []*Node) {
 // says what it requires and takes its defaults (RFC 7950 section 7.5.1).
 func (v *validator) absentContainer(d *Data, x *Node) {
 	c := v.a.new()
-	*c = Data{Node: x, kind: jObject, parent: d, name: x.Name}
+	*c = Data{Node: x, kind: jObject, parent: d, name: x.Name, origin: v.origin}
 	v.object(c, x)
 	if c.first != nil {
 		d.add(c)
@@ -254,7 +270,7 @@ func (v *validator) fill(d *Data, x *Node) {
 	}
 	for _, def := range x.defs {
 		c := v.a.new()
-		*c = Data{Node: x, kind: def.kind, text: def.text, typ: def.typ, name: x.Name}
+		*c = Data{Node: x, kind: def.kind, text: def.text, typ: def.typ, name: x.Name, origin: v.origin}
 		at.add(c)
 	}
 }

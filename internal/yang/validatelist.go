@@ -15,7 +15,9 @@ func (v *validator) list(d *Data, n *Node) {
 		e.Node = n
 		v.object(e, n)
 	}
-	v.entries(d, n)
+	if !v.Kept {
+		v.entries(d, n)
+	}
 }
 
 // entries checks the entries of a list together.
@@ -23,10 +25,10 @@ func (v *validator) entries(d *Data, n *Node) {
 	entries := d.Len()
 	v.bounds(d, n, entries)
 	if len(n.Keys) > 0 && entries > 1 {
-		v.distinct(d, entries, "an earlier entry has the same key", func(e *Data) string { return e.keyText(n) })
+		v.distinct(d, entries, nil, "an earlier entry has the same key", func(e *Data) string { return e.keyText(n) })
 	}
 	for _, group := range n.unique {
-		v.distinct(d, entries, "an earlier entry has the same "+groupText(group), func(e *Data) string { return uniqueText(e, group) })
+		v.distinct(d, entries, notUnique, "an earlier entry has the same "+groupText(group), func(e *Data) string { return uniqueText(e, group) })
 	}
 }
 
@@ -35,15 +37,23 @@ func (v *validator) leafList(d *Data, n *Node) {
 		return
 	}
 	entries := 0
-	for e := d.first; e != nil; e = e.next {
+	for e := range d.All() {
 		v.Aliases.unwrap(e, n)
 		e.Node = n
 		entries++
+		before := len(v.faults)
 		v.leaf(e, n)
+		if v.Kept && len(v.faults) > before {
+			v.faults = v.faults[:before]
+			e.Remove()
+		}
+	}
+	if v.Kept {
+		return
 	}
 	v.bounds(d, n, entries)
 	if n.Config && entries > 1 {
-		v.distinct(d, entries, "the value occurs twice", func(e *Data) string { return string(rune(e.kind)) + e.text })
+		v.distinct(d, entries, nil, "the value occurs twice", func(e *Data) string { return string(rune(e.kind)) + e.text })
 	}
 }
 
@@ -63,14 +73,14 @@ func (v *validator) array(d *Data, n *Node) bool {
 func (v *validator) bounds(d *Data, n *Node, entries int) {
 	switch {
 	case uint64(entries) < n.Min && !v.Partial:
-		v.fault(fault.Invalid, d.Path(), "at least %d entries are required, there are %d", n.Min, entries)
+		v.violates(tooFew, fault.Invalid, d.Path(), "at least %d entries are required, there are %d", n.Min, entries)
 	case uint64(entries) > n.Max:
-		v.fault(fault.Invalid, d.Path(), "at most %d entries are allowed, there are %d", n.Max, entries)
+		v.violates(tooMany, fault.Invalid, d.Path(), "at most %d entries are allowed, there are %d", n.Max, entries)
 	}
 }
 
 // distinct reports every entry whose text an earlier one has; an empty text never counts.
-func (v *validator) distinct(d *Data, entries int, why string, text func(*Data) string) {
+func (v *validator) distinct(d *Data, entries int, kind *Violation, why string, text func(*Data) string) {
 	seen := make(map[string]struct{}, entries)
 	for e := d.first; e != nil; e = e.next {
 		t := text(e)
@@ -78,7 +88,7 @@ func (v *validator) distinct(d *Data, entries int, why string, text func(*Data) 
 			continue
 		}
 		if _, twice := seen[t]; twice {
-			v.fault(fault.Invalid, e.Path(), "%s", why)
+			v.violates(kind, fault.Invalid, e.Path(), "%s", why)
 			continue
 		}
 		seen[t] = struct{}{}

@@ -34,6 +34,9 @@ type xmlns struct {
 // parseXML reads a document. With wrapped its element stands for n and the members of n are
 // returned; else the element is a member of n, and is the one member of what is returned.
 func parseXML(text []byte, n *Node, o Options, a *arena, wrapped bool) (*Data, *fault.Error) {
+	if c := nonCharacter(string(text)); c != 0 {
+		return nil, fault.New(fault.Malformed, "the text has the character U+%04X, which YANG does not allow", c)
+	}
 	r := &xmlReader{dec: xml.NewDecoder(bytes.NewReader(text)), a: a, o: o, spaces: n.spaces}
 	if r.spaces == nil {
 		r.spaces = &spaces{}

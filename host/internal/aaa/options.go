@@ -76,6 +76,10 @@ type Options struct {
 	// Page writes the answer to a person whose browser was refused a page; nil = the JSON that programs get.
 	Page func(w http.ResponseWriter, r *http.Request, status int, reason string)
 
+	// Unusable writes the answer to a request below the roots of RESTCONF that cannot be decided, in the form of RFC
+	// 8040 section 7.1, and reports whether the path is one of those; nil = there are none.
+	Unusable func(w http.ResponseWriter, r *http.Request, status int, text string) bool
+
 	// Deleted returns the writes that remove what others keep for a user, in the transaction that deletes the user;
 	// nil = nothing is kept.
 	Deleted func(userID string) []datastore.Op

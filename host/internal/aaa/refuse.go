@@ -98,5 +98,9 @@ func (a *AAA) answer(w http.ResponseWriter, r *http.Request, status int, reason,
 		a.o.Page(w, r, status, text)
 		return
 	}
+	decided := status == http.StatusUnauthorized || status == http.StatusForbidden
+	if a.o.Unusable != nil && !decided && a.o.Unusable(w, r, status, text) {
+		return
+	}
 	idm.Fail(w, r, status, reason, text)
 }

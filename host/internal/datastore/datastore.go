@@ -80,7 +80,8 @@ type Event struct {
 	Entry
 	Deleted bool
 	// Same says that only the revision is new: the value was in force already.
-	Same bool
+	Same    bool
+	Created bool // the key did not exist before; not known of transactions that older releases stored
 }
 
 // Batch is the net changes of one transaction, one event a key in the order of

@@ -1,14 +1,18 @@
 package restconf
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
+	"unsafe"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/restconf/tree"
@@ -78,28 +82,11 @@ func (x *exchange) subscribe(input []byte) ([]byte, error) {
 // instance reads an instance-identifier or a path of RFC 8040.
 func (x *exchange) instance(path string) (tree.Path, error) {
 	set := x.installed().Schema
-	steps, err := yang.ParsePath(path)
-	if err == nil {
-		var b strings.Builder
-		n := set.Root
-		for _, s := range steps {
-			name := s.Name
-			if s.Module != "" && (n == set.Root || n.Module != s.Module) {
-				name = s.Module + ":" + name
-			}
-			if n = n.Member(name); n == nil {
-				return nil, fault.New(fault.Invalid, "path: there is no node %.60q", name)
-			}
-			b.WriteString("/" + name)
-			for i, k := range n.Keys {
-				if v, ok := s.Keys[k.Name]; ok {
-					b.WriteString([]string{"=", ","}[min(i, 1)] + tree.EscapeKey(v))
-				}
-			}
-		}
-		path = b.String()
+	parse := tree.ParseText
+	if strings.Contains(path, "[") {
+		parse = tree.ParseInstance
 	}
-	p, err := tree.ParseText(set, path)
+	p, err := parse(set, path)
 	if err == nil && (len(p) == 0 || !x.installed().served(p[0].Node.Module)) {
 		err = fault.New(fault.Invalid, "path: it must be the path of data that is served")
 	}
@@ -126,15 +113,17 @@ func (x *exchange) followData(form int) error {
 	if err != nil {
 		return err
 	}
+	sp, err := x.span()
+	if err != nil {
+		return err
+	}
 	s.path = p.Key()
 	name := s.store + " " + s.scope + " " + s.path
 	c := &changes{Handler: x.Handler, stream: s, path: p}
-	if last := x.r.Header.Get("Last-Event-ID"); last != "" && x.r.Method == http.MethodGet {
-		if rev, err := strconv.ParseUint(last[strings.LastIndexByte(last, '-')+1:], 10, 64); err == nil && rev > 0 {
-			c.after, name = datastore.Revision(rev), name+" "+strconv.FormatUint(rev, 10)
-		}
+	if x.r.Method == http.MethodGet {
+		name += c.resume(x.r.Header.Get("Last-Event-ID"), sp.start)
 	}
-	return x.follow(name, form, c.begin)
+	return x.follow(name, form, c.begin, true)
 }
 
 // changes makes the events of a data stream from the log of the datastore. An event has the
@@ -144,8 +133,28 @@ type changes struct {
 	stream dataStream
 	path   tree.Path
 	after  datastore.Revision
-	known  map[string]bool // documents that are there, to distinguish created from updated
-	last   string          // the text of what is inside of one document
+	seen   datastore.Revision // by the client; what is older in the log tells what the documents were
+	replay bool               // from after on, or from the time since
+	since  time.Time          // of the first change that is wanted
+	lost   string             // what the client missed and is not stored
+	docs   map[string]string  // documents as they were before the next change; of a replay those that it has seen
+}
+
+// resume says where to begin: after the event that the client saw last, or at a time. It returns what distinguishes
+// this stream from those that begin elsewhere.
+func (c *changes) resume(last string, start time.Time) string {
+	switch rev, err := strconv.ParseUint(last[strings.LastIndexByte(last, '-')+1:], 10, 64); {
+	case last != "" && err == nil && rev > 0:
+		c.after, c.replay = datastore.Revision(rev), true
+		return " after " + strconv.FormatUint(rev, 10)
+	case last != "":
+		c.lost = fmt.Sprintf("the event %.60q is not one of this stream: read the data, changes follow from now on", last)
+		return " after " + last
+	case !start.IsZero():
+		c.since, c.replay = start, true
+		return " since " + start.UTC().Format(time.RFC3339Nano)
+	}
+	return ""
 }
 
 func (c *changes) namespaces() []string {
@@ -158,44 +167,113 @@ func (c *changes) namespaces() []string {
 	return []string{tree.OperationalNamespace}
 }
 
-// begin implements source: it notes what is there now.
+// begin implements source: it notes what is there now, or how far back the log goes.
 func (c *changes) begin(ctx context.Context) (func(func(Event)) error, error) {
-	c.known = map[string]bool{}
+	c.docs = map[string]string{}
 	owner := c.path.Owner().Key()
 	var prefixes []datastore.Prefix
 	for _, ns := range c.namespaces() {
 		prefixes = append(prefixes, datastore.Prefix{Namespace: ns, Key: owner})
 	}
-	err := c.o.Store.View(ctx, func(sn datastore.Snapshot) error {
-		if c.after == 0 || c.after > sn.Revision() {
-			c.after = sn.Revision()
+	if c.replay {
+		if err := c.reach(ctx); err != nil {
+			return nil, err
 		}
+	}
+	if !c.replay {
+		if err := c.look(ctx, prefixes); err != nil {
+			return nil, err
+		}
+	}
+	return func(emit func(Event)) error { return c.run(ctx, prefixes, emit) }, nil
+}
+
+// look notes the documents as they are now.
+func (c *changes) look(ctx context.Context, prefixes []datastore.Prefix) error {
+	return c.o.Store.View(ctx, func(sn datastore.Snapshot) error {
+		c.after = sn.Revision()
 		for _, p := range prefixes {
-			for e, err := range sn.Range(p.Namespace, datastore.RangeOptions{Prefix: p.Key}) {
+			for e, err := range sn.Range(p.Namespace, datastore.RangeOptions{Prefix: p.Key, Shared: true}) {
 				if err != nil {
 					return err
 				}
-				c.known[e.Key] = true
-				if e.Key == owner {
-					c.last = c.inner(e.Value)
-				}
+				c.docs[e.Key] = unsafe.String(unsafe.SliceData(e.Value), len(e.Value)) // it is never changed
 			}
 		}
 		return nil
 	})
-	return func(emit func(Event)) error { return c.run(ctx, prefixes, emit) }, err
+}
+
+// reach makes sure that the log goes back far enough. If it does not, the stream begins with what is stored, or now
+// where the client names a transaction that is not, and says so.
+func (c *changes) reach(ctx context.Context) error {
+	now := c.o.Store.Revision()
+	oldest, at, err := oldestChange(ctx, c.o.Store, now)
+	switch {
+	case err != nil:
+		return err
+	case !c.since.IsZero():
+		if c.after = oldest; oldest > 0 && at.After(c.since) {
+			c.lost = fmt.Sprintf("changes before %s are no longer stored: read the data", at.UTC().Format(time.RFC3339))
+		}
+	case c.after > now:
+		c.lost, c.replay = "the event is not one of this datastore: read the data, changes follow from now on", false
+	case c.after < oldest:
+		c.lost, c.replay = "the changes since that event are no longer stored: read the data, changes follow from now on", false
+	default:
+		c.after, c.seen = oldest, c.after
+	}
+	return nil
+}
+
+// oldestChange is the revision after which all changes are in the log, and the time of the first of them.
+func oldestChange(ctx context.Context, s datastore.Store, now datastore.Revision) (datastore.Revision, time.Time, error) {
+	stop := errors.New("one is enough")
+	var at time.Time
+	kept := func(after datastore.Revision) (bool, error) {
+		err := s.Watch(ctx, after, []datastore.Prefix{{Namespace: tree.ConfigNamespace}, {Namespace: tree.OperationalNamespace}}, func(b datastore.Batch) error {
+			at = b.At
+			return stop
+		})
+		if errors.Is(err, stop) || errors.Is(err, datastore.ErrCompacted) {
+			return errors.Is(err, stop), nil
+		}
+		return false, err
+	}
+	low, high := datastore.Revision(0), now // high is kept
+	for low < high {
+		middle := low + (high-low)/2
+		ok, err := kept(middle)
+		if err != nil {
+			return 0, at, err
+		}
+		if ok {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	if high < now {
+		if _, err := kept(high); err != nil {
+			return 0, at, err
+		}
+	}
+	return high, at, nil
 }
 
 // run emits an event for each transaction that changes the data.
 func (c *changes) run(ctx context.Context, prefixes []datastore.Prefix, emit func(Event)) error {
+	if c.lost != "" {
+		emit(missed(c.lost, c.o.Now(), uint64(c.after)))
+	}
 	err := c.o.Store.Watch(ctx, c.after, prefixes, func(b datastore.Batch) error {
 		var list []change
 		for _, e := range b.Events {
-			if one, ok := c.change(e); ok && !e.Same {
-				list = append(list, one)
+			if !e.Same {
+				list = append(list, c.change(e)...)
 			}
 		}
-		if len(list) == 0 {
+		if len(list) == 0 || b.Revision <= c.seen || !c.since.IsZero() && !b.At.IsZero() && b.At.Before(c.since) {
 			return nil
 		}
 		e := Event{Time: b.At, Name: "sal-remote:data-changed-notification", Number: uint64(b.Revision)}
@@ -211,9 +289,15 @@ func (c *changes) run(ctx context.Context, prefixes []datastore.Prefix, emit fun
 		return nil
 	})
 	if errors.Is(err, datastore.ErrCompacted) {
-		return errors.New("the changes since then are no longer stored: read the data and follow from now on")
+		return errors.New("more changes came at once than are stored: read the data and follow from now on")
 	}
 	return err
+}
+
+// missed is the event that tells a client what it has missed.
+func missed(what string, now time.Time, number uint64) Event {
+	text, _ := json.Marshal(map[string]string{"reason": what}) // a string can be written
+	return Event{Time: now, Name: "ctl-system:events-missed", Data: text, Number: number}
 }
 
 // change is one event of the notification.
@@ -225,74 +309,151 @@ type change struct {
 	xmlPath   []byte
 }
 
-// inner is the instance inside of a document, where the path leads into one.
-func (c *changes) inner(value []byte) string {
-	owner := c.path.Owner()
-	if len(owner) == len(c.path) {
-		return ""
+// change makes the events of a document that was written; none when it is not of this stream.
+func (c *changes) change(e datastore.Event) []change {
+	key, owner, target := e.Key, c.path.Owner(), c.stream.path
+	inside := key == owner.Key() && len(owner) < len(c.path)
+	if !inside && key != target && !strings.HasPrefix(key, target+"/") && !strings.HasPrefix(key, target+"=") {
+		return nil
 	}
-	at, err := tree.DecodeStored(owner, value)
+	p, err := tree.ParseText(c.o.Catalog.Installed().Schema, key)
 	if err != nil {
-		return ""
+		return nil
 	}
-	if at = tree.Descend(at, c.path[len(owner):]); at == nil {
-		return ""
+	text, seen := c.docs[key]
+	delete(c.docs, key)
+	var old, now *yang.Data
+	if seen {
+		old, _ = tree.DecodeStored(p, []byte(text)) // what no longer fits the schema is reported whole
 	}
-	return string(at.Append(nil, yang.Canonical))
-}
-
-// change makes an event of a document that was written; false when it is not of this stream.
-func (c *changes) change(e datastore.Event) (change, bool) {
-	set := c.o.Catalog.Installed().Schema
-	key, owner, target := e.Key, c.path.Owner().Key(), c.stream.path
-	below := key == target || strings.HasPrefix(key, target+"/") || strings.HasPrefix(key, target+"=")
-	inside := key == owner && owner != target
-	if !below && !inside {
-		return change{}, false
-	}
-	p, err := tree.ParseText(set, key)
-	if err != nil || c.stream.scope == "base" && below && key != target || c.stream.scope == "one" && len(p) > len(c.path)+1 {
-		return change{}, false
-	}
-	one := change{Operation: "updated"}
-	was := c.known[key]
-	c.known[key] = !e.Deleted
-	if e.Deleted {
-		delete(c.known, key)
-	}
-	var at *yang.Data
 	if !e.Deleted {
-		if at, err = tree.DecodeStored(p, e.Value); err != nil {
-			return change{}, false
+		c.docs[key] = string(e.Value)
+		if now, err = tree.DecodeStored(p, e.Value); err != nil {
+			return nil
 		}
 	}
 	if inside {
-		p = c.path
-		now := ""
-		if at != nil {
-			now = c.inner(e.Value)
-			at = tree.Descend(at, c.path[len(c.path.Owner()):])
-		}
-		if now == c.last {
-			return change{}, false
-		}
-		was, c.last = c.last != "", now
+		old, now, p = tree.Descend(old, c.path[len(owner):]), tree.Descend(now, c.path[len(owner):]), c.path
 	}
-	one.Path = p.String()
 	switch {
-	case at == nil:
-		one.Operation = "deleted"
-	case !was:
-		one.Operation = "created"
+	case old == nil && now == nil:
+		return nil
+	case now == nil:
+		return c.wanted(one(p, "deleted", nil))
+	case old == nil && (e.Created || inside && seen):
+		return c.wanted(one(p, "created", now))
+	case old == nil:
+		return c.wanted(one(p, "updated", now))
 	}
-	if at != nil {
-		hide(p, at)
-		x := exchange{Handler: c.Handler, env: rfc8040}
-		one.Data = x.member(p, at)
-		one.xml = at.AppendXML(nil)
+	list := differences(p, old, now)
+	if inside && list == nil {
+		return nil
 	}
-	one.xmlPath = set.XMLPath(one.Path)
-	return one, true
+	for _, d := range list {
+		if !c.within(d.path) { // what is too deep for the scope is a change of the document
+			list = nil
+			break
+		}
+	}
+	if list == nil {
+		list = []difference{one(p, "updated", now)}
+	}
+	return c.wanted(list...)
+}
+
+// within reports whether an instance is in the scope of the stream.
+func (c *changes) within(p tree.Path) bool {
+	switch c.stream.scope {
+	case "base":
+		return len(p) == len(c.path)
+	case "one":
+		return len(p) <= len(c.path)+1
+	}
+	return true
+}
+
+// wanted writes the differences that are in the scope.
+func (c *changes) wanted(list ...difference) (out []change) {
+	x := exchange{Handler: c.Handler, env: rfc8040}
+	for _, d := range list {
+		if !c.within(d.path) {
+			continue
+		}
+		w := change{Path: d.path.String(), Operation: d.operation}
+		if d.now != nil {
+			hide(d.path, d.now)
+			w.Data = x.member(d.path, d.now)
+			w.xml = d.now.AppendXML(nil)
+		}
+		w.xmlPath = c.o.Catalog.Installed().Schema.XMLPath(w.Path)
+		out = append(out, w)
+	}
+	return out
+}
+
+// difference is one node that was created, updated or deleted.
+type difference struct {
+	path      tree.Path
+	operation string
+	now       *yang.Data
+}
+
+func one(p tree.Path, operation string, now *yang.Data) difference {
+	return difference{p, operation, now}
+}
+
+// differences lists what changed between two instances of p: leaves, entries of leaf-lists, and what came or went as a
+// whole. Lists without keys and anydata are compared as wholes.
+func differences(p tree.Path, old, now *yang.Data) (out []difference) {
+	n := p.Node()
+	switch {
+	case n.IsLeaf() && !now.IsArray():
+		if old.Text() != now.Text() {
+			out = append(out, one(p, "updated", now))
+		}
+		return out
+	case n.Kind == yang.LeafList:
+		return leafListDifferences(p, old, now)
+	case now.IsArray() || n.Kind == yang.AnyData:
+		if !bytes.Equal(old.Append(nil, yang.Canonical), now.Append(nil, yang.Canonical)) {
+			out = append(out, one(p, "updated", now))
+		}
+		return out
+	}
+	for c := range now.All() {
+		below := append(p[:len(p):len(p)], tree.Step{Node: c.Node})
+		if was := old.Get(c.Node); was != nil {
+			out = append(out, differences(below, was, c)...)
+		} else {
+			out = append(out, one(below, "created", c))
+		}
+	}
+	for c := range old.All() {
+		if now.Get(c.Node) == nil {
+			out = append(out, one(append(p[:len(p):len(p)], tree.Step{Node: c.Node}), "deleted", nil))
+		}
+	}
+	return out
+}
+
+func leafListDifferences(p tree.Path, old, now *yang.Data) (out []difference) {
+	entry := func(e *yang.Data) tree.Path {
+		return append(p[:len(p)-1:len(p)-1], tree.Step{Node: p.Node(), Keys: e.KeyValues()})
+	}
+	for e := range now.All() {
+		if old.Entry(e.KeyValues()) == nil {
+			out = append(out, one(entry(e), "created", e))
+		}
+	}
+	for e := range old.All() {
+		if now.Entry(e.KeyValues()) == nil {
+			out = append(out, one(entry(e), "deleted", nil))
+		}
+	}
+	if out == nil && !bytes.Equal(old.Append(nil, yang.Canonical), now.Append(nil, yang.Canonical)) {
+		out = append(out, one(p, "updated", now)) // their order
+	}
+	return out
 }
 
 // changesXML writes the notification's element.

@@ -6,6 +6,9 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
+// lenient reports whether the forms of older clients are read (docs/restconf.md): below /restconf alone.
+func (x *exchange) lenient() bool { return x.env == legacy }
+
 // decode reads a body {"name": value} as the instance at p: of an entry, an array
 // with that entry alone.
 func (x *exchange) decode(p tree.Path, body []byte, o yang.Options) (*yang.Data, error) {

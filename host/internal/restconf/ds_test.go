@@ -20,8 +20,9 @@ func TestDatastores(t *testing.T) {
 	f.observe("/lab:inventory/device=a", `{"name":"a","uptime":7}`)
 	f.observe("/lab:state", `{"uptime":9}`)
 	f.want(200, `{"lab:inventory":{"note":"n","device":[{"name":"a"}]}}`, "GET", run+"/lab:inventory", "")
-	f.want(200, `{"lab:inventory":{"note":"n","device":[{"name":"a","uptime":7}]}}`, "GET", oper+"/lab:inventory", "")
-	f.want(200, `{"lab:inventory":{"@":{"ietf-origin:origin":"ietf-origin:intended"},"note":"n","device":[{"name":"a","uptime":7,"@uptime":{"ietf-origin:origin":"ietf-origin:learned"}}]}}`,
+	f.want(200, `{"lab:inventory":{"note":"n","device":[{"name":"a","uptime":7,"port":161}],"owner":"nobody"}}`, "GET", oper+"/lab:inventory", "")
+	f.want(200, `{"lab:inventory":{"@":{"ietf-origin:origin":"ietf-origin:intended"},"note":"n","device":[{"name":"a","uptime":7,"@uptime":{"ietf-origin:origin":"ietf-origin:learned"},`+
+		`"port":161,"@port":{"ietf-origin:origin":"ietf-origin:default"}}],"owner":"nobody","@owner":{"ietf-origin:origin":"ietf-origin:default"}}}`,
 		"GET", oper+"/lab:inventory?with-origin", "")
 	f.want(200, `<state xmlns="urn:test:lab" xmlns:or="urn:ietf:params:xml:ns:yang:ietf-origin" or:origin="or:learned"><uptime>9</uptime></state>`, "GET", oper+"/lab:state?with-origin", "", asksXML)
 	f.want(200, `{"lab:uptime":"9"}`, "GET", oper+"/lab:state/uptime", "")

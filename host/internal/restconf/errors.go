@@ -1,10 +1,11 @@
 package restconf
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 
-	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
 )
 
@@ -84,8 +85,8 @@ func (x *exchange) entries(err error) (status int, list []entry) {
 			row.status = http.StatusInternalServerError // the device is late, not this server
 		}
 		e := entry{Type: kind, Tag: row.tag, Path: f.Path, Message: f.Text}
-		if errors.Is(f, tree.ErrNoPoint) {
-			e.Tag, e.AppTag = "bad-attribute", "missing-instance"
+		if v := (*yang.Violation)(nil); errors.As(f, &v) {
+			e.Tag, e.AppTag = cmp.Or(v.Tag, e.Tag), v.AppTag
 		}
 		if s := (*statusError)(nil); errors.As(err, &s) && s.fault == f {
 			row.status, e.Tag = s.status, s.tag

@@ -3,6 +3,7 @@ package restconf
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -66,6 +67,22 @@ func onDisk(t testing.TB) *fixture {
 func engines(t *testing.T, test func(*testing.T, *fixture)) {
 	t.Run("memory", func(t *testing.T) { test(t, newFixture(t)) })
 	t.Run("badger", func(t *testing.T) { test(t, onDisk(t)) })
+}
+
+// withModules makes a fixture whose schema are modules given as text.
+func withModules(t testing.TB, modules ...string) *fixture {
+	t.Helper()
+	src := yang.Source{Name: "test", Files: map[string][]byte{}}
+	for i, m := range modules {
+		src.Files[fmt.Sprintf("module%d.yang", i)] = []byte(m)
+	}
+	set, err := yang.Load(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFixture(t)
+	f.now.Schema = set
+	return f
 }
 
 func newFixtureOn(t testing.TB, config datastore.Store) *fixture {

@@ -32,6 +32,12 @@ func (x *exchange) get(kind string, p tree.Path) error {
 	if err != nil {
 		return err
 	}
+	if found.stored == nil && found.at == nil && len(p) > 0 {
+		if found.at, err = x.defaultAt(kind, q, p); err != nil {
+			return err
+		}
+		found.mark = nil
+	}
 	if found.stored == nil && found.at == nil {
 		if len(p) > 0 {
 			return missing(p)
@@ -39,7 +45,7 @@ func (x *exchange) get(kind string, p tree.Path) error {
 		found.at = yang.NewData(n, false)
 	}
 	readable := x.o.Readable(x.r.Context())
-	if readable == nil && found.at == nil && !x.pretty && q.whole() && (len(p) == 0 || found.stored.Array || p.Entry() || !p.Node().IsList()) {
+	if readable == nil && found.at == nil && !x.pretty && q.whole() && !x.adds(q, n) && (len(p) == 0 || found.stored.Array || p.Entry() || !p.Node().IsList()) {
 		if err := x.fresh(found.mark, p); err != nil {
 			return err
 		}
@@ -58,12 +64,10 @@ func (x *exchange) get(kind string, p tree.Path) error {
 	if err == nil {
 		err = x.fresh(found.mark, p)
 	}
-	if err == nil {
-		at, err = x.shape(at, q)
-	}
 	if err != nil {
 		return err
 	}
+	x.shape(at, q)
 	hide(p, at)
 	return x.replyData(p, at)
 }
@@ -83,7 +87,7 @@ func (x *exchange) fresh(m *mark, p tree.Path) error {
 		return err
 	}
 	m.set(x.w.Header())
-	if x.unchanged(m) {
+	if !m.state && x.unchanged(m) {
 		x.w.WriteHeader(http.StatusNotModified)
 		return errAnswered
 	}
@@ -95,7 +99,7 @@ type instance struct {
 	stored *yang.Stored // of one tree
 	origin yang.Origin
 	at     *yang.Data // of both
-	mark   *mark      // of the configuration; nil when the answer may hold state
+	mark   *mark      // of the configuration; nil when none of it was asked for
 }
 
 func (i *instance) decoded(p tree.Path) (*yang.Data, error) {
@@ -127,8 +131,10 @@ func (x *exchange) read(kind, content string, p tree.Path) (found instance, err 
 		if withConfig {
 			d := tree.NewDraft(sn, tree.ConfigNamespace, set)
 			found.origin = yang.Intended
-			if found.stored, err = d.Stored(p); err == nil && !withState {
-				found.mark, err = newMark(d)
+			if found.stored, err = d.Stored(p); err == nil && kind != "operational" && x.ds != "operational" {
+				if found.mark, err = newMark(d); err == nil {
+					found.mark.state = withState
+				}
 			}
 		}
 		if err == nil && withState {
@@ -158,16 +164,11 @@ func holdsState(n *yang.Node) bool {
 }
 
 // shape applies with-defaults, fields and depth.
-func (x *exchange) shape(at *yang.Data, q query) (*yang.Data, error) {
-	switch q.defaults {
-	case "report-all":
-		if !at.Node.IsLeaf() {
-			var err error
-			if at, err = at.Check(yang.Options{Defaults: true, Partial: true, Shallow: true}); err != nil {
-				return nil, err
-			}
-		}
-	case "trim":
+func (x *exchange) shape(at *yang.Data, q query) {
+	if x.adds(q, at.Node) {
+		at.AddDefaults(yang.Default, q.wanted)
+	}
+	if q.defaults == "trim" {
 		trimDefaults(at)
 	}
 	if q.fields != nil {
@@ -176,7 +177,6 @@ func (x *exchange) shape(at *yang.Data, q query) (*yang.Data, error) {
 	if q.depth > 0 {
 		prune(at, q.depth)
 	}
-	return at, nil
 }
 
 func trimDefaults(d *yang.Data) {
@@ -201,7 +201,11 @@ func prune(d *yang.Data, depth int) {
 		return
 	}
 	if depth == 1 {
-		d.Clear()
+		for c := range d.All() {
+			if c.Node == nil || !c.Node.IsKey() { // an entry is named by its keys
+				c.Remove()
+			}
+		}
 		return
 	}
 	for c := range d.All() {
@@ -212,12 +216,13 @@ func prune(d *yang.Data, depth int) {
 // mark is the version of a configuration resource.
 type mark struct {
 	tag     string
+	state   bool      // the answer has state, too, which the tag does not tell
 	changed time.Time // of the datastore; zero when it was never written
 }
 
 func newMark(d *tree.Draft) (*mark, error) {
 	at, err := d.LastChange()
-	return &mark{`"` + d.Tag() + `"`, at}, err
+	return &mark{tag: `"` + d.Tag() + `"`, changed: at}, err
 }
 
 // digest names content by 16 hexadecimal digits.

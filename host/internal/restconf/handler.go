@@ -112,6 +112,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		var err error
 		if path, err = reqpath.Parse(r); err != nil {
+			if strings.HasPrefix(r.URL.Path, rfc8040.root+"/") {
+				x.env = rfc8040
+			}
 			x.fail(fault.New(fault.Invalid, "%s", err.Error()))
 			return
 		}

@@ -153,6 +153,26 @@ func (s *history) newest() uint64 {
 	return s.next
 }
 
+// beganAfter reports whether events from a time on may be missing.
+func (s *history) beganAfter(t time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.kept) > 0 && !s.kept[0].event.Time.After(t) {
+		return false
+	}
+	return s.began.After(t) || s.next > uint64(len(s.kept))
+}
+
+// oldest is since when events are kept.
+func (s *history) oldest() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.next > uint64(len(s.kept)) && len(s.kept) > 0 {
+		return s.kept[0].event.Time
+	}
+	return s.began
+}
+
 // from is the id before the first event at or after a time.
 func (s *history) from(t time.Time) uint64 {
 	s.mu.Lock()

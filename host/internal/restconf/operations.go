@@ -66,7 +66,7 @@ func (x *exchange) operation(name string) error {
 	if err != nil {
 		return err
 	}
-	input, err := r.DecodeInput(body, yang.Options{Lenient: true, Defaults: true, Aliases: aliases, XML: x.inXML})
+	input, err := r.DecodeInput(body, yang.Options{Lenient: x.lenient(), Defaults: true, Aliases: aliases, XML: x.inXML})
 	if err != nil {
 		return err
 	}

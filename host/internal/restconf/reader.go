@@ -1,6 +1,7 @@
 package restconf
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -39,6 +40,7 @@ type part struct {
 	name string
 	at   uint64 // the event that was read last
 	id   uint64 // what its id ends with
+	lost string // what the client missed and is not stored
 }
 
 func (h *Handler) reader(w http.ResponseWriter, r *http.Request) *reader {
@@ -49,21 +51,40 @@ func (h *Handler) reader(w http.ResponseWriter, r *http.Request) *reader {
 	return out
 }
 
-// add reads a stream after the event that the client saw last, else from a time on, else what comes from now on.
+// add reads a stream after the event that the client saw last, else from a time on, else what comes from now on. Where
+// events between are not stored, the client is told so first.
 func (r *reader) add(name string, s *history, start time.Time) {
-	at := s.newest()
+	p := &part{history: s, name: name, at: s.newest()}
 	if !start.IsZero() {
-		at = s.from(start)
+		if p.at = s.from(start); s.beganAfter(start) {
+			p.lost = "events before " + s.oldest().UTC().Format(time.RFC3339) + " are not stored"
+		}
 	}
 	if last := r.r.Header.Get("Last-Event-ID"); last != "" {
-		at = s.from(time.Time{}) // it missed what is kept, or more, unless it says otherwise
-		for one := range strings.SplitSeq(last, ",") {
-			if id, ok := s.resume(one); ok {
-				at = id
+		p.at = s.from(time.Time{}) // it missed what is kept, or more, unless it says otherwise
+		p.lost = fmt.Sprintf("the event %.60q is not stored: events before the next one may be missing", last)
+		for id := range strings.SplitSeq(last, ",") {
+			if seen, ok := s.resume(id); ok && seen >= p.at {
+				p.at, p.lost = seen, ""
 			}
 		}
 	}
-	r.parts = append(r.parts, &part{history: s, name: name, at: at, id: at})
+	p.id = p.at
+	r.parts = append(r.parts, p)
+}
+
+// tell sends the events that say what was missed. A client of all streams reads its data again anyway.
+func (r *reader) tell() bool {
+	for _, p := range r.parts {
+		if p.lost == "" || r.may != nil {
+			continue
+		}
+		e := missed(p.lost, r.o.Now(), 0)
+		if _, err := fmt.Fprintf(r.w, "data: %s\nid: %s\n\n", e.encode(r.form, r.sets), r.id()); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // run sends events until the client leaves, a stream ends, or the user may not read one any more.
@@ -83,6 +104,9 @@ func (r *reader) run() {
 		defer t.Stop()
 		stop = t.C
 	}
+	if !r.tell() {
+		return
+	}
 	for stopped := false; r.flush(); {
 		wait := []reflect.SelectCase{received(r.r.Context().Done()), received(tick.C), received(stop)}
 		sent := false
@@ -93,12 +117,16 @@ func (r *reader) run() {
 				r.comment("cut: the reader is slower than the events come, and some are not kept any more")
 				return
 			case len(events) > 0:
-				if !r.still() || !r.send(p, events) {
+				if !r.still() {
+					r.comment("end: the user may not read this any more")
+					return
+				}
+				if !r.send(p, events) {
 					return
 				}
 				sent = true
 			case ended != "" || stopped:
-				r.comment("end: " + ended)
+				r.comment("end: " + cmp.Or(ended, "stop-time"))
 				return
 			}
 			wait = append(wait, received(more))
@@ -110,7 +138,11 @@ func (r *reader) run() {
 		case 0:
 			return
 		case 1:
-			if !r.still() || !r.comment("still here") {
+			if !r.still() {
+				r.comment("end: the user may not read this any more")
+				return
+			}
+			if !r.comment("still here") {
 				return
 			}
 		case 2:

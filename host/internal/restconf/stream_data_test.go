@@ -208,17 +208,101 @@ func changesOfData(t *testing.T, f *fixture) {
 	first := check(tree, `"sal-remote:data-changed-notification":{"data-change-event":[{"path":"/lab:inventory/device[name='a']","operation":"created","data":{"lab:device":[{"name":"a"}]}}]}`)
 	check(inXML, `<data-change-event><path xmlns:lab="urn:test:lab">/lab:inventory/lab:device[lab:name='a']</path><operation>created</operation><data><device xmlns="urn:test:lab"><name>a</name></device></data></data-change-event>`)
 	f.want(204, "", "PATCH", lab+"/device=a", `{"device":[{"name":"a","port":5}]}`)
-	check(tree, `"operation":"updated","data":{"lab:device":[{"name":"a","port":5}]}`)
+	check(tree, `[{"path":"/lab:inventory/device[name='a']/port","operation":"created","data":{"lab:port":5}}]`)
 	check(leaf, `{"path":"/lab:inventory/device[name='a']/port","operation":"created","data":{"lab:port":5}}`)
 	f.want(204, "", "PATCH", lab+"/device=a", `{"device":[{"name":"a","address":"x"}]}`)
 	f.want(204, "", "DELETE", lab+"/device=a", "")
-	check(tree, `"address":"x"`)
+	check(tree, `[{"path":"/lab:inventory/device[name='a']/address","operation":"created","data":{"lab:address":"x"}}]`)
 	check(tree, `"operation":"deleted"`)
 	check(leaf, `"operation":"deleted"`)
-	check(openStream(t, srv, "/rests/streams/json/data-change/running/lab:inventory", "Last-Event-ID: "+first), `"port":5`)
+	check(openStream(t, srv, "/rests/streams/json/data-change/running/lab:inventory", "Last-Event-ID: "+first), `"lab:port":5`)
 	f.want(400, "", "GET", "/rests/streams/json/data-change/running", "")
 	f.want(400, "", "GET", "/rests/streams/json/data-change/running/lab:nothing", "")
 	f.want(404, "", "GET", "/rests/streams/json/data-change/candidate/lab:inventory", "")
 	f.want(400, "", "POST", "/rests/operations/sal-remote:create-data-change-event-subscription", `{"input":{"path":"/lab:nothing"}}`)
+	srv.Client().CloseIdleConnections()
+}
+
+// A client that comes back is told what happened meanwhile, as it happened; and where that is not stored, that it is not.
+func TestChangesAreReplayed(t *testing.T) { engines(t, changesAreReplayed) }
+
+func changesAreReplayed(t *testing.T, f *fixture) {
+	srv := httptest.NewServer(f)
+	t.Cleanup(srv.Close) // after the streams
+	f.o.Now = time.Now
+	hourAgo := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
+	f.want(201, "", "PUT", lab, `{"inventory":{"note":"n"}}`)
+	f.want(201, "", "PUT", lab+"/device=a", `{"device":[{"name":"a","port":4}]}`)
+	f.want(204, "", "PATCH", lab+"/device=a", `{"device":[{"name":"a","port":5,"address":"x"}]}`)
+	f.want(201, "", "PUT", lab+"/tag", `{"tag":["one","two"]}`)
+	f.want(204, "", "PUT", lab+"/tag", `{"tag":["two","three"]}`)
+	f.want(204, "", "DELETE", lab+"/device=a", "")
+	const stream = "/rests/streams/json/data-change/running/lab:inventory"
+	check := func(s *sse, want ...string) (first string) {
+		t.Helper()
+		for _, w := range want {
+			d, id := s.next()
+			if !strings.Contains(d, w) {
+				t.Errorf("got %s\nwant %s", d, w)
+			}
+			if first == "" {
+				first = id
+			}
+		}
+		return first
+	}
+	all := []string{
+		`{"path":"/lab:inventory","operation":"created"`,
+		`{"path":"/lab:inventory/device[name='a']","operation":"created","data":{"lab:device":[{"name":"a","port":4}]}}`,
+		`[{"path":"/lab:inventory/device[name='a']/port","operation":"updated","data":{"lab:port":5}},{"path":"/lab:inventory/device[name='a']/address","operation":"created"`,
+		`[{"path":"/lab:inventory/tag","operation":"created","data":{"lab:tag":["one","two"]}}]`,
+		`[{"path":"/lab:inventory/tag[.='three']","operation":"created","data":{"lab:tag":["three"]}},{"path":"/lab:inventory/tag[.='one']","operation":"deleted"}]`,
+		`{"path":"/lab:inventory/device[name='a']","operation":"deleted"}`,
+	}
+	first := check(openStream(t, srv, stream+"?start-time="+hourAgo), all...)
+	check(openStream(t, srv, stream, "Last-Event-ID: "+first), all[1:]...)
+	check(openStream(t, srv, stream+"/device=a/port?start-time="+hourAgo), `"operation":"created","data":{"lab:port":4}`, `"operation":"updated","data":{"lab:port":5}`, `"operation":"deleted"`)
+	check(openStream(t, srv, stream+"?scope=one&start-time="+hourAgo), all[0], all[1], `{"path":"/lab:inventory/device[name='a']","operation":"updated","data":{"lab:device":[{"name":"a","port":5,"address":"x"}]}}`, all[3])
+	for id, want := range map[string]string{"abc": "the event \\\"abc\\\" is not one of this stream", "x-999999999": "the event is not one of this datastore"} {
+		lost := openStream(t, srv, stream, "Last-Event-ID: "+id)
+		check(lost, `"ctl-system:events-missed":{"reason":"`+want)
+		f.want(204, "", "PUT", lab+"/note", `{"note":"`+id+`"}`)
+		check(lost, `{"path":"/lab:inventory/note","operation":"updated","data":{"lab:note":"`+id+`"}}`)
+	}
+	srv.Client().CloseIdleConnections()
+}
+
+// A client of a plugin's stream, too, is told when events that it missed are not stored.
+func TestMissedEventsAreTold(t *testing.T) {
+	f := newFixture(t)
+	events, stop := f.feed()
+	defer stop()
+	srv := httptest.NewServer(f)
+	t.Cleanup(srv.Close) // after the streams
+	live := openStream(t, srv, "/rests/streams/json/lab")
+	events <- Event{Time: f.clock, Name: "lab:link-down", Data: []byte(`{"node-id":1}`)}
+	_, id := live.next()
+	const missed = `"ctl-system:events-missed":{"reason":`
+	for _, c := range []struct{ query, header, want string }{
+		{"", "Last-Event-ID: abc", missed},
+		{"", "Last-Event-ID: 1-1", missed},
+		{"?start-time=2001-01-01T00:00:00Z", "X-None: 1", missed},
+		{"?start-time=" + f.clock.Format(time.RFC3339), "X-None: 1", `"node-id":1`},
+	} {
+		s := openStream(t, srv, "/rests/streams/json/lab"+c.query, c.header)
+		if d, _ := s.next(); !strings.Contains(d, c.want) {
+			t.Errorf("%+v: %s", c, d)
+		}
+		if c.want == missed {
+			if d, _ := s.next(); !strings.Contains(d, `"node-id":1`) {
+				t.Errorf("%+v, then %s", c, d)
+			}
+		}
+	}
+	again := openStream(t, srv, "/rests/streams/xml/lab", "Last-Event-ID: "+id)
+	events <- Event{Time: f.clock, Name: "lab:link-down", Data: []byte(`{"node-id":2}`)}
+	if d, _ := again.next(); !strings.Contains(d, "<node-id>2<") {
+		t.Errorf("after the last event: %s", d)
+	}
 	srv.Client().CloseIdleConnections()
 }

@@ -33,7 +33,7 @@ func (x *exchange) streams() error {
 	}
 	for _, s := range x.installed().Streams {
 		if s.Name == name {
-			return x.follow(name, form, x.plugin(name))
+			return x.follow(name, form, x.plugin(name), false)
 		}
 	}
 	return fault.New(fault.NotFound, "there is no event stream %.100q", name)
@@ -167,8 +167,8 @@ func (x *exchange) span() (s span, err error) {
 }
 
 // follow sends events as server-sent events (RFC 8040 section 6.4) until the client leaves, the
-// stream ends, or its user may not read it any more.
-func (x *exchange) follow(name string, form int, from source) error {
+// stream ends, or its user may not read it any more. tells says that the source itself tells what the client missed.
+func (x *exchange) follow(name string, form int, from source, tells bool) error {
 	sp, err := x.span()
 	if err != nil {
 		return err
@@ -186,6 +186,9 @@ func (x *exchange) follow(name string, form int, from source) error {
 	r := x.reader(x.w, x.r)
 	r.form, r.span = form, sp
 	r.add(name, s, sp.start)
+	if tells {
+		r.parts[0].lost = ""
+	}
 	r.run()
 	return nil
 }

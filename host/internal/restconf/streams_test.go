@@ -82,7 +82,7 @@ func TestEventStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	events <- Event{Time: f.clock, Name: "lab:link-down", Data: []byte(`{"node-id": 8}`)}
-	if sent, err := io.ReadAll(res.Body); err != nil || len(sent) > 0 {
+	if sent, err := io.ReadAll(res.Body); err != nil || string(sent) != ": end: the user may not read this any more\n\n" {
 		t.Errorf("who may not read it any more got %q, %v", sent, err)
 	}
 	res.Body.Close()

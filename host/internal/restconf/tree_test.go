@@ -102,7 +102,7 @@ func TestQueryParameters(t *testing.T) {
 		"":                                     `{"lab:inventory":{"owner":"nobody","serial":"18446744073709551615","device":[{"name":"a","port":161,"slot":[{"shelf":1,"number":1,"card":"x"}],"uptime":5}]}}`,
 		"?content=nonconfig":                   `{"lab:inventory":{"device":[{"name":"a","uptime":5}]}}`,
 		"?content=config&depth=1":              `{"lab:inventory":{}}`,
-		"?content=config&depth=2":              `{"lab:inventory":{"owner":"nobody","serial":"18446744073709551615","device":[{}]}}`,
+		"?content=config&depth=2":              `{"lab:inventory":{"owner":"nobody","serial":"18446744073709551615","device":[{"name":"a"}]}}`,
 		"?fields=owner;device(name;slot/card)": `{"lab:inventory":{"owner":"nobody","device":[{"name":"a","slot":[{"card":"x"}]}]}}`,
 		"?fields=device/name":                  `{"lab:inventory":{"device":[{"name":"a"}]}}`,
 		"?fields=owner&with-defaults=trim":     `{"lab:inventory":{}}`,

@@ -11,7 +11,7 @@ import (
 
 // put replaces or creates the target (RFC 8040 section 4.5).
 func (x *exchange) put(p tree.Path) error {
-	q, value, err := x.value(p, yang.Options{Lenient: true})
+	q, value, err := x.value(p, yang.Options{Lenient: x.lenient()})
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (x *exchange) post(p tree.Path) error {
 	edits, err := x.children(p, body, q)
 	if err != nil && x.env == legacy && p.Entry() {
 		// Documented samples post an entry to its own path.
-		if v, err2 := x.decode(p, body, yang.Options{Lenient: true}); err2 == nil {
+		if v, err2 := x.decode(p, body, yang.Options{Lenient: x.lenient()}); err2 == nil {
 			edits, err = []tree.Edit{{Op: tree.Create, Path: p, Value: v, Place: q.place}}, nil
 		}
 	}
@@ -70,7 +70,7 @@ func (x *exchange) children(p tree.Path, body []byte, q query) ([]tree.Edit, err
 	if parent == nil {
 		parent = x.installed().Schema.Root
 	}
-	o := yang.Options{Lenient: true, XML: x.inXML, At: append(p[:len(p):len(p)], tree.Step{}).Skeleton()}
+	o := yang.Options{Lenient: x.lenient(), XML: x.inXML, At: append(p[:len(p):len(p)], tree.Step{}).Skeleton()}
 	list, err := parent.DecodeMembers(body, o)
 	if err != nil {
 		return nil, err
@@ -90,6 +90,9 @@ func (x *exchange) children(p tree.Path, body []byte, q query) ([]tree.Edit, err
 	for e := range c.All() {
 		step.Keys = e.KeyValues()
 		edits = append(edits, tree.Edit{Op: tree.Create, Path: append(p[:len(p):len(p)], step), Value: e, Place: q.place})
+	}
+	if len(edits) > 1 && x.env == rfc8040 {
+		return nil, fault.At(fault.Invalid, c.Path(), "a POST creates one entry (RFC 8040 section 4.4.1), this body has %d: use PATCH for several", len(edits))
 	}
 	if len(edits) == 0 {
 		return nil, fault.At(fault.Missing, c.Path(), "there is no entry to create")
@@ -156,7 +159,7 @@ func (x *exchange) patch(p tree.Path) error {
 	if t, err := x.contentType(nil); err == nil && (t == mediaYANGPatch || t == mediaYANGPatchXML) {
 		return x.yangPatch(p)
 	}
-	_, value, err := x.value(p, yang.Options{Lenient: true, Partial: true})
+	_, value, err := x.value(p, yang.Options{Lenient: x.lenient(), Partial: true})
 	if err != nil {
 		return err
 	}

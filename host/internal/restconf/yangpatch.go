@@ -106,6 +106,12 @@ func (x *exchange) edit(p tree.Path, patch *yangPatch, i int) (tree.Edit, error)
 	if (len(e.Path) == 0 || !e.Path.Node().Config) && in.Op != tree.Merge && in.Op != tree.Replace {
 		return e, fault.New(fault.Invalid, "the target %.100q cannot be edited in this way", in.Target)
 	}
+	if len(in.Value) > 0 && (in.Op == tree.Delete || in.Op == tree.Remove || in.Op == tree.Move) {
+		return e, fault.New(fault.Invalid, "the operation %q has no value (RFC 8072 section 2.5)", string(in.Op))
+	}
+	if (in.Where != "" || in.Point != "") && in.Op != tree.Insert && in.Op != tree.Move {
+		return e, fault.New(fault.Invalid, "where and point are only for insert and move, not for %q", string(in.Op))
+	}
 	switch in.Op {
 	case tree.Delete, tree.Remove:
 		return e, nil
@@ -129,7 +135,7 @@ func (x *exchange) edit(p tree.Path, patch *yangPatch, i int) (tree.Edit, error)
 	if len(in.Value) == 0 {
 		return e, fault.New(fault.Missing, "the operation %q needs a value", string(in.Op))
 	}
-	e.Value, err = x.decode(e.Path, in.Value, yang.Options{Lenient: true, Partial: in.Op == tree.Merge})
+	e.Value, err = x.decode(e.Path, in.Value, yang.Options{Lenient: x.lenient(), Partial: in.Op == tree.Merge})
 	return e, err
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -130,6 +132,17 @@ func hasBytes(r *http.Request) (bool, *http.Request) {
 		io.Closer
 	}{ahead, r.Body}
 	return false, &inner
+}
+
+// unusable answers a request to RESTCONF that access control cannot decide, for instance by its path.
+func unusable(w http.ResponseWriter, r *http.Request, status int, text string) bool {
+	tag := map[int]string{http.StatusBadRequest: "invalid-value", http.StatusTooManyRequests: "resource-denied"}[status]
+	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if !slices.Contains(restconf.Prefixes[:], "/"+first) {
+		return false
+	}
+	refuse(w, r, status, cmp.Or(tag, "operation-failed"), text)
+	return true
 }
 
 // refuse answers what no handler saw, or what one failed at: below the trees in the

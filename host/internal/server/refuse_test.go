@@ -34,3 +34,18 @@ func TestRefusalsHaveTheFormOfTheirPath(t *testing.T) {
 		}
 	}
 }
+
+// What access control cannot decide has the form of RFC 8040 below the roots of RESTCONF alone.
+func TestUnusableRequestsHaveTheFormOfTheirPath(t *testing.T) {
+	for path, want := range map[string]string{
+		"/rests/data/x":   `{"ietf-restconf:errors":{"error":[{"error-message":"why","error-tag":"invalid-value","error-type":"transport"}]}}`,
+		"/restconf/a":     `{"errors":{"error":[`,
+		"/auth/v1/users":  "",
+		"/restsomething/": "",
+	} {
+		w := httptest.NewRecorder()
+		if did := unusable(w, httptest.NewRequest(http.MethodGet, path, nil), 400, "why"); did != (want != "") || !strings.HasPrefix(w.Body.String(), want) {
+			t.Errorf("%s: %v %s", path, did, w.Body)
+		}
+	}
+}

@@ -229,10 +229,17 @@ func (s *Server) openAAA(ctx context.Context) error {
 		ParallelLogins: c.Argon2.Parallel,
 		Throttle:       throttle.Settings{UserFree: c.Throttle.After, FirstDelay: c.Throttle.Delay, MaxDelay: c.Throttle.MaxDelay, Forget: c.Throttle.Forget},
 		LoginCache:     outsideLogins(c.LoginCache),
-		Sessions:       idm.Sessions{Idle: c.Session.Idle, Life: c.Session.Life, Plain: c.Session.PlainHTTP}, Page: web.Refusal, Deleted: web.Forget,
-		Realms: realms{s}, RealmKinds: c.RealmKinds, Names: s.otherNames, Routes: s.otherRoutes, KeysDir: s.home.Etc("authorized_keys"),
-		Logger:    s.logger,
-		RequestID: requestID, Waiting: s.inFlight.waiting, Denied: s.deniedRequest,
+		Sessions:       idm.Sessions{Idle: c.Session.Idle, Life: c.Session.Life, Plain: c.Session.PlainHTTP},
+		Page:           web.Refusal,
+		Unusable:       unusable,
+		Deleted:        web.Forget,
+		Realms:         realms{s},
+		RealmKinds:     c.RealmKinds,
+		Names:          s.otherNames,
+		Routes:         s.otherRoutes,
+		KeysDir:        s.home.Etc("authorized_keys"),
+		Logger:         s.logger,
+		RequestID:      requestID, Waiting: s.inFlight.waiting, Denied: s.deniedRequest,
 	})
 	s.firstPasswords = identity.First{}
 	if err != nil {

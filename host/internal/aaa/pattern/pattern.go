@@ -82,8 +82,12 @@ func checkPart(s string) error {
 		return nil
 	}
 	// A literal must be a segment that a request can have, written decoded.
-	q, err := reqpath.ParseString("/" + strings.ReplaceAll(s, "%", "%25"))
-	if err != nil || len(q.Segments()) != 1 {
+	root := "/rests/data/" // where list entries have keys of any character
+	if !strings.Contains(s, "=") {
+		root = "/"
+	}
+	q, err := reqpath.ParseString(root + strings.ReplaceAll(s, "%", "%25"))
+	if err != nil || len(q.Segments()) != strings.Count(root, "/") {
 		return fmt.Errorf("a request cannot have the segment %q; write it decoded, without dot segments, semicolons and control characters", s)
 	}
 	return nil

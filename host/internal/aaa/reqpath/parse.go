@@ -40,7 +40,11 @@ func ParseString(raw string) (Path, error) {
 	for more := true; more; {
 		var part string
 		part, rest, more = strings.Cut(rest, "/")
-		s, err := parseSegment(part)
+		parse := parseSegment
+		if len(p.segments) > 1 && (p.segments[0].Decoded == "rests" || p.segments[0].Decoded == "restconf") {
+			parse = parseNode
+		}
+		s, err := parse(part)
 		if err != nil {
 			return Path{}, err
 		}
@@ -70,6 +74,29 @@ func parseSegment(part string) (Segment, error) {
 		return Segment{}, err
 	}
 	return s, check(s)
+}
+
+// parseNode reads a segment below a root of RESTCONF: NAME=KEYS, where a key has any character that a YANG string
+// may have (RFC 8040 section 3.5.3). Only RESTCONF reads these keys, and nobody decodes them a second time.
+func parseNode(part string) (Segment, error) {
+	name, keys, keyed := strings.Cut(part, "=")
+	s, err := parseSegment(name)
+	if err != nil || !keyed {
+		return s, err
+	}
+	k, err := decode(keys)
+	if err != nil {
+		return Segment{}, err
+	}
+	if !utf8.ValidString(k.Decoded) {
+		return Segment{}, refuse("it is not UTF-8")
+	}
+	for _, r := range k.Decoded {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r&0xfffe == 0xfffe || r >= 0xfdd0 && r <= 0xfdef {
+			return Segment{}, refuse("it has a control character that no YANG string has")
+		}
+	}
+	return Segment{Raw: s.Raw + "=" + k.Raw, Decoded: s.Decoded + "=" + k.Decoded}, nil
 }
 
 // harmlessBytes are those that mean themselves to every reader.

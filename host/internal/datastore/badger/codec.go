@@ -84,6 +84,7 @@ const inlineLimit = 1 << 20
 const (
 	deletedFlag  = 1
 	referredFlag = 2 // the value is that of the key, if it still has this revision
+	createdFlag  = 4 // the key did not exist before
 )
 
 func appendText[T string | []byte](out []byte, s T) []byte {
@@ -110,6 +111,9 @@ func encodeBatches(batches []datastore.Batch) []byte {
 			case size > inlineLimit:
 				flags, value = referredFlag, nil
 			}
+			if e.Created {
+				flags |= createdFlag
+			}
 			out = appendText(appendText(appendText(append(out, flags), e.Namespace), e.Key), value)
 		}
 	}
@@ -124,9 +128,9 @@ func decodeBatches(in []byte) (out []datastore.Batch, err error) {
 		b := datastore.Batch{Revision: datastore.Revision(d.number()), At: time.Unix(0, d.signed()), By: string(d.bytes())}
 		for n := d.number(); n > 0 && d.err == nil; n-- {
 			flags := d.flag()
-			e := datastore.Event{Namespace: string(d.bytes()), Deleted: flags&deletedFlag != 0}
+			e := datastore.Event{Namespace: string(d.bytes()), Deleted: flags&deletedFlag != 0, Created: flags&createdFlag != 0}
 			e.Key, e.Value, e.Revision = string(d.bytes()), d.bytes(), b.Revision
-			if flags != 0 {
+			if flags&(deletedFlag|referredFlag) != 0 {
 				e.Value = nil
 			}
 			b.Events = append(b.Events, e)

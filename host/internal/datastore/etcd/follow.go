@@ -188,7 +188,8 @@ func (s *Store) batch(rev int64, events []*mvccpb.Event) (b datastore.Batch, id 
 		ns, entry := s.entry(e.Kv)
 		switch name := "\x00" + entry.Key; {
 		case ns != "":
-			b.Events = append(b.Events, datastore.Event{Namespace: ns, Entry: entry, Deleted: e.Type == mvccpb.DELETE})
+			created := e.Type == mvccpb.PUT && e.Kv.CreateRevision == e.Kv.ModRevision
+			b.Events = append(b.Events, datastore.Event{Namespace: ns, Entry: entry, Deleted: e.Type == mvccpb.DELETE, Created: created})
 			if last := &b.Events[len(b.Events)-1]; last.Deleted {
 				last.Value = nil
 			}

@@ -90,6 +90,10 @@ func (st *State) Net(ops []datastore.Op, rev datastore.Revision) []datastore.Eve
 			n.set(o.Namespace, o.Key, o.Value, false)
 		}
 	}
+	for i := range n.events {
+		e := &n.events[i]
+		e.Created = !e.Deleted && st.entry(e.Namespace, e.Key) == nil
+	}
 	return n.events
 }
 

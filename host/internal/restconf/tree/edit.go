@@ -73,6 +73,9 @@ func (d *Draft) Apply(e Edit) (created bool, err error) {
 		return false, err
 	}
 	if e.Op != Delete && e.Op != Remove {
+		if err := d.dropOtherCases(e.Path); err != nil {
+			return false, err
+		}
 		if err := d.ancestors(e.Path); err != nil {
 			return false, err
 		}

@@ -10,8 +10,8 @@ import (
 )
 
 // stored is how documents are read back: they were valid when they were written,
-// but a module may have lost a member since.
-var stored = yang.Options{Partial: true, Shallow: true, Drop: true}
+// but a module may have lost a member since, or restricted a type.
+var stored = yang.Options{Partial: true, Shallow: true, Drop: true, Kept: true}
 
 // Load returns the instance that a path leads to with everything below it, nil
 // if it does not exist. A list without keys in the path is its array; the empty path

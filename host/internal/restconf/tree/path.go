@@ -127,8 +127,7 @@ func (p Path) skeleton() *yang.Data {
 		d := yang.NewData(s.Node, whole)
 		d.Under(at)
 		at = d
-		if s.Node.Kind == yang.List && s.Keys != nil {
-			e := entryOf(s)
+		if e := entryOf(s); e != nil {
 			e.Under(at)
 			at = e
 		}
@@ -144,9 +143,16 @@ func (p Path) parent() *yang.Data {
 	return p.skeleton().Parent()
 }
 
-// entryOf makes a list entry with its keys only. The keys were read by Parse, so
-// they fit their types.
+// entryOf makes a list entry with its keys only, or an entry of a leaf-list; nil for any other step. The keys were
+// read by Parse, so they fit their types.
 func entryOf(s Step) *yang.Data {
+	switch {
+	case s.Keys == nil:
+		return nil
+	case s.Node.Kind == yang.LeafList:
+		e, _ := s.Node.NewLeaf(s.Keys[0])
+		return e
+	}
 	e := yang.NewData(s.Node, false)
 	for i, k := range s.Node.Keys {
 		if leaf, err := k.NewLeaf(s.Keys[i]); err == nil {
@@ -270,3 +276,62 @@ func ParseText(set *yang.Set, path string) (Path, error) {
 // Skeleton builds the instances that lead to p, with their keys only, and
 // returns the one that holds p's last step; nil at the top.
 func (p Path) Skeleton() *yang.Data { return p[:len(p)-1].skeleton() }
+
+// ParseInstance reads an instance-identifier (RFC 7951 section 6.11). The error is of Kind Invalid.
+func ParseInstance(set *yang.Set, text string) (Path, error) {
+	steps, err := yang.ParsePath(text)
+	if err != nil {
+		return nil, err
+	}
+	var p Path
+	n := set.Root
+	for _, in := range steps {
+		name := in.Name
+		if in.Module != "" && (n == set.Root || n.Module != in.Module) {
+			name = in.Module + ":" + name
+		}
+		m := n.Member(name)
+		if m == nil || in.Module != "" && m.Module != in.Module {
+			return nil, fault.New(fault.Invalid, "there is no node %.60q below %s", name, p)
+		}
+		s := Step{Node: m}
+		if s.Keys, err = keysOf(m, in); err != nil {
+			return nil, err
+		}
+		if err := s.canonical(); err != nil {
+			return nil, err
+		}
+		p, n = append(p, s), m
+	}
+	return p, nil
+}
+
+// keysOf are the values of the predicates of a step, in the order of the list's keys.
+func keysOf(n *yang.Node, in yang.Step) ([]string, error) {
+	wrong := func() error {
+		return fault.New(fault.Invalid, "the predicates of %q must be its keys: those of an entry, or none", n.Name)
+	}
+	switch {
+	case in.Position > 0:
+		return nil, fault.New(fault.Invalid, "the position of an entry of %q names no instance that lasts", n.Name)
+	case len(in.Keys) == 0:
+		return nil, nil
+	case n.Kind == yang.LeafList:
+		v, ok := in.Keys["."]
+		if !ok || len(in.Keys) != 1 {
+			return nil, wrong()
+		}
+		return []string{v}, nil
+	case len(in.Keys) != len(n.Keys):
+		return nil, wrong()
+	}
+	keys := make([]string, len(n.Keys))
+	for i, k := range n.Keys {
+		v, ok := in.Keys[k.Name]
+		if !ok {
+			return nil, wrong()
+		}
+		keys[i] = v
+	}
+	return keys, nil
+}

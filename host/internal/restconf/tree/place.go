@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -15,6 +14,9 @@ import (
 func (pl Place) check(p Path) error {
 	switch pl.Where {
 	case "":
+		if len(pl.Point) > 0 {
+			return fault.New(fault.Invalid, "point is only for insert=before and insert=after")
+		}
 		return nil
 	case "first", "last", "before", "after":
 	default:
@@ -36,11 +38,8 @@ func (pl Place) check(p Path) error {
 	return nil
 }
 
-// ErrNoPoint is in the error of an edit whose point is not there (RFC 7950 section 15.7).
-var ErrNoPoint = errors.New("the point of an edit does not exist")
-
 func noPoint(pl Place) error {
-	return &fault.Error{Kind: fault.Invalid, Path: pl.Point.String(), Text: "the entry to insert at does not exist", Cause: ErrNoPoint}
+	return &fault.Error{Kind: fault.Invalid, Path: pl.Point.String(), Text: "the entry to insert at does not exist", Cause: yang.MissingInstance()}
 }
 
 // place returns the rank that the target of an edit gets; empty when its list is

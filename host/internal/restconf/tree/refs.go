@@ -52,15 +52,17 @@ func (d *Draft) refsTo() (fault.List, error) {
 // the removed nodes.
 func refersTo(n *yang.Node, removed []Path) bool {
 	if n.IsLeaf() {
-		if n.Type.Base != yang.Leafref || !n.Type.MustExist {
-			return false
-		}
-		for t := n.Type.Target; t != nil; t = t.DataParent() {
-			if slices.ContainsFunc(removed, func(p Path) bool { return p.Node() == t }) {
+		return slices.ContainsFunc(n.Type.References(), func(t *yang.Type) bool {
+			if t.Base == yang.InstanceIdentifier { // it may lead anywhere
 				return true
 			}
-		}
-		return false
+			for at := t.Target; at != nil; at = at.DataParent() {
+				if slices.ContainsFunc(removed, func(p Path) bool { return p.Node() == at }) {
+					return true
+				}
+			}
+			return false
+		})
 	}
 	return slices.ContainsFunc(n.Members(), func(m *yang.Node) bool { return m.Config && refersTo(m, removed) })
 }
@@ -71,10 +73,10 @@ func (d *Draft) refsBelow(at *yang.Data) fault.List {
 		return nil
 	}
 	if at.Node.IsLeaf() && !at.IsArray() {
-		if t := at.Node.Type; t.Base == yang.Leafref && t.MustExist && at.Node.Config {
-			return d.ref(at, t)
+		if !at.Node.Config {
+			return nil
 		}
-		return nil
+		return d.ref(at)
 	}
 	var l fault.List
 	for c := range at.All() {
@@ -83,21 +85,46 @@ func (d *Draft) refsBelow(at *yang.Data) fault.List {
 	return l
 }
 
-func (d *Draft) ref(at *yang.Data, t *yang.Type) fault.List {
+// ref checks one value. That of a union is good if it is one of a member that needs no instance, or leads to one by
+// any member.
+func (d *Draft) ref(at *yang.Data) fault.List {
+	var why string
+	for _, t := range at.References() {
+		ok, err := d.refersToSomething(at, t)
+		if err != nil {
+			return fault.All(err)
+		}
+		if ok {
+			return nil
+		}
+		why = "refers to nothing: there is no such instance"
+		if t.Target != nil {
+			why = "refers to nothing: there is no such " + t.Target.Name
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	f := fault.At(fault.Invalid, at.Path(), "%.60q %s", at.Text(), why)
+	f.Cause = yang.InstanceRequired()
+	return fault.List{f}
+}
+
+func (d *Draft) refersToSomething(at *yang.Data, t *yang.Type) (bool, error) {
+	if t.Base == yang.InstanceIdentifier {
+		p, err := ParseInstance(d.set, at.Text())
+		if err != nil {
+			return false, nil //nolint:nilerr // what has no schema node has no instance either
+		}
+		return d.Exists(p)
+	}
 	up, down := t.Reference()
 	var base Path
 	if up >= 0 {
 		full := pathOf(at)
 		base = full[:len(full)-up]
 	}
-	ok, err := d.leads(base, down, at.Text())
-	if err != nil {
-		return fault.All(err)
-	}
-	if !ok {
-		return fault.List{fault.At(fault.Invalid, at.Path(), "%.60q refers to nothing: there is no such %s", at.Text(), t.Target.Name)}
-	}
-	return nil
+	return d.leads(base, down, at.Text())
 }
 
 // leads reports whether a leaf with a text can be reached from base.

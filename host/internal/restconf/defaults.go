@@ -1,0 +1,70 @@
+package restconf
+
+import (
+	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/internal/yang"
+)
+
+// adds reports whether an answer has the defaults that are in use: by with-defaults=report-all, and in the
+// operational datastore, which shows what is in use (RFC 8342 section 5.3).
+func (x *exchange) adds(q query, n *yang.Node) bool {
+	return (q.defaults == "report-all" || q.defaults == "" && x.ds == "operational") && n.HasDefaults()
+}
+
+// wanted reports whether a default is in the part of the data that was asked for.
+func (q *query) wanted(n *yang.Node) bool {
+	return q.content == "all" || n.Config == (q.content == "config")
+}
+
+// defaultAt is what stands for data that nobody has set: the default of a leaf or leaf-list, which is sent whatever
+// with-defaults says (RFC 8040 section 3.5.4), or a container with defaults below it where these are shown. It is nil
+// when nothing does, and when what it would stand in does not exist.
+func (x *exchange) defaultAt(kind string, q query, p tree.Path) (*yang.Data, error) {
+	n := p.Node()
+	if x.own || p.Entry() || !n.HasDefaults() || n.IsLeaf() && !q.wanted(n) || !n.IsLeaf() && !x.adds(q, n) {
+		return nil, nil
+	}
+	i := len(p) - 1
+	for i > 0 && p[i-1].Keys == nil && !p[i-1].Node.Presence {
+		i--
+	}
+	holder, err := x.holder(kind, p, i)
+	if holder == nil || err != nil {
+		return nil, err
+	}
+	holder.AddDefaults(yang.Default, q.wanted)
+	return tree.Descend(holder, p[i:]), nil
+}
+
+// holder is the instance that the default at p stands in, if the i steps to it exist; for the top of the tree an instance
+// with what may exclude the default by a choice.
+func (x *exchange) holder(kind string, p tree.Path, i int) (*yang.Data, error) {
+	load := func(p tree.Path) (*yang.Data, error) {
+		found, err := x.read(kind, "all", p)
+		if err != nil || found.stored == nil && found.at == nil {
+			return nil, err
+		}
+		return found.decoded(p)
+	}
+	if i > 0 {
+		return load(p[:i])
+	}
+	root := yang.NewData(x.installed().Schema.Root, false)
+	members := []*yang.Node{p[0].Node}
+	if c := p[0].Node.Parent; c != nil && c.Kind == yang.Case {
+		for c.Parent != nil {
+			c = c.Parent
+		}
+		members = c.DataNodes()
+	}
+	for _, m := range members {
+		at, err := load(tree.Path{{Node: m}})
+		if err != nil {
+			return nil, err
+		}
+		if at != nil {
+			root.Put(at)
+		}
+	}
+	return root, nil
+}
