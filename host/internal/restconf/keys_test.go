@@ -74,18 +74,18 @@ func fmtJSON(v any) string {
 func TestKeysAboveTheLimitOfTheStore(t *testing.T) {
 	f := onDisk(t)
 	f.now.Schema = withModules(t, keysModule).now.Schema
-	for _, k := range []string{strings.Repeat("k", 70_000), strings.Repeat("k", 16_380), strings.Repeat("/", 6_000)} {
+	for _, k := range []string{strings.Repeat("k", 70_000), strings.Repeat("k", 15_380), strings.Repeat("/", 6_000)} {
 		for _, a := range []answer{
 			f.want(400, "", "POST", "/rests/data/ks:c", `{"ks:one":[{"k":"`+k+`"}]}`),
 			f.want(400, "", "PUT", "/rests/data/ks:c/one="+url.QueryEscape(k), `{"ks:one":[{"k":"`+k+`"}]}`),
 			f.want(400, "", "GET", "/rests/data/ks:c/one="+url.QueryEscape(k), ""),
 		} {
-			if !strings.Contains(a.body, "16384") || len(a.body) > 1000 {
+			if !strings.Contains(a.body, "15360") || len(a.body) > 1000 {
 				t.Errorf("%.300s", a.body)
 			}
 		}
 	}
-	f.want(201, "", "POST", "/rests/data/ks:c", `{"ks:one":[{"k":"`+strings.Repeat("k", 16_000)+`"}]}`)
+	f.want(201, "", "POST", "/rests/data/ks:c", `{"ks:one":[{"k":"`+strings.Repeat("k", 15_000)+`"}]}`)
 }
 
 // A path that nobody can read has an error of RESTCONF's form.
