@@ -37,6 +37,9 @@ func TestAClusterThatWentBack(t *testing.T) {
 	if err == nil {
 		lost, err = put(b, "lost", "1")
 	}
+	if err == nil {
+		_, err = a.Barrier(ctx) // both know what will be lost
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
