@@ -221,6 +221,7 @@ var (
 	ErrConflict  = errors.New("datastore: a condition of the transaction is not true")
 	ErrCompacted = errors.New("datastore: the requested revision is no longer stored")
 	ErrDamaged   = errors.New("datastore: the store on disk is damaged")
+	ErrOlder     = errors.New("datastore: written by an earlier release that this one does not read")
 	ErrClosed    = errors.New("datastore: closed")
 	ErrTooBig    = errors.New("datastore: the transaction is larger than the engine allows")
 	ErrFull      = errors.New("datastore: no space left on the disk")

@@ -16,6 +16,7 @@ import (
 type Home struct {
 	Dir
 	Created bool // by this Open
+	format  int  // that data/ has
 	lock    *os.File
 }
 
@@ -27,7 +28,8 @@ var private = []string{"import", "export", "data", "data/run", "data/plugins", "
 
 // Open makes the home when it is missing, from templates (the files of package
 // ctl), and takes it for this process: ErrInUse when another has it. What an
-// operator has written is never replaced.
+// operator has written is never replaced. One of an earlier release is as it was until
+// Upgrade.
 func Open(path string, templates fs.FS) (*Home, error) {
 	h, err := take(path, templates)
 	return h, remedy(err)
@@ -73,11 +75,9 @@ func take(path string, templates fs.FS) (*Home, error) {
 	if err == nil && have == 0 {
 		err = h.fill(templates)
 	}
-	if err == nil {
-		err = h.renewCatalogue(templates)
-	}
-	if err == nil && have < format {
-		err = h.markFormat()
+	h.format = have
+	if err == nil && (have == 0 || have == format) {
+		err = h.Upgrade(templates, func() error { return nil })
 	}
 	if err != nil {
 		return nil, errors.Join(err, h.Close())

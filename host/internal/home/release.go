@@ -12,8 +12,9 @@ import (
 )
 
 // format is what this release makes of data/; raise it when an earlier release would
-// misread what this one writes there. Releases before the mark wrote format 1, too.
-const format = 1
+// misread what this one writes there. Releases up to f16bcc54 wrote format 1, some of them
+// with a store that this one cannot read, which only the store itself can tell.
+const format = 2
 
 // checkFormat refuses a home that a newer release has used, before anything in it is
 // changed, and returns the format of the home, 0 for one in which no controller ran yet.
@@ -35,6 +36,21 @@ func (h *Home) checkFormat() (int, error) {
 			"install that release again, or restore the backup from before the upgrade", string(h.Dir), have, path, format)
 	}
 	return have, nil
+}
+
+// Upgrade makes a home of an earlier release one of this, which no earlier one opens any
+// more. readable looks whether this release reads what is there; if not, nothing is changed.
+func (h *Home) Upgrade(templates fs.FS, readable func() error) error {
+	if h.format > 0 && h.format < format {
+		if err := readable(); err != nil {
+			return err
+		}
+	}
+	if err := h.renewCatalogue(templates); err != nil || h.format == format {
+		return err
+	}
+	h.format = format
+	return h.markFormat()
 }
 
 // markFormat marks a home that is complete as one of this release.

@@ -16,6 +16,7 @@ import (
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/cluster"
 	"ctl.internal/host/internal/console/settings"
+	"ctl.internal/host/internal/datastore/open"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/logs"
 )
@@ -78,6 +79,12 @@ func run(ctx context.Context, o Options) (code int, full error) {
 	}
 	if home.Fatal(problems) != nil {
 		return exitConfig, nil
+	}
+	if err := h.Upgrade(ctl.Templates, func() error { return open.Check(h.Dir, loaded.Datastore) }); isFull(err) {
+		return exitFailed, err
+	} else if err != nil {
+		fmt.Fprintln(o.Stderr, "ctld:", err)
+		return exitFailed, nil
 	}
 	if faults := settings.Access(h.Dir, loaded.AAA.RealmKinds); home.Fatal(faults) != nil {
 		for _, p := range faults {

@@ -3,10 +3,14 @@ package badger
 import (
 	"bytes"
 	"errors"
+	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dgraph-io/badger/v4"
 
 	"ctl.internal/host/internal/datastore"
 )
@@ -180,4 +184,36 @@ func FuzzDecodeBatches(f *testing.F) {
 			t.Fatalf("not read back: %v", err)
 		}
 	})
+}
+
+// The store of an early release is not called damaged, and stays as it is.
+func TestAStoreOfAnEarlyRelease(t *testing.T) {
+	dir := t.TempDir()
+	db, err := badger.Open(engineOptions(dir, slog.New(slog.DiscardHandler)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Update(func(x *badger.Txn) error { return x.Set([]byte("mrevision"), []byte("12345678")) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	tip, err := openTip(dir, 1)
+	if err == nil {
+		err = tip.close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := content(t, dir)
+	for range 2 {
+		_, err = Open(Options{Dir: dir})
+		if !errors.Is(err, datastore.ErrOlder) || errors.Is(err, datastore.ErrDamaged) || strings.Contains(err.Error(), "move it away") || !strings.Contains(err.Error(), "/rests/data") {
+			t.Errorf("%v", err)
+		}
+	}
+	if !maps.EqualFunc(content(t, dir), before, bytes.Equal) {
+		t.Error("it was changed")
+	}
 }

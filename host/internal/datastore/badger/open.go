@@ -143,6 +143,10 @@ func verify(dir, scratch string) (acknowledged datastore.Revision, known *files,
 	case err != nil:
 		return 0, nil, err
 	case known == nil && begun:
+		if older(dir, scratch) {
+			return 0, nil, fmt.Errorf("%w: %s. Nothing was changed: run the release that wrote it, save what is to be kept with it (GET /rests/data; users "+
+				"are made again), start this release in an empty home and put it back; docs/operating.md, Upgrade", datastore.ErrOlder, dir)
+		}
 		return 0, nil, damaged(filepath.Join(dir, filesName), "the file is missing")
 	case known != nil:
 		err = known.verify(dir)
@@ -160,6 +164,22 @@ func verify(dir, scratch string) (acknowledged datastore.Revision, known *files,
 		}
 		return db.Close()
 	})
+}
+
+// older reports whether an early release wrote the store: it kept the newest revision in a
+// record of its own, and no list of files.
+func older(dir, scratch string) bool {
+	found := false
+	_ = inCopy(dir, scratch, func(copied string) error {
+		db, err := badger.Open(engineOptions(copied, slog.New(slog.DiscardHandler)))
+		if err != nil {
+			return err
+		}
+		err = db.View(func(t *badger.Txn) error { _, err := t.Get([]byte("mrevision")); return err })
+		found = err == nil
+		return errors.Join(err, db.Close())
+	})
+	return found
 }
 
 // begin notes that the store is in use, so that what is listed for an ended one no longer
