@@ -65,6 +65,7 @@ func (s *Server) adminHandler() http.Handler {
 			func() float64 { return float64(s.inFlight.Load()) }))
 	reg.MustRegister(roomMetrics(s.home)...)
 	reg.MustRegister(auditMetrics(s.audit)...)
+	reg.MustRegister(topologyMetrics{s})
 	reg.MustRegister(loginCounters(s.aaa.Accounting())...)
 	return adminHandler(s.notReady, prometheus.Gatherers{reg, s.plugins.Gatherer()})
 }

@@ -7,6 +7,7 @@
 package tree
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,7 @@ type Tree struct {
 	NS       string
 	Volatile bool // the operational tree: observed again after a restart
 	Now      func() time.Time
+	Limit    time.Duration // of a write with all its attempts; 0 = 4.5 s
 	// Validators may refuse changes, by the qualified name of a top-level node.
 	Validators map[string]Validator
 	// Owners check changes of the trees that are theirs, or that theirs are made of, by the
@@ -75,13 +77,14 @@ func (t *Tree) View(ctx context.Context, set *yang.Set, f func(*Draft) error) er
 // f may run several times. The error is a fault: of f, of Check, of the Validator, or
 // InUse when others keep changing the same data.
 func (t *Tree) Update(ctx context.Context, set *yang.Set, f func(*Draft) error) error {
-	ctx, cancel := context.WithTimeout(ctx, updateTime)
+	limit := cmp.Or(t.Limit, updateTime)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var lost *datastore.ConflictError
 	for i := range attempts {
 		err := t.attempt(ctx, set, f, i > 0)
 		if err != nil && fault.KindOf(err) == fault.Timeout && ctx.Err() != nil {
-			return fault.Wrap(fault.Unavailable, err, "the change was not made within %s: %v", updateTime, err)
+			return fault.Wrap(fault.Unavailable, err, "the change was not made within %s: %v", limit, err)
 		}
 		if !errors.As(err, &lost) {
 			return err
