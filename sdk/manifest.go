@@ -43,6 +43,7 @@ type manifestFile struct {
 	Publishes []string          `yaml:"publishes"`
 	Streams   []string          `yaml:"streams"`
 	Owns      []string          `yaml:"owns"`
+	Derives   []string          `yaml:"derives"`
 	Reads     []string          `yaml:"reads"`
 	Exports   []string          `yaml:"exports"`
 	Roles     []string          `yaml:"roles"`
@@ -99,7 +100,7 @@ func buildManifest(o Options) (*pluginv1.Manifest, error) {
 	m := &pluginv1.Manifest{Name: f.Name, Version: f.Version, Summary: f.Summary, ApiVersions: wire.APIVersions,
 		Capabilities: f.Capabilities, Commands: commands.ToProto(o.Commands), Labels: f.Labels, Uses: f.Uses,
 		Publishes: f.Publishes, Streams: f.Streams,
-		Owns: f.Owns, Reads: f.Reads, Exports: f.Exports, Roles: f.Roles, SingleNode: f.Nodes == "one"}
+		Owns: f.Owns, Derives: f.Derives, Reads: f.Reads, Exports: f.Exports, Roles: f.Roles, SingleNode: f.Nodes == "one"}
 	if f.Nodes != "" && f.Nodes != "one" && f.Nodes != "all" {
 		return nil, fmt.Errorf("plugin.yaml: nodes: %q is neither one nor all", f.Nodes)
 	}

@@ -127,6 +127,9 @@ func (s *Server) agree(p *Plugin) error {
 	if owns := len(s.manifest.Owns) > 0; owns != (p.Check != nil) || owns != (p.State != nil) && owns {
 		return fault.New(fault.Internal, "plugin.yaml and the plugin disagree: `owns` goes with Plugin.State and Plugin.Check")
 	}
+	if len(s.manifest.Derives) > 0 && len(s.manifest.Owns) == 0 {
+		return fault.New(fault.Internal, "plugin.yaml: `derives` is for a plugin whose trees, in `owns`, are made of others")
+	}
 	for _, c := range capabilities {
 		if stated := slices.Contains(s.manifest.Capabilities, c.name); stated != c.has(p) {
 			return fault.New(fault.Internal, "plugin.yaml and the plugin disagree about the capability %q: stated %v, served %v",

@@ -200,7 +200,7 @@ func (h *Host) checked(ctx context.Context, ops []*pluginv1.Op) (more []write, e
 	owners := map[*guest]*pluginv1.CheckRequest{}
 	for _, g := range h.plugins {
 		for _, o := range ops {
-			if o.Space != pluginv1.Space_SPACE_TREE || g.conn == nil || !slices.ContainsFunc(g.manifest.GetOwns(), func(tree string) bool { return strings.HasPrefix(o.Key, tree) }) {
+			if o.Space != pluginv1.Space_SPACE_TREE || g.conn == nil || !slices.ContainsFunc(append(g.manifest.GetOwns(), g.manifest.GetDerives()...), func(tree string) bool { return strings.HasPrefix(o.Key, tree) }) {
 				continue
 			}
 			if owners[g] == nil {
@@ -216,7 +216,11 @@ func (h *Host) checked(ctx context.Context, ops []*pluginv1.Op) (more []write, e
 			return nil, fault.FromStatus(err)
 		}
 		for _, o := range res.Ops {
-			more = append(more, write{"private/" + g.manifest.Name + "\x00" + o.Key, o})
+			at := "private/" + g.manifest.Name + "\x00"
+			if o.Space == pluginv1.Space_SPACE_TREE {
+				at = "tree\x00"
+			}
+			more = append(more, write{at + o.Key, o})
 		}
 	}
 	return more, nil

@@ -20,6 +20,7 @@ type Tx struct {
 	compares map[condition]uint64
 	ops      []host.Op
 	volatile bool
+	changed  []string // by somebody else, in Check
 }
 
 // condition is what a compare is about.
@@ -47,6 +48,10 @@ func (tx *Tx) Revision() uint64 { return tx.at.revision }
 // Snapshot returns what the decision is made on. Reading from it instead of the Tx sets
 // no condition.
 func (tx *Tx) Snapshot() *Snapshot { return tx.at }
+
+// Changed returns, in a check of somebody else's change, the paths of the documents that the
+// change writes or deletes.
+func (tx *Tx) Changed() []string { return tx.changed }
 
 // Volatile says that the commit may be answered before the disk has it: after a crash of
 // the machine it may be lost.
@@ -124,8 +129,9 @@ func (s *Store) attempt(ctx context.Context, role string, decide func(*Tx) error
 }
 
 // Check runs check on the state as it would be after changes that somebody else wants to
-// make to a tree of this plugin. What it reads becomes a condition of the change, what it
-// writes is committed with it; an error refuses it. It serves sdk.Plugin.Check.
+// make to a tree of this plugin, or to one that its trees are made of (`derives` of the
+// manifest). What it reads becomes a condition of the change, what it writes is committed with
+// it; an error refuses it. It serves sdk.Plugin.Check.
 func (s *Store) Check(ctx context.Context, revision uint64, changes []host.Event, check func(context.Context, *Tx) error) (host.Txn, error) {
 	if err := s.WaitFor(ctx, revision); err != nil {
 		return host.Txn{}, err
@@ -148,6 +154,9 @@ func (s *Store) Check(ctx context.Context, revision uint64, changes []host.Event
 		}
 	}
 	tx := &Tx{at: after, compares: map[condition]uint64{}}
+	for _, e := range changes {
+		tx.changed = append(tx.changed, e.Key)
+	}
 	if err := check(ctx, tx); err != nil {
 		return host.Txn{}, err
 	}
@@ -155,8 +164,8 @@ func (s *Store) Check(ctx context.Context, revision uint64, changes []host.Event
 		delete(tx.compares, condition{host.Prefix{Space: host.Tree}, e.Key, false})
 	}
 	for _, o := range tx.ops {
-		if o.Space != host.Private {
-			return host.Txn{}, fault.New(fault.Internal, "a check may write only private keys, not %s", o.Key)
+		if o.Space != host.Private && o.Space != host.Tree {
+			return host.Txn{}, fault.New(fault.Internal, "a check may write only private keys and trees of the plugin, not %s", o.Key)
 		}
 	}
 	return tx.txn(), nil

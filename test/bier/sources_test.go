@@ -16,20 +16,26 @@ func (l *lab) topologies() string {
 	return l.must("bier-topology-api:load-topology", `{"input":{}}`)
 }
 
+// config writes the configuration tree as the controller does for a user.
+func (l *lab) config(ops ...host.Op) {
+	l.t.Helper()
+	if _, err := l.host.Client(l.t, nil).Datastore.Commit(l.ctx(), host.Txn{Ops: ops}); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
 // Several topologies at once: of a plugin, of the configuration tree, of a file.
 func TestTopologiesOfAllSources(t *testing.T) {
 	l := newLab(t)
 	l.network()
 	const at = "/network-topology:network-topology/topology=my%2Flab"
-	if _, err := l.host.Client(t, nil).Datastore.Commit(l.ctx(), host.Txn{Ops: []host.Op{
+	l.config([]host.Op{
 		{Space: host.Tree, Key: at, Value: []byte(`{"topology-id":"my/lab"}`)},
 		{Space: host.Tree, Key: at + "/node=r1", Value: []byte(`{"node-id":"r1"}`)},
 		{Space: host.Tree, Key: at + "/node=r1/termination-point=e0", Value: []byte(`{"tp-id":"e0"}`)},
 		{Space: host.Tree, Key: at + "/node=r2", Value: []byte(`{"node-id":"r2"}`)},
 		{Space: host.Tree, Key: at + "/link=r1-r2", Value: []byte(`{"link-id":"r1-r2","source":{"source-node":"r1","source-tp":"e0"},"destination":{"dest-node":"r2"}}`)},
-	}}); err != nil {
-		t.Fatal(err)
-	}
+	}...)
 	file := filepath.Join(t.TempDir(), "net.yaml")
 	if err := os.WriteFile(file, []byte("topology-id: paper\nnode:\n- {node-id: a, name: A}\n- {node-id: b}\nlink:\n- {source: {source-node: a, source-tp: x}, destination: {dest-node: b}, metric: 7, bidirectional: true}\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -37,9 +43,9 @@ func TestTopologiesOfAllSources(t *testing.T) {
 	if _, err := l.plugins["bier-topomanager"].Shell(l.ctx(), "bier:topo-import", []string{file}, nil); err != nil {
 		t.Fatal(err)
 	}
-	l.until("all three are there", func() bool {
-		return l.topologies() == `{"topology":[{"topology-id":"flow:1"},{"topology-id":"my/lab"},{"topology-id":"paper"}]}`
-	})
+	if got := l.topologies(); got != `{"topology":[{"topology-id":"flow:1"},{"topology-id":"my/lab"},{"topology-id":"paper"}]}` {
+		t.Errorf("what was written and imported is not there at once: %s", got)
+	}
 	for rpc, want := range map[string]string{
 		`query-link {"input":{"topology-id":"my/lab","link":["r1-r2"]}}`: `"link-source":{"source-node":"r1","source-tp":"e0"}`,
 		`query-node {"input":{"topology-id":"my/lab","node":["r1"]}}`:    `"tp-id":"e0"`,
@@ -54,7 +60,18 @@ func TestTopologiesOfAllSources(t *testing.T) {
 	if _, err := l.plugins["bier-topomanager"].Shell(l.ctx(), "bier:topo-forget", []string{"paper"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	l.until("the imported one is gone", func() bool { return !strings.Contains(l.topologies(), "paper") })
+	if got := l.topologies(); strings.Contains(got, "paper") {
+		t.Errorf("the imported one is still there: %s", got)
+	}
+	l.config(host.Op{Space: host.Tree, Key: at + "/node=r2", Delete: true}, host.Op{Space: host.Tree, Key: at + "/link=r1-r2", Delete: true})
+	if out := l.must("bier-topology-api:query-topology", `{"input":{"topology-id":"my/lab"}}`); out != `{"topology-id":"my/lab","node-id":[{"node-id":"r1"}]}` {
+		t.Errorf("a node and a link were removed: %s", out)
+	}
+	l.config(host.Op{Space: host.Tree, Key: at, Delete: true}, host.Op{Space: host.Tree, Key: at + "/node=r1", Delete: true},
+		host.Op{Space: host.Tree, Key: at + "/node=r1/termination-point=e0", Delete: true})
+	if got := l.topologies(); strings.Contains(got, "my/lab") {
+		t.Errorf("the configured one is still there: %s", got)
+	}
 }
 
 // What is configured survives its source; what is not goes with it.
@@ -205,5 +222,25 @@ func TestNamesAndNumbersOfPorts(t *testing.T) {
 		if want := `"bier-termination-point":[{"tp-id":"3:2","if-name":"eth2","tp-index":2},{"tp-id":"3:4","tp-index":517},{"tp-id":"up"}]`; !strings.Contains(out, want) {
 			t.Errorf("%s\n  want %s", out, want)
 		}
+	}
+}
+
+// What a plugin sees stays when what users configured of the same topology goes, and the
+// other way round.
+func TestSourcesOfOneTopologyCompleteEachOther(t *testing.T) {
+	l := newLab(t)
+	l.source.Set(topology.Topology{ID: "mixed", Nodes: map[string]topology.Node{"r1": {ID: "r1"}, "r2": {ID: "r2"}}})
+	nodes := func() string { return l.must("bier-topology-api:query-topology", `{"input":{"topology-id":"mixed"}}`) }
+	l.until("what the plugin sees is there", func() bool { return strings.Contains(l.topologies(), "mixed") && strings.Contains(nodes(), "r2") })
+	const at = "/network-topology:network-topology/topology=mixed"
+	l.config(host.Op{Space: host.Tree, Key: at, Value: []byte(`{"topology-id":"mixed"}`)},
+		host.Op{Space: host.Tree, Key: at + "/node=r2", Value: []byte(`{"node-id":"r2"}`)},
+		host.Op{Space: host.Tree, Key: at + "/node=r3", Value: []byte(`{"node-id":"r3"}`)})
+	if got := nodes(); got != `{"topology-id":"mixed","node-id":[{"node-id":"r1"},{"node-id":"r2"},{"node-id":"r3"}]}` {
+		t.Errorf("both together: %s", got)
+	}
+	l.config(host.Op{Space: host.Tree, Key: at, Delete: true}, host.Op{Space: host.Tree, Key: at + "/node=r2", Delete: true}, host.Op{Space: host.Tree, Key: at + "/node=r3", Delete: true})
+	if got := nodes(); got != `{"topology-id":"mixed","node-id":[{"node-id":"r1"},{"node-id":"r2"}]}` {
+		t.Errorf("what the plugin sees alone: %s", got)
 	}
 }

@@ -113,6 +113,9 @@ func (s *supervisor) info() Info {
 			i.State, i.Reason, i.Since = Backoff, "its process has ended; a new one is being started", time.Now()
 		}
 	default:
+		if why := s.m.behind(s.name); why != "" && i.State == Ready {
+			i.State, i.Reason = Degraded, why
+		}
 		i.PID, i.Started, i.InFlight, i.Debugger = cur.proc.PID, cur.proc.Started, cur.inflight.Load(), cur.proc.Attached()
 	}
 	return i
@@ -130,6 +133,14 @@ func (m *Manager) Manifests() []*pluginv1.Manifest {
 	return out
 }
 
+// behind is Options.Behind.
+func (m *Manager) behind(plugin string) string {
+	if m.options.Behind == nil {
+		return ""
+	}
+	return m.options.Behind(plugin)
+}
+
 // Verify checks that a plugin answers and that its file is still the one that runs.
 func (m *Manager) Verify(name string) error {
 	s, err := m.get(name)
@@ -139,6 +150,9 @@ func (m *Manager) Verify(name string) error {
 	i := s.info()
 	if !i.State.Serving() {
 		return fault.New(fault.Unavailable, "plugin %s is %s: %s", name, i.State, i.Reason)
+	}
+	if why := m.behind(name); why != "" {
+		return fault.New(fault.Unavailable, "%s", why)
 	}
 	cur := s.cur.Load()
 	if cur == nil {

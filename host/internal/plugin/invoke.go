@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/internal/together"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
@@ -42,17 +43,17 @@ func (m *Manager) Invoke(ctx context.Context, module, rpc string, input []byte) 
 	return operations.NewClient(conn{s: op.s}).Invoke(ctx, module, rpc, input)
 }
 
-// Check asks the plugin that owns a tree about a change that was worked out at a revision.
-// The transaction is what belongs to the change.
-func (m *Manager) Check(ctx context.Context, name string, at datastore.Revision, changes []*pluginv1.DocumentChange) (t datastore.Txn, err error) {
+// Check asks the plugin that owns a tree, or whose trees are made of it, about a change that
+// was worked out at a revision. The transaction and the edits are what belongs to the change.
+func (m *Manager) Check(ctx context.Context, name string, at datastore.Revision, changes []*pluginv1.DocumentChange) (t datastore.Txn, edits []hostsvc.TreeEdit, err error) {
 	s, err := m.get(name)
 	if err != nil {
-		return t, err
+		return t, nil, err
 	}
 	req := &pluginv1.CheckRequest{Revision: uint64(at), Changes: changes, Caller: caller.ToProto(ctx)}
 	res, err := pluginv1.NewTreesClient(conn{s: s}).Check(Safe(ctx), req)
 	if err != nil {
-		return t, fault.FromStatus(err)
+		return t, nil, fault.FromStatus(err)
 	}
 	return s.services.Decided(res.Compares, res.Ops)
 }

@@ -53,6 +53,8 @@ type Options struct {
 	Quota     process.Quota // of each plugin, zero fields = none
 	// Reserved are paths of the host: a plugin that claims one, or one above or below it, is refused.
 	Reserved []string
+	// Behind says why what the controller keeps of a plugin's data is not what the plugin has, "" when it is; nil = it always is.
+	Behind func(plugin string) string
 	// Refused gets what a plugin tried without a grant.
 	Refused func(plugin string, g grant.Grant)
 

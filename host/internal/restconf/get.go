@@ -125,6 +125,11 @@ func (x *exchange) read(kind, content string, p tree.Path) (found instance, err 
 	owned := len(p) > 0 && x.installed().Owned[p[0].Node.QName()]
 	withState := kind == "operational" || kind == "data" && content != "config" && (len(p) == 0 || holdsState(p.Node()))
 	withConfig := (kind != "operational" || owned) && content != "nonconfig"
+	if withState && x.o.Current != nil && len(p) > 0 {
+		if err := x.o.Current(x.r.Context(), p.Key()); err != nil {
+			return found, err
+		}
+	}
 	set := x.installed().Schema
 	var state *yang.Stored
 	err = datastore.Read(x.r.Context(), x.o.Store, func(sn datastore.Snapshot) (err error) {

@@ -64,8 +64,10 @@ type Options struct {
 	// Events subscribes to a stream. run emits what is published to it until the stream or ctx ends.
 	Events     func(ctx context.Context, stream string) (run func(emit func(Event)) error)
 	Validators map[string]tree.Validator // by top-level node, "aaa:http-authorization"
-	// Owners check changes of the trees of plugins, by top-level node; nil: none are asked.
-	Owners  func(qname string) tree.Owner
+	// Owners check changes of the trees of plugins, and of what these are made of, by top-level node; nil: none are asked.
+	Owners func(qname string) []tree.Owner
+	// Current refuses a read of the operational tree at a path where it is known to be behind; nil: it never is.
+	Current func(ctx context.Context, path string) error
 	Log     *slog.Logger
 	MaxBody int64            // bytes of a request body; 0 = 4 MiB
 	Now     func() time.Time // nil: time.Now

@@ -65,6 +65,7 @@ func (s *Server) adminHandler() http.Handler {
 	reg.MustRegister(roomMetrics(s.home)...)
 	reg.MustRegister(s.disks)
 	reg.MustRegister(auditMetrics(s.audit)...)
+	reg.MustRegister(topologyMetrics{s})
 	reg.MustRegister(loginCounters(s.aaa.Accounting())...)
 	return adminHandler(s.notReady, prometheus.Gatherers{reg, s.plugins.Gatherer()})
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,20 +132,26 @@ func (x trees) installed(ctx context.Context, edits []hostsvc.TreeEdit) error {
 	return nil
 }
 
-// owner returns who checks changes of a top-level node, nil when no plugin owns it.
-func (s *Server) owner(qname string) tree.Owner {
+// owners are who must be asked about changes of a tree: the plugin that owns it, and those
+// whose trees are made of it.
+func (s *Server) owners(qname string) (all []tree.Owner) {
+	named := func(path string) bool { return strings.TrimPrefix(path, "/") == qname }
 	for _, m := range s.plugins.Manifests() {
-		for _, own := range m.Owns {
-			if strings.TrimPrefix(own, "/") == qname {
-				return func(ctx context.Context, at datastore.Revision, changes []tree.Change) (datastore.Txn, error) {
-					docs := make([]*pluginv1.DocumentChange, len(changes))
-					for i, c := range changes {
-						docs[i] = &pluginv1.DocumentChange{Key: c.Key, Value: c.Value, Deleted: c.Deleted}
-					}
-					return s.plugins.Check(ctx, m.Name, at, docs)
-				}
-			}
+		if !slices.ContainsFunc(m.Owns, named) && !slices.ContainsFunc(m.Derives, named) {
+			continue
 		}
+		all = append(all, func(ctx context.Context, at datastore.Revision, changes []tree.Change) (d tree.Decision, err error) {
+			docs := make([]*pluginv1.DocumentChange, len(changes))
+			for i, c := range changes {
+				docs[i] = &pluginv1.DocumentChange{Key: c.Key, Value: c.Value, Deleted: c.Deleted}
+			}
+			var edits []hostsvc.TreeEdit
+			d.Txn, edits, err = s.plugins.Check(ctx, m.Name, at, docs)
+			for _, e := range edits {
+				d.Edits = append(d.Edits, tree.TextEdit{Path: e.Path, Value: e.Value, Delete: e.Delete})
+			}
+			return d, err
+		})
 	}
-	return nil
+	return all
 }

@@ -31,7 +31,7 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 	s.invoker = invoker{s: s, host: certrpc.Handlers(s.certs.get)}
 	maps.Copy(s.invoker.host, s.systemOperations())
 	s.restconf = restconf.New(restconf.Options{
-		Catalog: s.catalog, Invoker: s.invoker, Store: s.configStore, Owners: s.owner, Events: s.events, Validators: s.validators(),
+		Catalog: s.catalog, Invoker: s.invoker, Store: s.configStore, Owners: s.owners, Current: s.current, Events: s.events, Validators: s.validators(),
 		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body), Waiting: s.inFlight.waiting, Still: aaa.Still, Readable: aaa.Readable,
 	})
 	for _, node := range policyNodes {

@@ -3,15 +3,21 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/plugin/topomirror"
 	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/internal/yang"
+	"ctl.internal/sdk/fault"
 )
 
 const topologyTree = "/network-topology:network-topology/topology="
@@ -42,23 +48,10 @@ func (s *Server) mirrorFor(ctx context.Context, term hostsvc.Term) {
 	defer cancel()
 	mirror := topomirror.Start(s.plugins, s.registry.Logger("org.ctl.topology"))
 	defer mirror.Close()
-	written := s.mirrored(ctx)
+	p := s.publishing(s.mirrored(ctx))
 	for {
 		changed := mirror.Changed()
-		view := mirror.View()
-		for _, id := range slices.Sorted(maps.Keys(written)) {
-			// What an earlier holder wrote stays until the sources have been heard.
-			if view.Synced && view.Topology(id) == nil {
-				delete(written, id)
-				s.setTopology(ctx, id, nil)
-			}
-		}
-		for id := range view.Topologies {
-			if text := view.Topology(id); string(text) != written[id] {
-				written[id] = string(text)
-				s.setTopology(ctx, id, text)
-			}
-		}
+		again := p.publish(ctx, mirror.View())
 		for renewed := true; renewed; {
 			select {
 			case <-ctx.Done():
@@ -66,11 +59,83 @@ func (s *Server) mirrorFor(ctx context.Context, term hostsvc.Term) {
 			case <-term.Lost():
 				return
 			case <-term.Renewed():
+			case <-again:
+				renewed = false
 			case <-changed:
 				renewed = false
 			}
 		}
 	}
+}
+
+const (
+	// publishTime bounds the writing of a topology, which may have some hundred thousand ports.
+	publishTime = 2 * time.Minute
+	// lateAfter is when one that is being written counts as behind.
+	lateAfter = 10 * time.Second
+	// publishAgain is the pause after a topology could not be written.
+	publishAgain = 2 * time.Second
+)
+
+// publishing writes the views of sources into the operational tree, each as one change.
+type publishing struct {
+	s       *Server
+	tree    *tree.Tree
+	schema  func() *yang.Set
+	written map[string]string // texts by topology-id
+}
+
+func (s *Server) publishing(written map[string]string) *publishing {
+	store := datastore.Bound(s.raw, publishTime)
+	return &publishing{s: s, written: written, schema: func() *yang.Set { return s.catalog.Installed().Schema }, tree: &tree.Tree{Store: store, NS: tree.OperationalNamespace, Volatile: true, Now: time.Now, Limit: publishTime}}
+}
+
+// publish writes what is different in a view. The channel says when to try again what could
+// not be written; nil: everything was.
+func (p *publishing) publish(ctx context.Context, view *topomirror.View) (again <-chan time.Time) {
+	failed := false
+	for _, id := range slices.Sorted(maps.Keys(p.written)) {
+		// What an earlier holder wrote stays until the sources have been heard.
+		if view.Synced && view.Topology(id) == nil {
+			failed = !p.set(ctx, id, "", nil) || failed
+		}
+	}
+	for id := range p.s.lateTopologies() {
+		if view.Synced && view.Topology(id) == nil && p.written[id] == "" { // its source is gone before it was written
+			p.s.behind(ctx, id, nil)
+		}
+	}
+	for id := range view.Topologies {
+		if text := view.Topology(id); string(text) != p.written[id] {
+			failed = !p.set(ctx, id, view.Sources[id], text) || failed
+		}
+	}
+	if failed {
+		return time.After(publishAgain)
+	}
+	return nil
+}
+
+// set writes a topology, or removes it, and says while it is behind that it is.
+func (p *publishing) set(ctx context.Context, id, plugin string, text []byte) bool {
+	began := time.Now()
+	late := time.AfterFunc(lateAfter, func() {
+		p.s.behind(ctx, id, &lateTopology{plugin, began, "its newest state is being written"})
+	})
+	err := p.tree.Set(ctx, p.schema(), topologyTree+tree.EscapeKey(id), text)
+	late.Stop()
+	switch {
+	case err == nil:
+		if p.written[id] = string(text); text == nil {
+			delete(p.written, id)
+		}
+		p.s.behind(ctx, id, nil)
+		return true
+	case ctx.Err() == nil:
+		p.s.log.Error("a topology cannot be shown in the operational tree; it will be tried again", "topology", id, "error", err)
+		p.s.behind(ctx, id, &lateTopology{plugin, began, "its newest state cannot be written: " + err.Error()})
+	}
+	return false
 }
 
 // mirrored returns the topologies that the node before has written: their text is not
@@ -101,9 +166,92 @@ func (s *Server) mirrored(ctx context.Context) map[string]string {
 	return out
 }
 
-func (s *Server) setTopology(ctx context.Context, id string, text []byte) {
-	err := s.restconf.Operational().Set(ctx, s.catalog.Installed().Schema, topologyTree+tree.EscapeKey(id), text)
-	if err != nil && ctx.Err() == nil {
-		s.log.Error("a topology cannot be shown in the operational tree", "topology", id, "error", err)
+// lateNamespace is where the topologies are listed that are behind their sources, by id, so
+// that every node knows.
+const lateNamespace = "topology-late"
+
+// lateTopology says why a topology in the operational tree is not what its source has.
+type lateTopology struct {
+	Plugin string    `json:"plugin"`
+	Since  time.Time `json:"since"`
+	Reason string    `json:"reason"`
+}
+
+// behind notes that a topology is behind, nil: that it is not.
+func (s *Server) behind(ctx context.Context, id string, late *lateTopology) {
+	was, known := s.lateTopologies()[id]
+	var op datastore.Op
+	switch {
+	case late == nil && !known || late != nil && known && was.Reason == late.Reason:
+		return
+	case late == nil:
+		op = datastore.Delete(lateNamespace, id)
+	default:
+		if known {
+			late.Since = was.Since
+		}
+		text, err := json.Marshal(late)
+		if err != nil {
+			return
+		}
+		op = datastore.Put(lateNamespace, id, text)
+	}
+	if _, err := s.store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{op}, Volatile: true}); err != nil && ctx.Err() == nil {
+		s.log.Warn("it could not be noted whether a topology is behind its source", "topology", id, "error", err)
+	}
+}
+
+// lateTopologies are those that are behind, as this node knows.
+func (s *Server) lateTopologies() map[string]lateTopology {
+	out := map[string]lateTopology{}
+	_, _ = s.store.Local(func(sn datastore.Snapshot) error {
+		for e, err := range sn.Range(lateNamespace, datastore.RangeOptions{Shared: true}) {
+			var l lateTopology
+			if err == nil && json.Unmarshal(e.Value, &l) == nil {
+				out[e.Key] = l
+			}
+		}
+		return nil
+	})
+	return out
+}
+
+// sourceBehind says what of a plugin's topologies is behind, for its state; "" if nothing.
+func (s *Server) sourceBehind(plugin string) string {
+	all := s.lateTopologies()
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if l := all[id]; l.Plugin == plugin {
+			return fmt.Sprintf("the topology %s in the operational tree is behind since %s: %s", id, l.Since.UTC().Format(time.RFC3339), l.Reason)
+		}
+	}
+	return ""
+}
+
+// current refuses a read of the operational tree at a path where it is behind its source.
+func (s *Server) current(ctx context.Context, path string) error {
+	if !strings.HasPrefix(topologyTree, path) && !strings.HasPrefix(path, topologyTree) || datastore.AsksLocal(ctx) {
+		return nil
+	}
+	for id, l := range s.lateTopologies() {
+		at := topologyTree + tree.EscapeKey(id)
+		if rest, below := strings.CutPrefix(path, at); below && (rest == "" || rest[0] == '/') || strings.HasPrefix(at, path) {
+			return fault.New(fault.Unavailable, "the topology %s is behind its source, plugin %s, since %s: %s. What is stored of it is answered with the header %s: local",
+				id, l.Plugin, l.Since.UTC().Format(time.RFC3339), l.Reason, readHeader)
+		}
+	}
+	return nil
+}
+
+// topologyMetrics say which topologies are behind.
+type topologyMetrics struct{ s *Server }
+
+// Describe implements prometheus.Collector.
+func (topologyMetrics) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (m topologyMetrics) Collect(out chan<- prometheus.Metric) {
+	desc := prometheus.NewDesc("ctl_topology_behind_seconds", "For how long the operational tree has not had the newest state of a topology's source; absent: it has.", []string{"topology", "plugin"}, nil)
+	for id, l := range m.s.lateTopologies() {
+		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, time.Since(l.Since).Seconds(), id, l.Plugin)
 	}
 }

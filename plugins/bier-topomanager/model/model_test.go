@@ -98,11 +98,14 @@ func TestCheckOfTheTree(t *testing.T) {
 // not heard yet stays as well.
 func TestObserve(t *testing.T) {
 	seen := topology.Topology{Nodes: map[string]topology.Node{"openflow:a": {ID: "openflow:a"}}, Links: map[string]topology.Link{"l": {ID: "l", SourceNode: "a", DestNode: "b"}}}
-	all := Observe(lab(), seen, true)
-	if fmt.Sprint(all.Online, all.DelNodes) != "[a] [c]" || len(all.PutLinks) != 1 || len(all.PutNodes) != 1 {
+	all := Observe(lab(), seen, Kept{})
+	if fmt.Sprint(all.DelNodes) != "[c]" || len(all.PutLinks) != 1 || len(all.PutNodes) != 1 {
 		t.Errorf("%+v", all)
 	}
-	if part := Observe(lab(), seen, false); len(part.DelNodes)+len(part.DelLinks) != 0 {
+	if other := Observe(lab(), seen, Kept{Nodes: []string{"c"}}); len(other.DelNodes) != 0 || len(other.DelLinks) != len(all.DelLinks) {
+		t.Errorf("what another source sees goes: %+v", other)
+	}
+	if part := Observe(lab(), seen, Kept{All: true}); len(part.DelNodes)+len(part.DelLinks) != 0 {
 		t.Errorf("deleted before all sources were heard: %+v", part)
 	}
 }

@@ -15,30 +15,21 @@ import (
 
 // Seen is what a source's view changes in a topology.
 type Seen struct {
-	Online   []string // nodes that the sources have, ascending
-	PutNodes []bier.Node
-	DelNodes []string // unless they are configured
+	PutNodes []bier.Node // with what is configured of them
+	DelNodes []string
 	PutLinks []bier.Link
 	DelLinks []string
 }
 
-// Part takes up to n changes of each kind out.
-func (s *Seen) Part(n int) (out Seen) {
-	out.PutNodes, s.PutNodes = cut(s.PutNodes, n)
-	out.DelNodes, s.DelNodes = cut(s.DelNodes, n)
-	out.PutLinks, s.PutLinks = cut(s.PutLinks, n)
-	out.DelLinks, s.DelLinks = cut(s.DelLinks, n)
-	return out
+// Kept is what other sources may still see, by ids here: it does not go.
+type Kept struct {
+	All          bool
+	Nodes, Links []string
 }
 
-func cut[T any](s []T, n int) (head, tail []T) {
-	n = min(n, len(s))
-	return s[:n], s[n:]
-}
-
-// Observe compares a topology, nil when it is new, with what its sources see. What they do
-// not see goes when whole says that all of them were heard.
-func Observe(t *bier.Topology, seen topology.Topology, whole bool) Seen {
+// Observe compares a topology, nil when it is new, or a part of it with what its sources have
+// of that part. What they do not have goes, unless it is configured or kept.
+func Observe(t *bier.Topology, seen topology.Topology, kept Kept) Seen {
 	var out Seen
 	if t == nil {
 		t = &bier.Topology{}
@@ -47,10 +38,9 @@ func Observe(t *bier.Topology, seen topology.Topology, whole bool) Seen {
 	for _, key := range slices.Sorted(maps.Keys(seen.Nodes)) {
 		n := node(seen.Nodes[key])
 		online[n.ID] = true
-		out.Online = append(out.Online, n.ID)
 		old := t.Node(n.ID)
 		if merged := Take(old, n); old == nil || !reflect.DeepEqual(*old, merged) {
-			out.PutNodes = append(out.PutNodes, n)
+			out.PutNodes = append(out.PutNodes, merged)
 		}
 	}
 	known := map[string]bier.Link{}
@@ -64,17 +54,25 @@ func Observe(t *bier.Topology, seen topology.Topology, whole bool) Seen {
 			out.PutLinks = append(out.PutLinks, l)
 		}
 	}
+	if kept.All {
+		return out
+	}
+	for _, id := range kept.Nodes {
+		online[id] = true
+	}
+	for _, id := range kept.Links {
+		links[id] = true
+	}
 	for i := range t.Nodes {
-		if n := &t.Nodes[i]; whole && !online[n.ID] && len(n.Params.Domains) == 0 {
+		if n := &t.Nodes[i]; !online[n.ID] && len(n.Params.Domains) == 0 {
 			out.DelNodes = append(out.DelNodes, n.ID)
 		}
 	}
 	for _, l := range t.Links {
-		if whole && !links[l.ID] {
+		if !links[l.ID] {
 			out.DelLinks = append(out.DelLinks, l.ID)
 		}
 	}
-	slices.Sort(out.Online)
 	return out
 }
 

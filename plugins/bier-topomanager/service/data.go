@@ -19,12 +19,15 @@ import (
 // tree bier-network-topology, and what is needed to fill it from sources.
 type data struct {
 	*bier.Trees
+	set settings
 	// Routers is what bier-service knows of routers.
 	Routers bier.Routers
 	Store   *state.Store
-	// Observed says by topology-id what the sources have now. The holder of the role that
-	// imports writes it.
+	// Observed says by topology-id what plugins that are sources see. The holder of the role
+	// that imports writes it.
 	Observed *state.Table[observed]
+	// Derived are the topologies that were made of sources.
+	Derived *state.Table[struct{}]
 	// Imported are the networks that users imported, by their ids.
 	Imported *state.Table[topology.Topology]
 	// Networks, Points and Lines are what users configured in network-topology.
@@ -33,10 +36,12 @@ type data struct {
 	Lines    *state.Tree[line]
 }
 
-// observed is what the sources of a topology have.
+// observed is what plugins see of a topology: the ids of nodes and links here.
 type observed struct {
 	Sources []string `json:"sources"`
 	Nodes   []string `json:"nodes"`
+	Links   []string `json:"links"`
+	all     bool     // nothing is known of what they do not see
 }
 
 // network is a topology of network-topology, without the lists in it.
@@ -67,12 +72,14 @@ type line struct {
 
 // newData returns the data, which is there after open. What is to be notified of changes is
 // asked for in between.
-func newData() *data {
+func newData(set settings) *data {
 	const path = "/network-topology:network-topology/topology=*"
 	return &data{
+		set:      set,
 		Trees:    bier.NewTrees(nil),
 		Routers:  bier.NewRouters(),
 		Observed: state.NewTable[observed](state.Private("observed/")),
+		Derived:  state.NewTable[struct{}](state.Private("derived/")),
 		Imported: state.NewTable[topology.Topology](state.Private("import/")),
 		Networks: state.NewTree[network](path).Bare(),
 		Points:   state.NewTree[point](path + "/node=*"),
@@ -82,7 +89,7 @@ func newData() *data {
 
 // open follows the data until ctx ends.
 func (d *data) open(ctx context.Context, h *host.Client) (err error) {
-	d.Store, err = state.Open(ctx, h, append(slices.Concat(d.Views(), d.Routers.Views()), d.Observed, d.Imported, d.Networks, d.Points, d.Lines)...)
+	d.Store, err = state.Open(ctx, h, append(slices.Concat(d.Views(), d.Routers.Views()), d.Observed, d.Derived, d.Imported, d.Networks, d.Points, d.Lines)...)
 	return err
 }
 
@@ -136,8 +143,12 @@ func (d *data) channels(r state.Reader, id string) ([]bier.Channel, error) {
 	return d.ChannelsOf(r, id), nil
 }
 
-// check refuses changes of the tree by others that break a rule; see sdk.Plugin.
+// check refuses changes of the tree by others that break a rule, and derives it from changes
+// of network-topology; see sdk.Plugin.
 func (d *data) check(_ context.Context, tx *state.Tx) error {
+	if err := d.configured(tx); err != nil {
+		return err
+	}
 	now := d.Store.Now()
 	ids := map[string]bool{}
 	for _, id := range append(d.IDs(now), d.IDs(tx.Snapshot())...) {
@@ -163,16 +174,24 @@ func (d *data) check(_ context.Context, tx *state.Tx) error {
 func (d *data) network(r state.Reader, id string) topology.Topology {
 	t := topology.Topology{ID: id, Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
 	for _, p := range d.Points.All(r, id) {
-		n := topology.Node{ID: p.ID, TPs: map[string]topology.TerminationPoint{}}
-		for _, tp := range p.TPs {
-			n.TPs[tp.ID] = topology.TerminationPoint{ID: tp.ID}
-		}
-		t.Nodes[p.ID] = n
+		t.Nodes[p.ID] = p.node()
 	}
 	for _, l := range d.Lines.All(r, id) {
-		t.Links[l.ID] = topology.Link{ID: l.ID, SourceNode: l.Source.Node, SourceTP: l.Source.TP, DestNode: l.Dest.Node, DestTP: l.Dest.TP}
+		t.Links[l.ID] = l.link()
 	}
 	return t
+}
+
+func (p point) node() topology.Node {
+	n := topology.Node{ID: p.ID, TPs: map[string]topology.TerminationPoint{}}
+	for _, tp := range p.TPs {
+		n.TPs[tp.ID] = topology.TerminationPoint{ID: tp.ID}
+	}
+	return n
+}
+
+func (l line) link() topology.Link {
+	return topology.Link{ID: l.ID, SourceNode: l.Source.Node, SourceTP: l.Source.TP, DestNode: l.Dest.Node, DestTP: l.Dest.TP}
 }
 
 // key is a domain-id as the key of its entry.

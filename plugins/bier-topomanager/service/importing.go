@@ -3,29 +3,20 @@ package service
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
 	"ctl.internal/internal/bier"
-	"ctl.internal/plugins/bier-topomanager/model"
 	"ctl.internal/plugins/bier-topomanager/sources"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/topology"
 )
 
-// The names, among the sources, of what users imported and of what they configured in the
-// tree network-topology.
-const (
-	imports       = "import"
-	configuration = "configuration"
-)
-
-// netconf is the topology of network-topology that says how routers are reached; it is no
-// network.
-const netconf = "topology-netconf"
-
-// importing takes what the sources see into the tree, while this process holds the role.
+// importing takes what plugins that are sources see into the tree, while this process holds
+// the role. What they see may be behind what is there; what users configure and import is not:
+// it is derived where it is written (derive.go).
 type importing struct {
 	*Service
 	term  *state.Term
@@ -34,48 +25,28 @@ type importing struct {
 
 func (s *Service) importing(ctx context.Context, term *state.Term) {
 	var known, earlier []string
-	for id, o := range s.data.Observed.All(s.data.Store.Now(), "") {
+	now := s.data.Store.Now()
+	for id := range s.data.Observed.All(now, "") {
 		known = append(known, id)
-		earlier = append(earlier, o.Sources...)
+		earlier = append(earlier, s.data.observed(now, id).Sources...)
 	}
 	x := &importing{s, term, sources.NewMerge(s.set.Rename, s.set.Ignore, known)}
-	earlier = slices.DeleteFunc(earlier, func(name string) bool { return name == imports || name == configuration })
 	following := make(chan struct{})
 	go func() {
 		defer close(following)
 		x.merge.Follow(ctx, s.host.Switchboard, earlier)
 	}()
 	defer func() { <-following }()
-	x.configured()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.networks:
-			x.configured()
 		case <-x.merge.Wake():
 			for _, id := range x.merge.Take() {
 				x.take(ctx, id)
 			}
 		}
 	}
-}
-
-// configured takes in what users imported and configured.
-func (x *importing) configured() {
-	now := x.data.Store.Now()
-	var all []topology.Topology
-	for _, t := range x.data.Imported.All(now, "") {
-		all = append(all, t)
-	}
-	x.merge.Set(imports, all)
-	all = nil
-	for _, n := range x.data.Networks.All(now) {
-		if n.ID != netconf {
-			all = append(all, x.data.network(now, n.ID))
-		}
-	}
-	x.merge.Set(configuration, all)
 }
 
 // take stores what the sources see of a topology.
@@ -88,47 +59,26 @@ func (x *importing) take(ctx context.Context, id string) {
 	}
 }
 
-// pieces bounds the nodes and links of one transaction.
-const pieces = 250
-
+// store writes what the sources see now, and what is derived from it with what users
+// configured and imported, as one change.
 func (x *importing) store(ctx context.Context, id string) error {
-	now := x.data.Store.Now()
-	before, _ := x.data.Observed.Get(now, id)
-	seen, names, whole := x.merge.View(id, before.Sources)
-	if seen == nil {
-		if !whole {
-			return nil
+	_, err := x.term.Update(ctx, func(tx *state.Tx) error {
+		before := x.data.observed(tx, id)
+		seen, names, whole := x.merge.View(id, before.Sources)
+		kept := observed{}
+		if !whole { // the rest is heard later
+			kept = before
 		}
-		seen = &topology.Topology{}
-	}
-	old := x.data.Topology(now, id)
-	if len(names) == 0 && (old == nil || len(old.Domains) == 0) { // no source has it, and nothing is configured
-		_, err := x.term.Update(ctx, func(tx *state.Tx) error {
-			x.data.Observed.Delete(tx, id)
-			for range x.data.Domains.All(tx, id) {
-				return nil
-			}
-			x.data.Topologies.Delete(tx, id)
-			return nil
-		})
-		return err
-	}
-	change := model.Observe(old, *seen, whole)
-	for first := true; first || len(change.PutNodes)+len(change.DelNodes)+len(change.PutLinks)+len(change.DelLinks) > 0; first = false {
-		part := change.Part(pieces)
-		if _, err := x.term.Update(ctx, func(tx *state.Tx) error { return x.write(tx, id, part) }); err != nil {
+		next := seenBy(names, seen).and(kept)
+		if err := x.data.derive(tx, id, given{of: parts{all: true}, seen: seen, kept: kept}); err != nil {
 			return err
 		}
-	}
-	next := observed{Sources: names, Nodes: change.Online}
-	if !whole {
-		next.Sources = slices.Compact(slices.Sorted(slices.Values(slices.Concat(names, before.Sources))))
-	}
-	_, err := x.term.Update(ctx, func(tx *state.Tx) error {
-		switch was, ok := x.data.Observed.Get(tx, id); {
-		case len(next.Sources) == 0:
+		was, there := x.data.Observed.Get(tx, id)
+		switch {
+		case kept.all: // what it has is written when all of them were heard
+		case len(next.Sources) == 0 && there:
 			x.data.Observed.Delete(tx, id)
-		case !ok || !slices.Equal(was.Sources, next.Sources) || !slices.Equal(was.Nodes, next.Nodes):
+		case len(next.Sources) > 0 && !(slices.Equal(was.Sources, next.Sources) && slices.Equal(was.Nodes, next.Nodes) && slices.Equal(was.Links, next.Links)):
 			return x.data.Observed.Put(tx, id, next)
 		}
 		return nil
@@ -136,33 +86,33 @@ func (x *importing) store(ctx context.Context, id string) error {
 	return err
 }
 
-func (x *importing) write(tx *state.Tx, id string, c model.Seen) error {
-	if _, ok := x.data.Topologies.Get(tx, id); !ok {
-		if err := x.data.Topologies.Put(tx, map[string]string{"topology-id": id}, id); err != nil {
-			return err
-		}
+// seenBy is what sources see of a topology, by the ids here.
+func seenBy(names []string, t *topology.Topology) observed {
+	o := observed{Sources: names, Nodes: []string{}, Links: []string{}}
+	if t == nil {
+		return o
 	}
-	for _, n := range c.PutNodes {
-		var old *bier.Node
-		if have, ok := x.data.Nodes.Get(tx, id, n.ID); ok {
-			old = &have
-		}
-		if err := x.data.Nodes.Put(tx, model.Take(old, n), id, n.ID); err != nil {
-			return err
-		}
+	for n := range t.Nodes {
+		o.Nodes = append(o.Nodes, bier.ShortID(n))
 	}
-	for _, l := range c.PutLinks {
-		if err := x.data.Links.Put(tx, l, id, l.ID); err != nil {
-			return err
+	for l := range t.Links {
+		o.Links = append(o.Links, bier.ShortID(l))
+	}
+	return o
+}
+
+// and adds what others may still see, and puts all in order.
+func (o observed) and(other observed) observed {
+	union := func(a, b []string) []string {
+		all := map[string]bool{}
+		for _, s := range append(slices.Clone(a), b...) {
+			all[s] = true
 		}
+		return slices.AppendSeq(make([]string, 0, len(all)), maps.Keys(all))
 	}
-	for _, node := range c.DelNodes {
-		if have, ok := x.data.Nodes.Get(tx, id, node); ok && len(have.Params.Domains) == 0 {
-			x.data.Nodes.Delete(tx, id, node)
-		}
-	}
-	for _, link := range c.DelLinks {
-		x.data.Links.Delete(tx, id, link)
-	}
-	return nil
+	out := observed{Sources: union(o.Sources, other.Sources), Nodes: union(o.Nodes, other.Nodes), Links: union(o.Links, other.Links)}
+	slices.Sort(out.Sources)
+	slices.Sort(out.Nodes)
+	slices.Sort(out.Links)
+	return out
 }

@@ -104,9 +104,9 @@ func subDomainAnswer(in asked, t *bier.Topology) answer {
 
 // subDomainNodeAnswer has the members that the network has now.
 func (s *Service) subDomainNodeAnswer(in asked, t *bier.Topology) answer {
-	now, _ := s.data.Observed.Get(s.data.Store.Now(), in.Topology)
+	_, now := s.data.sources(s.data.Store.Now(), in.Topology)
 	return listed("subdomain-node", slices.DeleteFunc(slices.Clone(t.Nodes), func(n bier.Node) bool {
-		return !in.member(&n) || !slices.Contains(now.Nodes, n.ID)
+		return !in.member(&n) || !now[n.ID]
 	}))
 }
 

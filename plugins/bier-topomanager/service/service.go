@@ -2,19 +2,12 @@
 package service
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"sync"
-	"time"
 
-	"ctl.internal/internal/bier"
 	"ctl.internal/internal/bier/bierplugin"
-	"ctl.internal/internal/together"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
-	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/topology"
 )
 
@@ -26,13 +19,12 @@ type settings struct {
 
 // Service is the running plugin.
 type Service struct {
-	host     *host.Client
-	home     string // the controller's, for relative paths
-	set      settings
-	data     *data
-	networks chan struct{} // what users imported or configured has changed
-	health   func(sdk.Health)
-	group    sync.WaitGroup
+	host   *host.Client
+	home   string // the controller's, for relative paths
+	set    settings
+	data   *data
+	health func(sdk.Health)
+	group  sync.WaitGroup
 }
 
 // role is held by the process that takes the networks of sources in.
@@ -45,15 +37,13 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &Service{host: env.Host, home: env.Home(), set: set, data: newData(), networks: make(chan struct{}, 1),
-		health: env.Health}
-	networks := func([]string) { together.Notify(s.networks) }
-	s.data.Imported.Notify(networks)
-	s.data.Networks.Notify(networks)
-	s.data.Points.Notify(networks)
-	s.data.Lines.Notify(networks)
+	s := &Service{host: env.Host, home: env.Home(), set: set, data: newData(set), health: env.Health}
 	e := newEvents(env.Host, s.data)
 	if err := s.data.open(ctx, env.Host); err != nil {
+		cancel()
+		return nil, err
+	}
+	if err := s.data.catchUp(ctx); err != nil {
 		cancel()
 		return nil, err
 	}
@@ -64,59 +54,17 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		Stop: bierplugin.Stop(cancel, &s.group)}, nil
 }
 
-// takeIn bounds how long an import waits until its topologies are there.
-const takeIn = 10 * time.Second
-
-// imported keeps topologies, all or none, each in place of what was imported under its
-// id, and waits until their nodes are there.
+// imported keeps topologies, all or none, each in place of what was imported under its id,
+// with what is derived from them.
 func (s *Service) imported(ctx context.Context, all []topology.Topology) error {
-	_, err := s.data.Store.Update(ctx, func(tx *state.Tx) error {
-		for _, t := range all {
-			if err := s.data.Imported.Put(tx, t.ID, t); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
+	changes := map[string]*topology.Topology{}
+	for i := range all {
+		changes[all[i].ID] = &all[i]
 	}
-	ctx, cancel := context.WithTimeout(ctx, takeIn)
-	defer cancel()
-	if s.data.Store.WaitUntil(ctx, func(now *state.Snapshot) bool {
-		return !slices.ContainsFunc(all, func(t topology.Topology) bool { return s.missing(now, t) })
-	}) != nil {
-		return fault.New(fault.Unavailable, "the import is stored but was not processed within %s; bier:topo-list will show it", takeIn)
-	}
-	return nil
-}
-
-// missing reports whether a network is not taken in yet.
-func (s *Service) missing(now *state.Snapshot, t topology.Topology) bool {
-	if slices.Contains(s.set.Ignore, t.ID) {
-		return false
-	}
-	id := cmp.Or(s.set.Rename[t.ID], t.ID)
-	seen, _ := s.data.Observed.Get(now, id)
-	if !slices.Contains(seen.Sources, imports) {
-		return true
-	}
-	for node := range t.Nodes {
-		if _, ok := s.data.Nodes.Get(now, id, bier.ShortID(node)); !ok {
-			return true
-		}
-	}
-	return false
+	return s.data.take(ctx, changes)
 }
 
 // forget takes an import back.
 func (s *Service) forget(ctx context.Context, id string) error {
-	_, err := s.data.Store.Update(ctx, func(tx *state.Tx) error {
-		if _, ok := s.data.Imported.Get(tx, id); !ok {
-			return fault.New(fault.NotFound, "there is no imported topology %q", id)
-		}
-		s.data.Imported.Delete(tx, id)
-		return nil
-	})
-	return err
+	return s.data.take(ctx, map[string]*topology.Topology{id: nil})
 }

@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strconv"
 
 	"ctl.internal/internal/bier"
@@ -19,8 +18,8 @@ func (s *Service) listTopologies(_ context.Context, in *commands.Invocation) err
 	now := s.data.Store.Now()
 	for _, id := range s.data.IDs(now) {
 		x := s.data.Topology(now, id)
-		seen, _ := s.data.Observed.Get(now, id)
-		t.Add(id, len(x.Nodes), len(seen.Nodes), len(x.Links), len(x.Domains), commands.List(", ", seen.Sources))
+		names, online := s.data.sources(now, id)
+		t.Add(id, len(x.Nodes), len(online), len(x.Links), len(x.Domains), commands.List(", ", names))
 	}
 	return in.Emit(t, nil)
 }
@@ -65,9 +64,9 @@ func (s *Service) showNodes(_ context.Context, in *commands.Invocation) error {
 		{Title: "IPv4 prefix", Key: "ipv4-bfr-prefix"}, {Title: "IPv6 prefix", Key: "ipv6-bfr-prefix"}}}
 	now := s.data.Store.Now()
 	for _, x := range views {
-		seen, _ := s.data.Observed.Get(now, x.ID)
+		_, online := s.data.sources(now, x.ID)
 		for i := range x.Nodes {
-			addNode(t, x.ID, &x.Nodes[i], slices.Contains(seen.Nodes, x.Nodes[i].ID))
+			addNode(t, x.ID, &x.Nodes[i], online[x.Nodes[i].ID])
 		}
 	}
 	return in.Emit(t, nil)

@@ -1,5 +1,5 @@
 // Package sources follows all sources of topologies: plugins with the capability
-// topology, and imports. Of several that see the same one the union counts.
+// topology. Of several that see the same one the union counts.
 package sources
 
 import (
@@ -70,18 +70,6 @@ func (m *Merge) Keep(source string, ids map[string]bool) {
 
 // Drop forgets a source that is not there.
 func (m *Merge) Drop(source string) { m.Keep(source, nil) }
-
-// Set replaces all that a source sees.
-func (m *Merge) Set(source string, all []topology.Topology) {
-	ids := map[string]bool{}
-	for _, t := range all {
-		ids[t.ID] = true
-		c, _ := topology.Diff(topology.Topology{}, t)
-		c.TopologyID, c.Snapshot = t.ID, true
-		m.Change(source, c)
-	}
-	m.Keep(source, ids)
-}
 
 func (m *Merge) touch(id string) { m.mark(m.id(id)) }
 

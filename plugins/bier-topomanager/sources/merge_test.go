@@ -72,9 +72,11 @@ func TestSourcesThatWereNotHeardYet(t *testing.T) {
 // What a source does not name in its first snapshot is gone.
 func TestSourceThatComesBackWithLess(t *testing.T) {
 	m := NewMerge(nil, nil, nil)
-	m.Set("import", []topology.Topology{{ID: "x", Nodes: map[string]topology.Node{"r1": {ID: "r1"}}}, {ID: "y"}})
+	m.Change("a", seen("x", "r1"))
+	m.Change("a", seen("y"))
 	m.Take()
-	m.Set("import", []topology.Topology{{ID: "y"}})
+	m.Change("a", seen("y"))
+	m.Keep("a", map[string]bool{"y": true})
 	if got := nodes(m, "x"); got != "none true" || fmt.Sprint(m.Take()) != "[x y]" {
 		t.Error(got)
 	}

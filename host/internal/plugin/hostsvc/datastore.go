@@ -151,20 +151,28 @@ func (d *datastoreServer) compares(list []*pluginv1.Compare) ([]datastore.Compar
 	return out, nil
 }
 
-// Decided is what a plugin adds to somebody else's change of its tree: conditions, and
-// writes of its private keys.
-func (s *Server) Decided(compares []*pluginv1.Compare, ops []*pluginv1.Op) (t datastore.Txn, err error) {
+// Decided is what a plugin adds to somebody else's change: conditions, and writes of its
+// private keys and of its trees.
+func (s *Server) Decided(compares []*pluginv1.Compare, ops []*pluginv1.Op) (t datastore.Txn, edits []TreeEdit, err error) {
 	d := &datastoreServer{s: s}
 	if t.Compares, err = d.compares(compares); err != nil {
-		return t, err
+		return t, nil, err
 	}
 	for _, o := range ops {
+		if o.Space == pluginv1.Space_SPACE_TREE && !o.DeletePrefix {
+			at, err := d.reach(o.Space, "", o.Key, true)
+			if err != nil {
+				return t, nil, err
+			}
+			edits = append(edits, TreeEdit{Namespace: at.Namespace, Path: at.Key, Value: o.Value, Delete: o.Delete})
+			continue
+		}
 		if o.Space != pluginv1.Space_SPACE_PRIVATE {
-			return t, fault.At(fault.Denied, o.Key, "plugin %s adds a write that is not of its private keys", s.plugin)
+			return t, nil, fault.At(fault.Denied, o.Key, "plugin %s adds a write that is not of its private keys or trees", s.plugin)
 		}
 		t.Ops = append(t.Ops, datastore.Op{Namespace: NamespacePrivate(s.plugin), Key: o.Key, Value: o.Value, Delete: o.Delete, DeletePrefix: o.DeletePrefix})
 	}
-	return t, nil
+	return t, edits, nil
 }
 
 func (d *datastoreServer) conflict(r *pluginv1.CommitRequest, t *datastore.Txn, own int, lost *datastore.ConflictError) (*pluginv1.CommitResponse, error) {

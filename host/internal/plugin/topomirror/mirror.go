@@ -34,6 +34,7 @@ type View struct {
 	// Revision grows with each change.
 	Revision   uint64
 	Topologies map[string]topology.Topology // by id; do not change them
+	Sources    map[string]string            // the plugins that they are of, by id
 	// Synced says that every source that is there has sent what it has.
 	Synced bool
 }
@@ -190,11 +191,11 @@ func (m *Mirror) retain(ctx context.Context, provider string, fresh map[string]b
 // publish makes a new view. When two providers claim one id, the one whose name
 // comes first is shown.
 func (m *Mirror) publish() {
-	v := &View{Revision: m.view.Load().Revision + 1, Topologies: map[string]topology.Topology{}, Synced: m.listed && m.waiting == 0}
+	v := &View{Revision: m.view.Load().Revision + 1, Topologies: map[string]topology.Topology{}, Synced: m.listed && m.waiting == 0, Sources: map[string]string{}}
 	for _, w := range m.watched {
 		v.Synced = v.Synced && w.synced
 	}
-	owner := map[string]string{}
+	owner := v.Sources
 	for name, all := range m.known {
 		for id, t := range all {
 			other, taken := owner[id]

@@ -34,9 +34,9 @@ func nodes(t *testing.T, owner Owner) (a, b *Tree, set *yang.Set) {
 	}
 	store := storetest.New(storetest.Options{})
 	t.Cleanup(func() { store.Close() })
-	of := func(qname string) Owner {
-		if qname == "rack:rack" {
-			return owner
+	of := func(qname string) []Owner {
+		if qname == "rack:rack" && owner != nil {
+			return []Owner{owner}
 		}
 		return nil
 	}
@@ -145,27 +145,27 @@ func TestRemovingAnEntryIsSeenByWhoReadTheList(t *testing.T) {
 func TestTheOwnersConditionsBelongToTheChange(t *testing.T) {
 	var asked int
 	var store datastore.Store
-	owner := func(ctx context.Context, at datastore.Revision, changes []Change) (datastore.Txn, error) {
+	owner := func(ctx context.Context, at datastore.Revision, changes []Change) (Decision, error) {
 		asked++
 		if len(changes) != 2 && asked == 1 { // the slot, and the container around it
 			t.Errorf("%d changes: %+v", len(changes), changes)
 		}
 		for _, c := range changes {
 			if strings.Contains(string(c.Value), "forbidden") {
-				return datastore.Txn{}, fault.At(fault.Invalid, c.Key, "this kind is forbidden")
+				return Decision{}, fault.At(fault.Invalid, c.Key, "this kind is forbidden")
 			}
 		}
 		e, err := datastore.Get(ctx, store, "plugin/p", "count")
 		if err != nil && !errors.Is(err, datastore.ErrNotFound) {
-			return datastore.Txn{}, err
+			return Decision{}, err
 		}
 		if asked == 1 { // somebody else changes what the owner has read
 			if _, err := store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put("plugin/p", "count", []byte("x"))}}); err != nil {
 				t.Error(err)
 			}
 		}
-		return datastore.Txn{Compares: []datastore.Compare{{Namespace: "plugin/p", Key: "count", Revision: e.Revision}},
-			Ops: []datastore.Op{datastore.Put("plugin/p", "count", append(e.Value, 'y'))}}, nil
+		return Decision{Txn: datastore.Txn{Compares: []datastore.Compare{{Namespace: "plugin/p", Key: "count", Revision: e.Revision}},
+			Ops: []datastore.Op{datastore.Put("plugin/p", "count", append(e.Value, 'y'))}}}, nil
 	}
 	a, _, set := nodes(t, owner)
 	store = a.Store
@@ -228,4 +228,57 @@ type silent struct {
 func (s silent) Commit(context.Context, datastore.Txn) (datastore.Revision, error) {
 	<-s.answer
 	return 0, errors.New("too late")
+}
+
+// A tree that is made of another is written with it: in one transaction, checked against its
+// module, and decided again when somebody else was faster.
+func TestWhatIsMadeOfATreeIsWrittenWithIt(t *testing.T) {
+	var edits func(changes []Change) []TextEdit
+	a, b, set := nodes(t, func(_ context.Context, _ datastore.Revision, changes []Change) (Decision, error) {
+		return Decision{Edits: edits(changes)}, nil
+	})
+	lost := false
+	edits = func(changes []Change) (out []TextEdit) {
+		for _, c := range changes {
+			if id, ok := strings.CutPrefix(c.Key, "/rack:rack/slot="); ok {
+				out = append(out, TextEdit{Path: "/rack:host=" + id, Value: []byte(`{"id":"` + id + `","kind":"slot"}`), Delete: c.Deleted})
+			}
+		}
+		if !lost {
+			lost = true
+			set1(t, b, set, "/rack:host=s", `{"id":"s","kind":"by others"}`)
+		}
+		return out
+	}
+	set1(t, a, set, "/rack:rack/slot=s", `{"name":"s"}`)
+	revisions := map[datastore.Revision]bool{}
+	err := a.Store.View(t.Context(), func(sn datastore.Snapshot) error {
+		for _, key := range []string{"/rack:rack/slot=s", "/rack:host=s"} {
+			e, err := sn.Get(ConfigNamespace, key)
+			if err != nil {
+				return err
+			}
+			revisions[e.Revision] = true
+		}
+		return nil
+	})
+	if err != nil || len(revisions) != 1 {
+		t.Errorf("they are of the revisions %v, %v", revisions, err)
+	}
+	if text, err := a.Get(t.Context(), set, "/rack:host=s"); err != nil || !strings.Contains(string(text), `"slot"`) {
+		t.Errorf("got %s, %v", text, err)
+	}
+	set1(t, a, set, "/rack:rack/slot=s", "")
+	if text, err := a.Get(t.Context(), set, "/rack:host=s"); err != nil || text != nil {
+		t.Errorf("it is still there: %s, %v", text, err)
+	}
+	edits = func([]Change) []TextEdit {
+		return []TextEdit{{Path: "/rack:host=x", Value: []byte(`{"id":"x","what":1}`)}}
+	}
+	if err := a.Set(t.Context(), set, "/rack:rack/slot=s", json.RawMessage(`{"name":"s"}`)); err == nil {
+		t.Error("an edit that its module forbids was written")
+	}
+	if text, _ := a.Get(t.Context(), set, "/rack:rack/slot=s"); text != nil {
+		t.Errorf("the change was made without what belongs to it: %s", text)
+	}
 }

@@ -7,6 +7,7 @@
 package tree
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,11 +34,12 @@ type Tree struct {
 	NS       string
 	Volatile bool // the operational tree: observed again after a restart
 	Now      func() time.Time
+	Limit    time.Duration // of a write with all its attempts; 0 = 4.5 s
 	// Validators may refuse changes, by the qualified name of a top-level node.
 	Validators map[string]Validator
-	// Owners check changes of the trees that are theirs, by the qualified name of a
-	// top-level node; nil: no tree is owned.
-	Owners func(qname string) Owner
+	// Owners check changes of the trees that are theirs, or that theirs are made of, by the
+	// qualified name of a top-level node; nil: no tree is owned.
+	Owners func(qname string) []Owner
 
 	// mu is held alone by a writer that lost against others, so that it wins then.
 	mu sync.RWMutex
@@ -48,9 +50,16 @@ type Tree struct {
 // canonical form, nil when it would be gone. Its error goes to the client.
 type Validator func(ctx context.Context, after json.RawMessage) error
 
-// Owner checks changes of its tree that somebody else makes, worked out at a revision. It
-// refuses them, or returns conditions and writes that are committed with them.
-type Owner func(ctx context.Context, at datastore.Revision, changes []Change) (datastore.Txn, error)
+// Owner checks changes that somebody else makes, worked out at a revision. It refuses them,
+// or decides what is committed with them.
+type Owner func(ctx context.Context, at datastore.Revision, changes []Change) (Decision, error)
+
+// Decision is what an owner adds to a change: conditions, writes of its own keys, and edits of
+// its own trees.
+type Decision struct {
+	datastore.Txn
+	Edits []TextEdit
+}
 
 // attempts bounds how often a write is repeated because others wrote meanwhile.
 const attempts = 10
@@ -68,13 +77,14 @@ func (t *Tree) View(ctx context.Context, set *yang.Set, f func(*Draft) error) er
 // f may run several times. The error is a fault: of f, of Check, of the Validator, or
 // InUse when others keep changing the same data.
 func (t *Tree) Update(ctx context.Context, set *yang.Set, f func(*Draft) error) error {
-	ctx, cancel := context.WithTimeout(ctx, updateTime)
+	limit := cmp.Or(t.Limit, updateTime)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var lost *datastore.ConflictError
 	for i := range attempts {
 		err := t.attempt(ctx, set, f, i > 0)
 		if err != nil && fault.KindOf(err) == fault.Timeout && ctx.Err() != nil {
-			return fault.Wrap(fault.Unavailable, err, "the change was not made within %s: %v", updateTime, err)
+			return fault.Wrap(fault.Unavailable, err, "the change was not made within %s: %v", limit, err)
 		}
 		if !errors.As(err, &lost) {
 			return err
@@ -118,10 +128,15 @@ func (t *Tree) attempt(ctx context.Context, set *yang.Set, f func(*Draft) error,
 		if err := t.validate(ctx, d); err != nil {
 			return err
 		}
+		more, err := t.owners(ctx, d)
+		if err != nil {
+			return err
+		}
 		if txn, err = d.Txn(t.Now(), t.Volatile); err != nil {
 			return err
 		}
-		return t.owners(ctx, d, &txn)
+		txn.Compares, txn.Ops = append(txn.Compares, more.Compares...), append(txn.Ops, more.Ops...)
+		return nil
 	})
 	if err != nil || len(txn.Ops) == 0 {
 		return err
@@ -139,24 +154,29 @@ func (t *Tree) attempt(ctx context.Context, set *yang.Set, f func(*Draft) error,
 	return err
 }
 
-// owners asks those whose trees the draft changes.
-func (t *Tree) owners(ctx context.Context, d *Draft, txn *datastore.Txn) error {
+// owners asks those whose trees the draft changes, and makes their edits part of it.
+func (t *Tree) owners(ctx context.Context, d *Draft) (all datastore.Txn, err error) {
 	if t.Owners == nil {
-		return nil
+		return all, nil
 	}
+	var edits []TextEdit
 	for n := range d.tops() {
-		owner := t.Owners(n.QName())
-		if owner == nil {
-			continue
+		for _, owner := range t.Owners(n.QName()) {
+			more, err := owner(ctx, d.sn.Revision(), d.changes(n.QName()))
+			if err != nil {
+				return all, err
+			}
+			all.Compares, all.Ops = append(all.Compares, more.Compares...), append(all.Ops, more.Ops...)
+			edits = append(edits, more.Edits...)
 		}
-		more, err := owner(ctx, d.sn.Revision(), d.changes(n.QName()))
-		if err != nil {
-			return err
-		}
-		txn.Compares = append(txn.Compares, more.Compares...)
-		txn.Ops = append(txn.Ops, more.Ops...)
 	}
-	return nil
+	if len(edits) == 0 {
+		return all, nil
+	}
+	if err := d.ApplyText(edits); err != nil {
+		return all, err
+	}
+	return all, d.Check()
 }
 
 func (t *Tree) validate(ctx context.Context, d *Draft) error {

@@ -196,7 +196,11 @@ type Manifest struct {
 	SingleNode bool `protobuf:"varint,20,opt,name=single_node,json=singleNode,proto3" json:"single_node,omitempty"`
 	// What the plugin requests in addition to other fields (reads, uses, owns, publishes, exports, streams, roles). It
 	// gets only what an operator granted.
-	Requests      []*Request `protobuf:"bytes,21,rep,name=requests,proto3" json:"requests,omitempty"`
+	Requests []*Request `protobuf:"bytes,21,rep,name=requests,proto3" json:"requests,omitempty"`
+	// Configuration trees of others that the plugin's own trees are made of: "/module:container". A change of one is
+	// asked of the plugin (service Trees) as those of its own trees are, and its answer has the writes to its own trees
+	// that go with the change, in the same transaction.
+	Derives       []string `protobuf:"bytes,22,rep,name=derives,proto3" json:"derives,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -374,6 +378,13 @@ func (x *Manifest) GetSingleNode() bool {
 func (x *Manifest) GetRequests() []*Request {
 	if x != nil {
 		return x.Requests
+	}
+	return nil
+}
+
+func (x *Manifest) GetDerives() []string {
+	if x != nil {
+		return x.Derives
 	}
 	return nil
 }
@@ -1453,7 +1464,7 @@ const file_ctl_plugin_v1_base_proto_rawDesc = "" +
 	"\x18ctl/plugin/v1/base.proto\x12\rctl.plugin.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x11\n" +
 	"\x0fDescribeRequest\"G\n" +
 	"\x10DescribeResponse\x123\n" +
-	"\bmanifest\x18\x01 \x01(\v2\x17.ctl.plugin.v1.ManifestR\bmanifest\"\x93\x06\n" +
+	"\bmanifest\x18\x01 \x01(\v2\x17.ctl.plugin.v1.ManifestR\bmanifest\"\xad\x06\n" +
 	"\bManifest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12!\n" +
@@ -1477,7 +1488,8 @@ const file_ctl_plugin_v1_base_proto_rawDesc = "" +
 	"\x05roles\x18\x13 \x03(\tR\x05roles\x12\x1f\n" +
 	"\vsingle_node\x18\x14 \x01(\bR\n" +
 	"singleNode\x122\n" +
-	"\brequests\x18\x15 \x03(\v2\x16.ctl.plugin.v1.RequestR\brequests\x1a9\n" +
+	"\brequests\x18\x15 \x03(\v2\x16.ctl.plugin.v1.RequestR\brequests\x12\x18\n" +
+	"\aderives\x18\x16 \x03(\tR\aderives\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"E\n" +

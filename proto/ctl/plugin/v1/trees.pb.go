@@ -145,7 +145,8 @@ func (x *DocumentChange) GetDeleted() bool {
 
 type CheckResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Conditions and writes that are committed together with the change.
+	// Conditions and writes that are committed together with the change: writes of private keys, and of instances of
+	// trees that the plugin owns.
 	Compares      []*Compare `protobuf:"bytes,1,rep,name=compares,proto3" json:"compares,omitempty"`
 	Ops           []*Op      `protobuf:"bytes,2,rep,name=ops,proto3" json:"ops,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -30,7 +30,7 @@ const (
 type TreesClient interface {
 	// Check is called before a change of an owned tree by another client is committed. The change is already valid
 	// against the module. The plugin refuses a change that its own rules forbid, with an error for each fault, or adds
-	// conditions and writes.
+	// conditions and writes. It is called for the trees of `derives`, too.
 	Check(ctx context.Context, in *CheckRequest, opts ...grpc.CallOption) (*CheckResponse, error)
 }
 
@@ -60,7 +60,7 @@ func (c *treesClient) Check(ctx context.Context, in *CheckRequest, opts ...grpc.
 type TreesServer interface {
 	// Check is called before a change of an owned tree by another client is committed. The change is already valid
 	// against the module. The plugin refuses a change that its own rules forbid, with an error for each fault, or adds
-	// conditions and writes.
+	// conditions and writes. It is called for the trees of `derives`, too.
 	Check(context.Context, *CheckRequest) (*CheckResponse, error)
 	mustEmbedUnimplementedTreesServer()
 }

@@ -1,0 +1,340 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"ctl.internal/internal/bier"
+	"ctl.internal/plugins/bier-topomanager/model"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/state"
+	"ctl.internal/sdk/topology"
+)
+
+// The names, among the sources, of what users imported and of what they configured in the
+// tree network-topology.
+const (
+	imports       = "import"
+	configuration = "configuration"
+)
+
+// netconf is the topology of network-topology that says how routers are reached; it is no
+// network.
+const netconf = "topology-netconf"
+
+// networkTree is what users configure.
+const networkTree = "/network-topology:network-topology/topology="
+
+// parts are what may have changed in a topology: nodes and links by the ids that they have in
+// network-topology, or all of it.
+type parts struct {
+	all          bool
+	nodes, links map[string]bool
+}
+
+// configured derives the BIER topologies from changes of network-topology that are about to
+// be made, in the same transaction.
+func (d *data) configured(tx *state.Tx) error {
+	touched := map[string]*parts{}
+	for _, path := range tx.Changed() {
+		if !strings.HasPrefix(path, networkTree) {
+			continue
+		}
+		keys := d.Points.Keys(path)
+		id, ok := d.here(keys[0])
+		if !ok {
+			continue
+		}
+		p := touched[id]
+		if p == nil {
+			p = &parts{nodes: map[string]bool{}, links: map[string]bool{}}
+			touched[id] = p
+		}
+		switch {
+		case len(keys) < 2:
+		case strings.HasPrefix(path, d.Points.Path(keys[0])+"node="):
+			p.nodes[keys[1]] = true
+		case strings.HasPrefix(path, d.Lines.Path(keys[0])+"link="):
+			p.links[keys[1]] = true
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(touched)) {
+		if err := d.derive(tx, id, given{of: *touched[id], kept: d.observed(tx, id)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// given is what a topology is derived from beside what is stored.
+type given struct {
+	of       parts
+	imported map[string]*topology.Topology // in place of those stored, by their ids; nil: taken back
+	seen     *topology.Topology            // what plugins see now
+	kept     observed                      // what they may still see
+}
+
+// imports returns what users imported for a topology.
+func (d *data) imports(r state.Reader, id string, g given) (all []topology.Topology) {
+	for _, there := range d.there(id) {
+		if t, ok := g.imported[there]; ok {
+			if t != nil {
+				all = append(all, *t)
+			}
+		} else if t, ok := d.Imported.Get(r, there); ok {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// here returns the id that a source's topology has here; false if it is ignored.
+func (d *data) here(id string) (string, bool) {
+	if id == netconf || slices.Contains(d.set.Ignore, id) {
+		return "", false
+	}
+	return cmp.Or(d.set.Rename[id], id), true
+}
+
+// there lists the ids that a topology may have in network-topology and among imports.
+func (d *data) there(id string) (all []string) {
+	for _, candidate := range append(slices.Sorted(maps.Keys(d.set.Rename)), id) {
+		if here, ok := d.here(candidate); ok && here == id && !slices.Contains(all, candidate) {
+			all = append(all, candidate)
+		}
+	}
+	return all
+}
+
+// observed returns what plugins that are sources see of a topology, as the holder of the role
+// has stored it.
+func (d *data) observed(r state.Reader, id string) observed {
+	o, _ := d.Observed.Get(r, id)
+	was := len(o.Sources)
+	o.Sources = slices.DeleteFunc(slices.Clone(o.Sources), func(name string) bool { return name == imports || name == configuration })
+	if len(o.Sources) == 0 {
+		return observed{}
+	}
+	o.all = o.Links == nil || was != len(o.Sources) // of a release that did not store them apart
+	return o
+}
+
+// sources returns who has a topology now, and the nodes that they have.
+func (d *data) sources(r state.Reader, id string) (names []string, nodes map[string]bool) {
+	o := d.observed(r, id)
+	names, nodes = slices.Clone(o.Sources), map[string]bool{}
+	for _, n := range o.Nodes {
+		nodes[n] = true
+	}
+	for _, t := range d.imports(r, id, given{}) {
+		names = append(names, imports)
+		for n := range t.Nodes {
+			nodes[bier.ShortID(n)] = true
+		}
+	}
+	for _, there := range d.there(id) {
+		if _, ok := d.Networks.Get(r, there); ok {
+			names = append(names, configuration)
+			for _, n := range d.Points.All(r, there) {
+				nodes[bier.ShortID(n.ID)] = true
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nodes
+}
+
+// stated returns the parts of a topology that users imported and configured, on top of what
+// is seen, and whether there is such a topology.
+func (d *data) stated(tx *state.Tx, id string, g given) (out topology.Topology, found bool) {
+	of := g.of
+	out = topology.Topology{ID: id, Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
+	if g.seen != nil {
+		maps.Copy(out.Nodes, g.seen.Nodes)
+		maps.Copy(out.Links, g.seen.Links)
+		found = true
+	}
+	for _, t := range d.imports(tx, id, g) {
+		found = true
+		of.take(&out, t)
+	}
+	for _, there := range d.there(id) {
+		if _, ok := d.Networks.Get(tx, there); !ok {
+			continue
+		}
+		found = true
+		if of.all {
+			of.take(&out, d.network(tx, there))
+			continue
+		}
+		for n := range of.nodes {
+			if p, ok := d.Points.Get(tx, there, n); ok {
+				out.Nodes[n] = p.node()
+			}
+		}
+		for l := range of.links {
+			if x, ok := d.Lines.Get(tx, there, l); ok {
+				out.Links[l] = x.link()
+			}
+		}
+	}
+	return out, found
+}
+
+// take copies the parts of a topology.
+func (p parts) take(out *topology.Topology, t topology.Topology) {
+	for id, n := range t.Nodes {
+		if p.all || p.nodes[id] {
+			out.Nodes[id] = n
+		}
+	}
+	for id, l := range t.Links {
+		if p.all || p.links[id] {
+			out.Links[id] = l
+		}
+	}
+}
+
+// derive brings parts of a BIER topology up to date with its sources: what users imported and
+// configured, and what plugins see.
+func (d *data) derive(tx *state.Tx, id string, g given) error {
+	stated, found := d.stated(tx, id, g)
+	if !found && len(g.kept.Sources) == 0 {
+		return d.forgotten(tx, id)
+	}
+	if _, ok := d.Derived.Get(tx, id); !ok {
+		if err := d.Derived.Put(tx, id, struct{}{}); err != nil {
+			return err
+		}
+	}
+	if _, ok := d.Topologies.Get(tx, id); !ok {
+		if err := d.Topologies.Put(tx, map[string]string{"topology-id": id}, id); err != nil {
+			return err
+		}
+	}
+	return d.write(tx, id, model.Observe(d.part(tx, id, g.of), stated, model.Kept{All: g.kept.all, Nodes: g.kept.Nodes, Links: g.kept.Links}))
+}
+
+// forgotten removes a topology that no source has, unless something is configured in it.
+func (d *data) forgotten(tx *state.Tx, id string) error {
+	d.Derived.Delete(tx, id)
+	for range d.Domains.All(tx, id) {
+		return d.write(tx, id, model.Observe(d.part(tx, id, parts{all: true}), topology.Topology{}, model.Kept{}))
+	}
+	if _, ok := d.Topologies.Get(tx, id); ok {
+		d.Topologies.Delete(tx, id)
+	}
+	return nil
+}
+
+// part returns parts of a topology as they are.
+func (d *data) part(tx *state.Tx, id string, of parts) *bier.Topology {
+	if of.all {
+		return d.Topology(tx, id)
+	}
+	t := &bier.Topology{ID: id}
+	for n := range of.nodes {
+		if x, ok := d.Nodes.Get(tx, id, bier.ShortID(n)); ok {
+			t.Nodes = append(t.Nodes, x)
+		}
+	}
+	for l := range of.links {
+		if x, ok := d.Links.Get(tx, id, bier.ShortID(l)); ok {
+			t.Links = append(t.Links, x)
+		}
+	}
+	t.Sort()
+	return t
+}
+
+func (d *data) write(tx *state.Tx, id string, c model.Seen) error {
+	for _, n := range c.PutNodes {
+		if err := d.Nodes.Put(tx, n, id, n.ID); err != nil {
+			return err
+		}
+	}
+	for _, l := range c.PutLinks {
+		if err := d.Links.Put(tx, l, id, l.ID); err != nil {
+			return err
+		}
+	}
+	for _, node := range c.DelNodes {
+		d.Nodes.Delete(tx, id, node)
+	}
+	for _, link := range c.DelLinks {
+		d.Links.Delete(tx, id, link)
+	}
+	return nil
+}
+
+// catchUp derives what was written while no process of the plugin was asked.
+func (d *data) catchUp(ctx context.Context) error {
+	for id := range d.known(d.Store.Now()) {
+		_, err := d.Store.Update(ctx, func(tx *state.Tx) error {
+			kept := d.observed(tx, id)
+			if len(kept.Sources) == 0 {
+				d.Observed.Delete(tx, id)
+			}
+			return d.derive(tx, id, given{of: parts{all: true}, kept: kept})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// known are the ids of the topologies that have, or had, a source.
+func (d *data) known(r state.Reader) map[string]bool {
+	all := map[string]bool{}
+	add := func(id string) {
+		if here, ok := d.here(id); ok {
+			all[here] = true
+		}
+	}
+	for _, n := range d.Networks.All(r) {
+		add(n.ID)
+	}
+	for id := range d.Imported.All(r, "") {
+		add(id)
+	}
+	for id := range d.Observed.All(r, "") {
+		all[strings.Clone(id)] = true
+	}
+	for id := range d.Derived.All(r, "") {
+		all[strings.Clone(id)] = true
+	}
+	return all
+}
+
+// take replaces or takes back imports, with what is derived from them.
+func (d *data) take(ctx context.Context, changes map[string]*topology.Topology) error {
+	_, err := d.Store.Update(ctx, func(tx *state.Tx) error {
+		ids := map[string]bool{}
+		for id, t := range changes {
+			switch _, ok := d.Imported.Get(tx, id); {
+			case t != nil:
+				if err := d.Imported.Put(tx, id, *t); err != nil {
+					return err
+				}
+			case !ok:
+				return fault.New(fault.NotFound, "there is no imported topology %q", id)
+			default:
+				d.Imported.Delete(tx, id)
+			}
+			if here, ok := d.here(id); ok {
+				ids[here] = true
+			}
+		}
+		for id := range ids {
+			if err := d.derive(tx, id, given{of: parts{all: true}, imported: changes, kept: d.observed(tx, id)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
