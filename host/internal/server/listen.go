@@ -90,7 +90,7 @@ func (l *listener) shutdown(ctx context.Context) {
 
 // front is what all requests go through to the router, access control among it.
 func (s *Server) front(trusted []string, limits home.Limits, log *slog.Logger) (http.Handler, error) {
-	checked, err := crossOrigin(s.aaa.Filter(s.reading(s.router)), trusted)
+	checked, err := crossOrigin(askedLocally(s.aaa.Filter(s.reading(s.router))), trusted)
 	if err != nil {
 		return nil, err
 	}
