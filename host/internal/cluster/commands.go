@@ -29,17 +29,25 @@ func (n *Node) membersCommand() commands.Command {
 			s := n.Status(ctx)
 			out := &commands.Table{Empty: "No node has a lease: the store does not answer", Columns: []commands.Column{
 				{Title: "Node", Key: "node"}, {Title: "Host", Key: "host"}, {Title: "Address", Key: "address"}, {Title: "Version", Key: "version"},
-				{Title: "Since", Key: "since"}, {Title: "Roles", Key: "roles", Right: true}, {Title: "Lag", Key: "lag", Right: true}, {Title: "", Key: "self"}}}
+				{Title: "Since", Key: "since"}, {Title: "Roles", Key: "roles", Right: true}, {Title: "Lag", Key: "lag", Right: true}, {Title: "Clock", Key: "clock", Right: true}, {Title: "", Key: "self"}}}
 			for _, m := range s.Members {
 				var since, self any = when(m.Started), map[bool]string{true: "(this)"}[m.Self]
 				if in.Format == "json" {
 					since, self = m.Started, m.Self
 				}
-				out.Add(m.ID, m.Host, cmp.Or(m.Address, "-"), m.Version, since, len(m.Roles), lag(s, m), self)
+				out.Add(m.ID, m.Host, cmp.Or(m.Address, "-"), m.Version, since, len(m.Roles), lag(s, m), clock(m), self)
 			}
 			return in.Emit(out, nil)
 		},
 	}
+}
+
+// clock is how far the clock of a node is ahead of ours.
+func clock(m Member) string {
+	if m.Live == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%+.3fs", m.Live.Ahead.Seconds())
 }
 
 func (n *Node) statusCommand() commands.Command {

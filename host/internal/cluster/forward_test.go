@@ -256,3 +256,20 @@ func TestStatusAndStepDown(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The clock of another node is compared with the moments before and after the question.
+func TestHowFarAClockIsAhead(t *testing.T) {
+	began := time.UnixMilli(1_000_000)
+	ended := began.Add(40 * time.Millisecond)
+	for at, want := range map[int64]time.Duration{
+		0:         0, // it does not say
+		1_000_020: 0,
+		999_999:   0,
+		1_003_040: 3 * time.Second,
+		940_000:   -time.Minute,
+	} {
+		if got := ahead(at, began, ended); got != want {
+			t.Errorf("a clock of %d is %v ahead, want %v", at, got, want)
+		}
+	}
+}

@@ -165,6 +165,9 @@ type Live struct {
 	Revision uint64 `json:"revision"` // of its projection of the store
 	AgeMS    int64  `json:"ageMs"`    // how long ago that was known to be complete
 	LeaseMS  int64  `json:"leaseMs"`  // how long its lease is certain to live
+	ClockMS  int64  `json:"clockMs"`  // its clock, Unix milliseconds; 0 = it does not say
+
+	Ahead time.Duration `json:"ahead"` // how far its clock is ahead of that of the node that asked
 }
 
 // stepDown is the request of methodStepDown; the answer is the list of roles given up.

@@ -82,17 +82,34 @@ func (m *Member) ask(ctx context.Context, n *Node) {
 		return
 	}
 	var live Live
+	began := time.Now()
 	if err := n.ask(ctx, m.ID, methodStatus, nil, &live); err != nil {
 		m.Why = fault.FromStatus(err).Error()
 		return
 	}
+	live.Ahead = ahead(live.ClockMS, began, time.Now())
 	m.Live = &live
+}
+
+// ahead is how far a clock that was read between two moments is ahead of ours, as far as
+// the way of the answer lets it be known.
+func ahead(clockMS int64, began, ended time.Time) time.Duration {
+	there := time.UnixMilli(clockMS)
+	switch {
+	case clockMS == 0:
+		return 0
+	case there.Before(began.Add(-time.Millisecond)):
+		return there.Sub(began).Round(time.Millisecond)
+	case there.After(ended.Add(time.Millisecond)):
+		return there.Sub(ended).Round(time.Millisecond)
+	}
+	return 0
 }
 
 // live is what this node says of itself.
 func (n *Node) live() *Live {
 	age, _ := n.o.Store.Local(func(datastore.Snapshot) error { return nil })
-	return &Live{Revision: uint64(n.o.Store.Revision()), AgeMS: age.Milliseconds(), LeaseMS: n.o.Roles.Valid().Milliseconds()}
+	return &Live{Revision: uint64(n.o.Store.Revision()), AgeMS: age.Milliseconds(), LeaseMS: n.o.Roles.Valid().Milliseconds(), ClockMS: time.Now().UnixMilli()}
 }
 
 // ask calls another node itself.

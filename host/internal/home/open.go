@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -15,8 +16,10 @@ import (
 // Home is a home that this process owns until Close.
 type Home struct {
 	Dir
-	Created bool // by this Open
-	format  int  // that data/ has
+	Created bool   // by this Open
+	CopyOf  string // the home that this is a copy of, which was running then, or was killed before; empty = none
+	Inode   uint64 // tells the home from its copies
+	format  int    // that data/ has
 	lock    *os.File
 }
 
@@ -156,29 +159,46 @@ func (h *Home) fill(templates fs.FS) error {
 	return nil
 }
 
+// takeLock takes the lock. Its file has the process, "-" after an orderly end, and below it
+// which file it is and where: a copy of it says the same and is another file.
 func (h *Home) takeLock() error {
 	f, err := os.OpenFile(h.Data("ctld.lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("home: %w", err)
 	}
+	said, _ := io.ReadAll(io.LimitReader(f, 4096))
+	pid, of, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		pid, _ := io.ReadAll(io.LimitReader(f, 20))
 		f.Close()
-		return fmt.Errorf("%w: %s, process %s; stop it or choose another --home", ErrInUse, string(h.Dir), strings.TrimSpace(string(pid)))
-	}
-	if err = f.Truncate(0); err == nil {
-		_, err = fmt.Fprintf(f, "%d\n", os.Getpid())
-	}
-	if err != nil {
-		f.Close()
-		return fmt.Errorf("home: %w", err)
+		return fmt.Errorf("%w: %s, process %s; stop it or choose another --home", ErrInUse, string(h.Dir), pid)
 	}
 	h.lock = f
+	var st syscall.Stat_t
+	if err := syscall.Fstat(int(f.Fd()), &st); err != nil {
+		return errors.Join(fmt.Errorf("home: %w", err), f.Close())
+	}
+	h.Inode = st.Ino
+	if inode, path, ok := strings.Cut(of, " "); ok && pid != "-" && inode != strconv.FormatUint(h.Inode, 10) {
+		h.CopyOf = path
+	}
+	if err := h.sign(strconv.Itoa(os.Getpid())); err != nil {
+		return errors.Join(fmt.Errorf("home: %w", err), f.Close())
+	}
 	return nil
 }
 
+// sign writes who has the lock.
+func (h *Home) sign(who string) error {
+	text := fmt.Sprintf("%s\n%d %s\n", who, h.Inode, string(h.Dir))
+	_, err := h.lock.WriteAt([]byte(text), 0)
+	return errors.Join(err, h.lock.Truncate(int64(len(text))))
+}
+
 // Close gives the home free.
-func (h *Home) Close() error { return h.lock.Close() }
+func (h *Home) Close() error {
+	_ = h.sign("-") // a disk that fails must not keep it
+	return h.lock.Close()
+}
 
 // NewFile begins the name of a file that WriteFile has not finished.
 const NewFile = ".new-"

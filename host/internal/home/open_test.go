@@ -2,6 +2,7 @@ package home
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -215,5 +216,38 @@ func TestRemedyForAHomeOfAnotherUser(t *testing.T) {
 	}
 	if other := errors.New("x"); remedy(other) != other || remedy(nil) != nil {
 		t.Error("changed what is something else")
+	}
+}
+
+// A copy that was made while a controller had the home, or after it was killed, is known as
+// one; a copy of a home that was closed, and the home itself after a kill, are not.
+func TestACopyOfARunningHome(t *testing.T) {
+	base := t.TempDir()
+	dir := filepath.Join(base, "h")
+	h := open(t, dir)
+	take := func(name string) *Home {
+		t.Helper()
+		to := filepath.Join(base, name)
+		if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		c := open(t, to)
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	if c := take("running"); c.CopyOf != dir {
+		t.Errorf("a copy of a running home is one of %q", c.CopyOf)
+	}
+	if _, err := Open(dir, ctl.Templates); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), fmt.Sprintf("process %d;", os.Getpid())) {
+		t.Errorf("in use: %v", err)
+	}
+	h.lock.Close() // as kill -9 does
+	h = open(t, dir)
+	if h.CopyOf != "" {
+		t.Errorf("the home itself is a copy of %q", h.CopyOf)
+	}
+	h.Close()
+	if c := take("stopped"); c.CopyOf != "" {
+		t.Errorf("a copy of a stopped home is one of %q", c.CopyOf)
 	}
 }

@@ -310,16 +310,20 @@ func TestMembersAndReports(t *testing.T) {
 		}
 		b.Close()
 		// A node of the same identity in another home is a copy.
-		first, _ := node(s, "c")
-		synctest.Wait()
-		copied := &client{shared: s}
-		other := New(Options{Store: copied, Leases: copied, Node: Node{ID: "c", Host: "h", Home: "/copy"}})
-		pass(time.Minute)
-		if other.Valid() != 0 || first.Valid() == 0 {
-			t.Error("a copy of a home pushed the original out")
+		// So is one at the same path of another machine of that name.
+		for _, place := range []Node{{ID: "c", Host: "h", Home: "/copy", Inode: 1}, {ID: "c", Host: "h", Home: "/c", Inode: 2}} {
+			original := &client{shared: s}
+			first := New(Options{Store: original, Leases: original, Node: Node{ID: "c", Host: "h", Home: "/c", Inode: 1}})
+			synctest.Wait()
+			copied := &client{shared: s}
+			other := New(Options{Store: copied, Leases: copied, Node: place})
+			pass(time.Minute)
+			if other.Valid() != 0 || first.Valid() == 0 {
+				t.Errorf("a copy of a home pushed the original out: %+v", place)
+			}
+			first.Close()
+			other.Close()
 		}
-		first.Close()
-		other.Close()
 		// After kill -9 the next process of the home need not wait for the lease to run out.
 		killed, ck := node(s, "d")
 		within(t, killed, time.Second, "poll")

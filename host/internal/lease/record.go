@@ -27,6 +27,7 @@ type Node struct {
 	Started     time.Time `json:"started"`
 	Instance    string    `json:"instance"` // random, of this start
 	Lease       int64     `json:"lease"`
+	Inode       uint64    `json:"inode,omitempty"` // of the home's lock: a copy of the home has another
 }
 
 // Role is a role that somebody holds.

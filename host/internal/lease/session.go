@@ -119,7 +119,8 @@ func (m *Manager) previous(ctx context.Context) (datastore.Revision, error) {
 	if err := json.Unmarshal(e.Value, &n); err != nil {
 		return e.Revision, nil // not ours to understand, and it must not keep the node out
 	}
-	if n.Host != m.o.Node.Host || n.Home != m.o.Node.Home {
+	copied := n.Inode != 0 && n.Inode != m.o.Node.Inode // at the same path of another machine of that name, as in a container
+	if n.Host != m.o.Node.Host || n.Home != m.o.Node.Home || copied {
 		return 0, fault.New(fault.InUse, "the node %s is already running, in %s on %s: if this home is a copy of that one, remove data/node.pem here and start again",
 			n.ID, n.Home, n.Host)
 	}

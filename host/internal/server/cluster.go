@@ -30,7 +30,7 @@ func (s *Server) openCluster(context.Context) error {
 		return err
 	}
 	version, _, _ := strings.Cut(Version(), " ")
-	node := lease.Node{ID: s.identity.ID, Home: string(s.home), Version: version, Contract: wire.APIVersions[0], Fingerprint: s.identity.Fingerprint, Started: s.began.UTC()}
+	node := lease.Node{ID: s.identity.ID, Home: string(s.home), Version: version, Contract: wire.APIVersions[0], Fingerprint: s.identity.Fingerprint, Started: s.began.UTC(), Inode: s.inode}
 	if node.Host, err = os.Hostname(); err != nil {
 		return err
 	}

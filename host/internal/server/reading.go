@@ -67,6 +67,16 @@ func (s *Server) reading(next http.Handler) http.Handler {
 	})
 }
 
+// askedLocally lets access control answer a read of what this node knows from that, too.
+func askedLocally(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get(readHeader) == "local" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+			r = r.WithContext(datastore.AskLocal(r.Context()))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // node names this node.
 func (s *Server) node() string {
 	if s.identity.ID != "" {

@@ -153,3 +153,24 @@ func TestTheNameOfAStoreIsMadeOnce(t *testing.T) {
 		t.Errorf("%q and %q", a.clusterID, b.clusterID)
 	}
 }
+
+// Access control of a read that asks for what this node knows is content with that, too; of
+// a write it is not.
+func TestAccessControlOfLocalReads(t *testing.T) {
+	asked := false
+	h := askedLocally(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked = datastore.AsksLocal(r.Context()) }))
+	for _, c := range []struct {
+		method, header string
+		want           bool
+	}{
+		{http.MethodGet, "Ctl-Read: local", true},
+		{http.MethodHead, "Ctl-Read: local", true},
+		{http.MethodGet, "Ctl-Read: newest", false},
+		{http.MethodPost, "Ctl-Read: local", false},
+		{http.MethodDelete, "Ctl-Read: local", false},
+	} {
+		if fetch(t, h, patience, c.method, c.header); asked != c.want {
+			t.Errorf("%s with %s asks for local data: %v", c.method, c.header, asked)
+		}
+	}
+}

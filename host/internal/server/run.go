@@ -16,6 +16,7 @@ import (
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/cluster"
 	"ctl.internal/host/internal/console/settings"
+	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/open"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/logs"
@@ -80,6 +81,9 @@ func run(ctx context.Context, o Options) (code int, full error) {
 	if home.Fatal(problems) != nil {
 		return exitConfig, nil
 	}
+	if h.CopyOf != "" {
+		fmt.Fprintf(o.Stderr, "ctld: %s\n", copied(h))
+	}
 	if err := h.Upgrade(ctl.Templates, func() error { return open.Check(h.Dir, loaded.Datastore) }); isFull(err) {
 		return exitFailed, err
 	} else if err != nil {
@@ -104,7 +108,7 @@ func run(ctx context.Context, o Options) (code int, full error) {
 	log := registry.Logger("org.ctl.server")
 	log.Info("starting", "version", Version(), "home", string(h.Dir), "pid", os.Getpid())
 
-	s := &Server{home: h.Dir, loaded: loaded, registry: registry, log: log, options: o, firstPasswords: first}
+	s := &Server{home: h.Dir, inode: h.Inode, loaded: loaded, registry: registry, log: log, options: o, firstPasswords: first}
 	err = s.start(ctx)
 	if err == nil {
 		for _, p := range problems {
@@ -132,6 +136,9 @@ func run(ctx context.Context, o Options) (code int, full error) {
 		fmt.Fprintln(o.Stderr, "ctld: the end was not in order:", disorder)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
+		if h.CopyOf != "" && errors.Is(err, datastore.ErrDamaged) {
+			err = fmt.Errorf("%s: %w", copied(h), err)
+		}
 		log.Error("the controller did not start", "error", err)
 		fmt.Fprintln(o.Stderr, "ctld:", err)
 		return exitFailed, nil
@@ -141,6 +148,12 @@ func run(ctx context.Context, o Options) (code int, full error) {
 		return exitFailed, nil
 	}
 	return exitOK, nil
+}
+
+// copied says what the copy of a running home is.
+func copied(h *home.Home) string {
+	return fmt.Sprintf("%s is a copy of %s, made while a controller ran there or after it was killed, so its store may not be whole: "+
+		"copy a home when its controller is stopped, or use ctl snapshot save and restore", h.Dir, h.CopyOf)
 }
 
 // gcPercent lets the heap grow to four times what is live: the daemon lives in few

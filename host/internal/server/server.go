@@ -44,6 +44,7 @@ import (
 // Server is a running controller: the rooms and what connects them.
 type Server struct {
 	home           home.Dir
+	inode          uint64 // of the home
 	loaded         *home.Loaded
 	registry       *logs.Registry
 	audit          *logs.Audit

@@ -120,5 +120,5 @@ func (s *Service) update(ctx context.Context, change func(v view) ([]datastore.O
 
 // read runs f on a consistent snapshot.
 func (s *Service) read(ctx context.Context, f func(v view) error) error {
-	return s.o.Store.View(ctx, func(sn datastore.Snapshot) error { return f(view{sn}) })
+	return datastore.Read(ctx, s.o.Store, func(sn datastore.Snapshot) error { return f(view{sn}) })
 }

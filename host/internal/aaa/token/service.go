@@ -46,6 +46,15 @@ type record struct {
 	Session *session `json:"session,omitempty"` // of a browser session
 }
 
+// maxAhead is how far the clocks of nodes may differ.
+const maxAhead = 5 * time.Minute
+
+// lives reports whether a token or session may still be used. One that was made in the
+// future is from a node with a wrong clock, and would live for as long as that was wrong.
+func (r *record) lives(now time.Time) bool {
+	return now.Before(r.Expires) && !r.Issued.After(now.Add(maxAhead))
+}
+
 // Outside is a user of an outside realm, who is looked up there at each use.
 type Outside struct {
 	Realm  string `json:"realm"`
@@ -188,7 +197,7 @@ func (s *Service) Exchange(ctx context.Context, token string, allowed func(Holde
 	d := digestOf(token)
 	for {
 		r, rev, err := s.record(ctx, d)
-		if err != nil || r == nil || !r.Refresh || !s.o.Now().Before(r.Expires) {
+		if err != nil || r == nil || !r.Refresh || !r.lives(s.o.Now()) {
 			return Pair{}, Holder{}, err
 		}
 		if r.Used {
@@ -299,7 +308,7 @@ func (s *Service) live(ctx context.Context, token string, session bool) (Holder,
 		}
 		s.cache.Put(sum, kept{r, now.Add(s.o.CacheFor)}, func() bool { return s.generation.Load() == before })
 	}
-	if r.Refresh || (r.Session != nil) != session || !now.Before(r.Expires) {
+	if r.Refresh || (r.Session != nil) != session || !r.lives(now) {
 		return Holder{}, nil, nil
 	}
 	h, err := s.holder(ctx, r)
@@ -353,7 +362,7 @@ func (s *Service) revoke(ctx context.Context, d string, r *record) error {
 
 // record reads the record of a digest with the revision that wrote it; nil if it does not exist.
 func (s *Service) record(ctx context.Context, d string) (r *record, rev datastore.Revision, err error) {
-	err = s.o.Store.View(ctx, func(sn datastore.Snapshot) (err error) {
+	err = datastore.Read(ctx, s.o.Store, func(sn datastore.Snapshot) (err error) {
 		r, rev, err = readRecord(sn, d)
 		return err
 	})
@@ -391,7 +400,7 @@ type Kept struct {
 
 // each calls f with the records whose keys begin with prefix, and their digests, by user.
 func (s *Service) each(ctx context.Context, prefix string, f func(digest string, r *record)) error {
-	return s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
+	return datastore.Read(ctx, s.o.Store, func(sn datastore.Snapshot) error {
 		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: prefix}) {
 			if err != nil {
 				return err

@@ -226,3 +226,68 @@ func BenchmarkLookup(b *testing.B) {
 		}
 	}
 }
+
+// A token, a refresh token and a session of a node whose clock was a year ahead end when
+// they are used on a node whose clock is right; a few minutes are borne.
+func TestTokensOfAWrongClockEnd(t *testing.T) {
+	l := open(t)
+	right := l.now
+	p, err := l.id.Principal(ctx, "user@sdn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ahead, want := range map[time.Duration]bool{0: true, time.Minute: true, 10 * time.Minute: false, 365 * 24 * time.Hour: false} {
+		l.now = right.Add(ahead)
+		pair, err := l.Grant(ctx, token.Holder{Principal: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !l.live(l.Service, pair.Access) {
+			t.Errorf("%v ahead: the node itself does not take it", ahead)
+		}
+		l.now = right
+		other := l.another()
+		other.Bind(l.id)
+		if got := l.live(other, pair.Access); got != want {
+			t.Errorf("a token of a clock %v ahead: alive %v, want %v", ahead, got, want)
+		}
+		_, who, err := other.Exchange(ctx, pair.Refresh, func(token.Holder) error { return nil })
+		if err != nil || who.Known() != want {
+			t.Errorf("a refresh token of a clock %v ahead: taken %v, %v, want %v", ahead, who.Known(), err, want)
+		}
+	}
+}
+
+// silent is a store whose cluster does not answer.
+type silent struct{ datastore.Store }
+
+var errSilent = errors.New("no majority")
+
+func (silent) View(context.Context, func(datastore.Snapshot) error) error { return errSilent }
+
+// Who asks for what this node knows is answered without the cluster: users, their tokens,
+// and who the token is of.
+func TestLocalReadsOfIdentities(t *testing.T) {
+	l := open(t)
+	tok := l.issue("admin@sdn")
+	h, err := password.New(password.Params{MemoryKiB: 64, Time: 1, Threads: 1}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := identity.New(identity.Options{Store: silent{l.store}, Hasher: h})
+	s := token.New(token.Options{Store: silent{l.store}, Lifetime: time.Hour, Now: func() time.Time { return l.now }})
+	s.Bind(id)
+	if _, err := s.Lookup(ctx, tok, false); !errors.Is(err, errSilent) {
+		t.Errorf("the newest state: %v", err)
+	}
+	if _, err := id.Users(ctx, identity.Page{}); !errors.Is(err, errSilent) {
+		t.Errorf("the newest users: %v", err)
+	}
+	local := datastore.AskLocal(ctx)
+	if who, err := s.Lookup(local, tok, false); err != nil || who.ID() != "admin@sdn" {
+		t.Errorf("the local state: %v", err)
+	}
+	if _, err := id.Users(local, identity.Page{}); err != nil {
+		t.Errorf("the local users: %v", err)
+	}
+}
