@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Publisher is a Source fed with whole views: Set compares each with the one
@@ -16,7 +17,8 @@ type Publisher struct {
 	watchers map[chan struct{}]struct{} // each wakes a Watch, which makes one change of all that came meanwhile
 }
 
-// Set replaces the view of the topology t.ID. The Publisher keeps t's maps: do not
+// Set replaces the view of the topology t.ID. A source that looked again and saw the same sets
+// it with the newer time of observation, which watchers hear of, too. The Publisher keeps t's maps: do not
 // change them afterwards.
 func (p *Publisher) Set(t Topology) {
 	p.mu.Lock()
@@ -86,6 +88,9 @@ func (p *Publisher) Watch(ctx context.Context, ids []string, f func(Change) erro
 	}
 }
 
+// observedEvery is how often watchers hear that a topology was observed as it was.
+const observedEvery = 5 * time.Second
+
 func deliver(seen, now map[string]Topology, ids []string, f func(Change) error) error {
 	for _, id := range slices.Sorted(maps.Keys(seen)) {
 		if _, ok := now[id]; !ok {
@@ -101,14 +106,15 @@ func deliver(seen, now map[string]Topology, ids []string, f func(Change) error) 
 		}
 		old, known := seen[id]
 		change, differs := Diff(old, now[id])
-		if !known {
-			change, differs = snapshot(now[id]), true
+		switch {
+		case !known:
+			change = snapshot(now[id])
+		case !differs && now[id].Observed.Sub(old.Observed) < observedEvery:
+			continue
 		}
 		seen[id] = now[id]
-		if differs {
-			if err := f(change); err != nil {
-				return err
-			}
+		if err := f(change); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -49,6 +49,8 @@ func (s *Server) mirrorFor(ctx context.Context, term hostsvc.Term) {
 	mirror := topomirror.Start(s.plugins, s.registry.Logger("org.ctl.topology"))
 	defer mirror.Close()
 	p := s.publishing(s.mirrored(ctx))
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
 	for {
 		changed := mirror.Changed()
 		again := p.publish(ctx, mirror.View())
@@ -60,6 +62,8 @@ func (s *Server) mirrorFor(ctx context.Context, term hostsvc.Term) {
 				return
 			case <-term.Renewed():
 			case <-again:
+				renewed = false
+			case <-look.C: // for sources that fall silent
 				renewed = false
 			case <-changed:
 				renewed = false
@@ -73,6 +77,8 @@ const (
 	publishTime = 2 * time.Minute
 	// lateAfter is when one that is being written counts as behind.
 	lateAfter = 10 * time.Second
+	// lookEvery is how often the sources are looked at while nothing changes.
+	lookEvery = 5 * time.Second
 	// publishAgain is the pause after a topology could not be written.
 	publishAgain = 2 * time.Second
 )
@@ -82,12 +88,19 @@ type publishing struct {
 	s       *Server
 	tree    *tree.Tree
 	schema  func() *yang.Set
-	written map[string]string // texts by topology-id
+	written map[string]publication // by topology-id
+	pulses  map[string]*pulse
 }
 
-func (s *Server) publishing(written map[string]string) *publishing {
+// publication is what the tree has of a topology; version 0: it is not known what.
+type publication struct {
+	version uint64
+	seen    topomirror.Seen
+}
+
+func (s *Server) publishing(there map[string]publication) *publishing {
 	store := datastore.Bound(s.raw, publishTime)
-	return &publishing{s: s, written: written, schema: func() *yang.Set { return s.catalog.Installed().Schema }, tree: &tree.Tree{Store: store, NS: tree.OperationalNamespace, Volatile: true, Now: time.Now, Limit: publishTime}}
+	return &publishing{s: s, written: there, pulses: map[string]*pulse{}, schema: func() *yang.Set { return s.catalog.Installed().Schema }, tree: &tree.Tree{Store: store, NS: tree.OperationalNamespace, Volatile: true, Now: time.Now, Limit: publishTime}}
 }
 
 // publish writes what is different in a view. The channel says when to try again what could
@@ -96,19 +109,35 @@ func (p *publishing) publish(ctx context.Context, view *topomirror.View) (again 
 	failed := false
 	for _, id := range slices.Sorted(maps.Keys(p.written)) {
 		// What an earlier holder wrote stays until the sources have been heard.
-		if view.Synced && view.Topology(id) == nil {
+		if _, there := view.Topologies[id]; view.Synced && !there {
 			failed = !p.set(ctx, id, "", nil) || failed
+			delete(p.pulses, id)
 		}
 	}
 	for id := range p.s.lateTopologies() {
-		if view.Synced && view.Topology(id) == nil && p.written[id] == "" { // its source is gone before it was written
+		_, there := view.Topologies[id]
+		if _, known := p.written[id]; view.Synced && !there && !known { // its source is gone before it was written
 			p.s.behind(ctx, id, nil)
 		}
 	}
-	for id := range view.Topologies {
-		if text := view.Topology(id); string(text) != p.written[id] {
-			failed = !p.set(ctx, id, view.Sources[id], text) || failed
+	for id, t := range view.Topologies {
+		now := publication{view.Versions[id], p.seen(id, t.Observed, view)}
+		was, known := p.written[id]
+		switch {
+		case !known || was.version != now.version:
+			if !p.set(ctx, id, view.Sources[id], view.Topology(id, now.seen)) {
+				failed = true
+				continue
+			}
+		case was.seen.State != now.seen.State || now.seen.Observed.Sub(was.seen.Observed) >= lookEvery:
+			if err := p.note(ctx, id, now.seen); err != nil {
+				failed = failed || ctx.Err() == nil
+				continue
+			}
+		default:
+			continue
 		}
+		p.written[id] = now
 	}
 	if failed {
 		return time.After(publishAgain)
@@ -126,7 +155,7 @@ func (p *publishing) set(ctx context.Context, id, plugin string, text []byte) bo
 	late.Stop()
 	switch {
 	case err == nil:
-		if p.written[id] = string(text); text == nil {
+		if text == nil {
 			delete(p.written, id)
 		}
 		p.s.behind(ctx, id, nil)
@@ -138,10 +167,74 @@ func (p *publishing) set(ctx context.Context, id, plugin string, text []byte) bo
 	return false
 }
 
-// mirrored returns the topologies that the node before has written: their text is not
-// known, so each is written again once.
-func (s *Server) mirrored(ctx context.Context) map[string]string {
-	out := map[string]string{}
+// seen says who observes a topology and when it did last.
+func (p *publishing) seen(id string, observed time.Time, view *topomirror.View) topomirror.Seen {
+	of := p.pulses[id]
+	if of == nil {
+		of = &pulse{}
+		p.pulses[id] = of
+	}
+	now := p.tree.Now()
+	of.beat(observed, now)
+	seen := topomirror.Seen{Source: view.Sources[id], State: "observing", Observed: observed}
+	switch {
+	case !view.Running[seen.Source]:
+		seen.State = "stopped"
+	case of.silent(now):
+		seen.State = "silent"
+	}
+	return seen
+}
+
+// note writes when a topology was observed, and the state of its source.
+func (p *publishing) note(ctx context.Context, id string, seen topomirror.Seen) error {
+	at := topologyTree + tree.EscapeKey(id) + "/ctl-topology:"
+	var edits []tree.TextEdit
+	for name, value := range map[string]string{"source": seen.Source, "source-state": seen.State, "observed": topomirror.Instant(seen.Observed)} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		edits = append(edits, tree.TextEdit{Path: at + name, Value: text, Delete: value == ""})
+	}
+	return p.tree.Update(ctx, p.schema(), func(d *tree.Draft) error { return d.ApplyText(edits) })
+}
+
+// pulse is how often a source observes. Its times are of this process's clock, but for those
+// of the observations, which are compared with each other only.
+type pulse struct {
+	last  time.Time       // the newest observation
+	heard time.Time       // when it came
+	gaps  []time.Duration // between the newest ones
+}
+
+const (
+	// gapsKept are the observations that say how often a source looks, besides one.
+	gapsKept = 16
+	// leastSilence is after what time, at the earliest, a source counts as silent.
+	leastSilence = time.Minute
+)
+
+func (p *pulse) beat(observed, now time.Time) {
+	if !observed.After(p.last) {
+		return
+	}
+	if !p.last.IsZero() {
+		p.gaps = append(p.gaps, now.Sub(p.heard))
+		p.gaps = p.gaps[max(0, len(p.gaps)-gapsKept):]
+	}
+	p.last, p.heard = observed, now
+}
+
+// silent reports whether nothing was observed for three times the longest time that it took.
+func (p *pulse) silent(now time.Time) bool {
+	return len(p.gaps) > 0 && now.Sub(p.heard) > max(leastSilence, 3*slices.Max(p.gaps))
+}
+
+// mirrored returns the topologies that the node before has written: what is in
+// them is not known, so each is written again once.
+func (s *Server) mirrored(ctx context.Context) map[string]publication {
+	out := map[string]publication{}
 	err := s.store.View(ctx, func(sn datastore.Snapshot) error {
 		for e, err := range sn.Range(tree.OperationalNamespace, datastore.RangeOptions{Prefix: topologyTree}) {
 			if err != nil {
@@ -155,7 +248,7 @@ func (s *Server) mirrored(ctx context.Context) map[string]string {
 				continue
 			}
 			if id, err := url.PathUnescape(key); err == nil {
-				out[id] = ""
+				out[id] = publication{}
 			}
 		}
 		return nil

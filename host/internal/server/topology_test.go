@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/badger"
@@ -33,7 +34,7 @@ func publisherOn(t testing.TB, store datastore.Store) *publishing {
 		t.Fatal(err)
 	}
 	s := &Server{raw: store, store: store, log: slog.New(slog.DiscardHandler)}
-	p := s.publishing(map[string]string{})
+	p := s.publishing(map[string]publication{})
 	p.schema = func() *yang.Set { return set }
 	return p
 }
@@ -57,7 +58,8 @@ func site(switches, ports int) topology.Topology {
 }
 
 func viewOf(t topology.Topology) *topomirror.View {
-	return &topomirror.View{Synced: true, Topologies: map[string]topology.Topology{t.ID: t}, Sources: map[string]string{t.ID: "switch"}}
+	return &topomirror.View{Synced: true, Topologies: map[string]topology.Topology{t.ID: t}, Sources: map[string]string{t.ID: "switch"},
+		Running: map[string]bool{"switch": true}, Versions: map[string]uint64{t.ID: uint64(len(t.Nodes))}}
 }
 
 // stored counts the documents of a topology by what they are.
@@ -160,4 +162,51 @@ func TestATopologyThatIsBehindSaysSo(t *testing.T) {
 	if nodes, _, _ := stored(t, store); nodes != 3 {
 		t.Errorf("%d switches are there", nodes)
 	}
+}
+
+// The tree says who observed a topology when, and that it does not any more.
+func TestTheTreeSaysWhenItWasObserved(t *testing.T) {
+	store := storetest.New(storetest.Options{})
+	defer store.Close()
+	p := publisherOn(t, store)
+	clock := time.Date(2026, 11, 26, 10, 0, 0, 0, time.UTC)
+	p.tree.Now = func() time.Time { return clock }
+	at := site(2, 1)
+	n := at.Nodes["switch:00001"]
+	n.Observed, n.Attributes = clock.Add(-time.Hour), map[string]string{"answering": "false"}
+	at.Nodes[n.ID] = n
+	says := func(running bool, observed time.Time, want ...string) {
+		t.Helper()
+		at.Observed = observed
+		view := viewOf(at)
+		view.Running["switch"] = running
+		if again := p.publish(t.Context(), view); again != nil {
+			t.Fatal("it was not written")
+		}
+		text, err := p.tree.Get(t.Context(), p.schema(), "/network-topology:network-topology/topology=switch:1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(string(text), w) {
+				t.Errorf("at %s: %s, want %s", clock, text, w)
+			}
+		}
+	}
+	say := func(state, observed string) []string {
+		return []string{`"ctl-topology:source":"switch"`, `"ctl-topology:source-state":"` + state + `"`, `"ctl-topology:observed":"2026-11-26T` + observed + `Z"`,
+			`"ctl-topology:observed":"2026-11-26T09:00:00Z"`}
+	}
+	first := clock
+	says(true, first, say("observing", "10:00:00")...)
+	clock = clock.Add(time.Minute)
+	says(true, clock, say("observing", "10:01:00")...)
+	last := clock
+	clock = clock.Add(2 * time.Minute)
+	says(true, last, say("observing", "10:01:00")...)
+	clock = clock.Add(2 * time.Minute)
+	says(true, last, say("silent", "10:01:00")...)
+	says(false, last, say("stopped", "10:01:00")...)
+	clock = clock.Add(time.Second)
+	says(true, clock, say("observing", "10:05:01")...)
 }

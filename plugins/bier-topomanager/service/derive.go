@@ -35,6 +35,10 @@ type parts struct {
 	nodes, links map[string]bool
 }
 
+// manyParts are so many that all of the topology is looked at: one condition on it instead of
+// several on each part.
+const manyParts = 200
+
 // configured derives the BIER topologies from changes of network-topology that are about to
 // be made, in the same transaction.
 func (d *data) configured(tx *state.Tx) error {
@@ -62,6 +66,9 @@ func (d *data) configured(tx *state.Tx) error {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(touched)) {
+		if p := touched[id]; len(p.nodes)+len(p.links) > manyParts {
+			p.all = true
+		}
 		if err := d.derive(tx, id, given{of: *touched[id], kept: d.observed(tx, id)}); err != nil {
 			return err
 		}

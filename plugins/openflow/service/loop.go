@@ -16,6 +16,8 @@ const (
 	tick = 100 * time.Millisecond
 	// calm is the least time between two views: many switches at once are one change.
 	calm = 20 * time.Millisecond
+	// observedEvery is how often it is said that nothing has changed.
+	observedEvery = 5 * time.Second
 	// farewell is the longest time that switches have to remove the rules.
 	farewell = 3 * time.Second
 )
@@ -68,11 +70,12 @@ func (l *loop) run(ctx context.Context) {
 			}
 			continue
 		}
-		l.pending = l.core.Changed() || l.pending
+		now := time.Now()
+		// Switches that do not answer are given up, so those that are there were heard a moment ago.
+		l.pending = l.core.Changed() || l.pending || now.Sub(l.published) >= observedEvery
 		if !l.pending {
 			continue
 		}
-		now := time.Now()
 		if wait := calm - now.Sub(l.published); wait > 0 {
 			quiet.Reset(wait)
 			continue

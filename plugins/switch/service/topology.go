@@ -15,6 +15,9 @@ func Topology(id string, n *discovery.Network) topology.Topology {
 	t := topology.Topology{ID: id, Nodes: make(map[string]topology.Node, len(n.Nodes)),
 		Links: make(map[string]topology.Link, len(n.Edges)), Observed: n.Built}
 	for _, node := range n.Nodes {
+		if !node.Stale && !node.Observed.IsZero() && node.Observed.Before(t.Observed) {
+			t.Observed = node.Observed // no node that answers was heard earlier
+		}
 		tps := make(map[string]topology.TerminationPoint, len(node.Ports))
 		for _, p := range node.Ports {
 			tps[p.ID] = topology.TerminationPoint{ID: p.ID, Attributes: portAttributes(p)}

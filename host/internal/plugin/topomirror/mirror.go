@@ -35,6 +35,9 @@ type View struct {
 	Revision   uint64
 	Topologies map[string]topology.Topology // by id; do not change them
 	Sources    map[string]string            // the plugins that they are of, by id
+	Running    map[string]bool              // the plugins that run
+	// Versions grow, by id, with each change of what is in a topology, as opposed to when it was observed.
+	Versions map[string]uint64
 	// Synced says that every source that is there has sent what it has.
 	Synced bool
 }
@@ -47,12 +50,15 @@ type Mirror struct {
 	work    sync.WaitGroup
 	view    atomic.Pointer[View]
 
-	mu      sync.Mutex
-	known   map[string]map[string]topology.Topology // by provider and id
-	watched map[string]*watched
-	listed  bool // the sources are known
-	waiting int  // sources that are not ready yet
-	changed together.Signal
+	mu       sync.Mutex
+	known    map[string]map[string]topology.Topology // by provider and id
+	watched  map[string]*watched
+	listed   bool // the sources are known
+	waiting  int  // sources that are not ready yet
+	running  map[string]bool
+	versions map[string]uint64 // by id
+	version  uint64            // the newest
+	changed  together.Signal
 }
 
 // watched is a provider whose process of one generation is being watched.
@@ -66,7 +72,7 @@ type watched struct {
 func Start(sources Sources, log *slog.Logger) *Mirror {
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &Mirror{sources: sources, log: log, cancel: cancel, known: map[string]map[string]topology.Topology{},
-		watched: map[string]*watched{}}
+		watched: map[string]*watched{}, versions: map[string]uint64{}}
 	m.view.Store(&View{})
 	m.work.Go(func() { m.follow(ctx) })
 	return m
@@ -124,8 +130,9 @@ func (m *Mirror) adjust(ctx context.Context, now []host.Provider) {
 			delete(m.known, name)
 		}
 	}
-	m.listed, m.waiting = true, 0
+	m.listed, m.waiting, m.running = true, 0, map[string]bool{}
 	for _, p := range now {
+		m.running[p.Name] = p.Ready
 		if m.watched[p.Name] == nil {
 			m.waiting++
 		}
@@ -166,6 +173,10 @@ func (m *Mirror) apply(ctx context.Context, provider string, c topology.Change, 
 	if fresh != nil {
 		fresh[c.TopologyID] = true
 	}
+	if len(c.PutNodes)+len(c.RemovedNodes)+len(c.PutLinks)+len(c.RemovedLinks) > 0 || c.Snapshot || c.Removed {
+		m.version++
+		m.versions[c.TopologyID] = m.version
+	}
 	if c.Removed {
 		delete(all, c.TopologyID)
 	} else {
@@ -191,7 +202,7 @@ func (m *Mirror) retain(ctx context.Context, provider string, fresh map[string]b
 // publish makes a new view. When two providers claim one id, the one whose name
 // comes first is shown.
 func (m *Mirror) publish() {
-	v := &View{Revision: m.view.Load().Revision + 1, Topologies: map[string]topology.Topology{}, Synced: m.listed && m.waiting == 0, Sources: map[string]string{}}
+	v := &View{Revision: m.view.Load().Revision + 1, Topologies: map[string]topology.Topology{}, Synced: m.listed && m.waiting == 0, Sources: map[string]string{}, Running: m.running, Versions: maps.Clone(m.versions)}
 	for _, w := range m.watched {
 		v.Synced = v.Synced && w.synced
 	}

@@ -99,7 +99,7 @@ func until(t *testing.T, m *topomirror.Mirror, what, want string) {
 		changed := m.Changed()
 		var all []string
 		for _, id := range slices.Sorted(maps.Keys(m.View().Topologies)) {
-			all = append(all, string(m.View().Topology(id)))
+			all = append(all, string(m.View().Topology(id, topomirror.Seen{})))
 		}
 		got := strings.Join(all, ",")
 		if got == want {
@@ -145,7 +145,7 @@ func TestTheViewFollowsItsSources(t *testing.T) {
 	until(t, m, "the new process has nothing yet", `{"topology-id":"b:2","server-provided":true}`)
 	a.Set(ring("a:1"))
 	until(t, m, "the new process", emptA+`,{"topology-id":"b:2","server-provided":true}`)
-	if got := string(m.View().Topology("a:1")); got != emptA || m.View().Topology("none") != nil {
+	if got := string(m.View().Topology("a:1", topomirror.Seen{})); got != emptA || m.View().Topology("none", topomirror.Seen{}) != nil {
 		t.Errorf("one topology: %s", got)
 	}
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"ctl.internal/sdk/topology"
 )
@@ -14,6 +15,9 @@ type (
 	topologyJSON struct {
 		ID       string       `json:"topology-id"`
 		Provided bool         `json:"server-provided"`
+		Source   string       `json:"ctl-topology:source,omitempty"`
+		State    string       `json:"ctl-topology:source-state,omitempty"`
+		Observed string       `json:"ctl-topology:observed,omitempty"`
 		Node     []attributes `json:"node,omitempty"`
 		Link     []attributes `json:"link,omitempty"`
 	}
@@ -56,21 +60,41 @@ func (a attributes) with(leaves map[string]int, given map[string]string) attribu
 	return a
 }
 
-// Topology returns one topology as a JSON object, the entry of the list; nil when
-// the id does not exist.
-func (v *View) Topology(id string) []byte {
+// Seen says of a topology who observed it and when.
+type Seen struct {
+	Source   string    // plugin
+	State    string    // observing, silent or stopped
+	Observed time.Time // zero if it is not known
+}
+
+// Topology returns one topology as a JSON object, the entry of the list, with what is known
+// of its source; nil when the id does not exist.
+func (v *View) Topology(id string, seen Seen) []byte {
 	t, ok := v.Topologies[id]
 	if !ok {
 		return nil
 	}
-	raw, _ := json.Marshal(render(t))
+	out := render(t)
+	out.Source, out.State, out.Observed = seen.Source, seen.State, Instant(seen.Observed)
+	raw, _ := json.Marshal(out)
 	return raw
+}
+
+// Instant writes a time as module ctl-topology has it, "" for the zero time.
+func Instant(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
 }
 
 func render(t topology.Topology) topologyJSON {
 	out := topologyJSON{ID: t.ID, Provided: true}
 	for _, id := range slices.Sorted(maps.Keys(t.Nodes)) {
 		n := attributes{"node-id": id}.with(ofNodes, t.Nodes[id].Attributes)
+		if at := Instant(t.Nodes[id].Observed); at != "" && t.Nodes[id].Attributes["answering"] == "false" {
+			n["ctl-topology:observed"] = at
+		}
 		var tps []attributes
 		for _, tp := range slices.Sorted(maps.Keys(t.Nodes[id].TPs)) {
 			tps = append(tps, attributes{"tp-id": tp}.with(ofPorts, t.Nodes[id].TPs[tp].Attributes))
