@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -115,7 +114,7 @@ func readCatalogue(dir home.Dir, more added) (Repo, []home.Problem, error) {
 		return nil
 	}
 	for i, path := range dir.Catalogue() {
-		b, err := os.ReadFile(path)
+		b, err := home.ReadRegular(path)
 		if errors.Is(err, fs.ErrNotExist) && i == 0 {
 			continue // a home without features.yaml lives on features.d
 		}

@@ -201,11 +201,11 @@ func (s *Server) openStore(ctx context.Context) error {
 }
 
 func (s *Server) openAAA(ctx context.Context) error {
-	ini, err := os.ReadFile(s.home.Etc("sec.ini"))
+	ini, err := home.ReadRegular(s.home.Etc("sec.ini"))
 	if err != nil {
 		return err
 	}
-	authn, err := os.ReadFile(s.home.Etc("ctl", "karaf", "08-authn-config.xml"))
+	authn, err := home.ReadRegular(s.home.Etc("ctl", "karaf", "08-authn-config.xml"))
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
@@ -240,7 +240,7 @@ func readBlocked(dir home.Dir, file string) (password.Blocklist, error) {
 	if file == "" {
 		return nil, nil
 	}
-	f, err := os.Open(dir.Path(file))
+	f, err := home.OpenRegular(dir.Path(file))
 	if err != nil {
 		return nil, fmt.Errorf("aaa.passwordBlocked: %w", err)
 	}

@@ -127,7 +127,7 @@ func authorized(dir, user string, key ssh.PublicKey) error {
 // hostKey reads the host key, or makes it when there is none. A damaged one is an
 // error: a new key would look to every client like an attack.
 func hostKey(file string) (ssh.Signer, error) {
-	b, err := os.ReadFile(file)
+	b, err := home.ReadRegular(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		b, err = makeHostKey(file)
 	}
