@@ -96,6 +96,7 @@ func run(ctx context.Context, o Options) (code int, full error) {
 	slog.SetDefault(registry.Logger("org.ctl"))
 	log := registry.Logger("org.ctl.server")
 	log.Info("starting", "version", Version(), "home", string(h.Dir), "pid", os.Getpid())
+	limitMemory(log, "/")
 
 	s := &Server{home: h.Dir, loaded: loaded, registry: registry, log: log, options: o, firstPasswords: first}
 	err = s.start(ctx)
