@@ -49,6 +49,8 @@ type Options struct {
 	Publish func(Target)
 	// Granted gets what an operator agreed to while features were installed.
 	Granted func(plugin, by string, grants []grant.Grant)
+	// Room makes room on a full disk for an uninstall; nil = there is nothing to give free.
+	Room func()
 	// Trusted gets which public key an operator trusted or revoked.
 	Trusted func(key Signer, by string, trusted bool)
 	Boot    []string // requirements of the very first start; nil = those marked boot

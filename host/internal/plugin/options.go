@@ -51,6 +51,7 @@ type Options struct {
 	// Isolation is "required", "on" (as far as the machine has it) or "off"; empty = off.
 	Isolation string
 	Quota     process.Quota // of each plugin, zero fields = none
+	Disk      int64         // bytes of the files of each plugin, 0 = no limit
 	// Reserved are paths of the host: a plugin that claims one, or one above or below it, is refused.
 	Reserved []string
 	// Refused gets what a plugin tried without a grant.

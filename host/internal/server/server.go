@@ -280,7 +280,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 		Logger: s.registry.Logger, Settings: s.pluginSettings,
 		Store: s.store, Trees: trees{s}, Roles: roles{s.roles}, Forward: s.forward, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
 		Policy: restarts, Limits: limits, Reserved: reservedPaths(), Isolation: c.Isolation, Refused: s.refused,
-		Quota: process.Quota{Memory: int64(c.Memory), Processes: c.Processes, CPUWeight: c.CPUWeight},
+		Disk: int64(c.Disk), Quota: process.Quota{Memory: int64(c.Memory), Processes: c.Processes, CPUWeight: c.CPUWeight},
 	})
 	if err != nil {
 		return err
