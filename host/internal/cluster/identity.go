@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math/big"
-	"os"
 	"regexp"
 	"time"
 
@@ -34,7 +33,7 @@ var idPattern = regexp.MustCompile(`^node-[0-9a-f]{8}$`)
 // OpenIdentity reads the identity of a home, data/node.pem, or makes one.
 func OpenIdentity(dir home.Dir) (Identity, error) {
 	path := dir.Data("node.pem")
-	text, err := os.ReadFile(path)
+	text, err := home.ReadRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if text, err = newIdentity(); err != nil {
 			return Identity{}, err

@@ -65,13 +65,13 @@ func MakeToken(dir home.Dir, c home.Datastore, node, path string) error {
 		if f.name == "" {
 			continue
 		}
-		text, err := os.ReadFile(dir.Path(f.name))
+		text, err := home.ReadRegular(dir.Path(f.name))
 		if err != nil {
 			return fmt.Errorf("the token needs a file of datastore.etcd: %w", err)
 		}
 		*f.to = string(text)
 	}
-	secrets, err := os.ReadFile(encrypt.ConfigFile(dir))
+	secrets, err := home.ReadRegular(encrypt.ConfigFile(dir))
 	if err != nil {
 		return fmt.Errorf("the token needs the key of the secrets: %w", err)
 	}

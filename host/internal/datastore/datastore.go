@@ -88,6 +88,7 @@ type Event struct {
 // first touch, as a watch delivers them.
 //
 // A batch without events reports progress: everything up to Revision is delivered.
+// The values are the projection's own and must not be changed.
 type Batch struct {
 	Revision Revision
 	Events   []Event

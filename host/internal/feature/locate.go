@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ctl.internal/host/internal/home"
 	"ctl.internal/internal/nearest"
 )
 
@@ -65,7 +66,7 @@ func (l Locator) Names() []string {
 
 func sumOf(dir, name string) (string, error) {
 	path := filepath.Join(dir, sumsName)
-	f, err := os.Open(path)
+	f, err := home.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

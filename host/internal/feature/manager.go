@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -50,6 +49,8 @@ type Options struct {
 	Publish func(Target)
 	// Granted gets what an operator agreed to while features were installed.
 	Granted func(plugin, by string, grants []grant.Grant)
+	// Room makes room on a full disk for an uninstall; nil = there is nothing to give free.
+	Room func()
 	// Trusted gets which public key an operator trusted or revoked.
 	Trusted func(key Signer, by string, trusted bool)
 	Boot    []string // requirements of the very first start; nil = those marked boot
@@ -115,7 +116,7 @@ func readCatalogue(dir home.Dir, more added) (Repo, []home.Problem, error) {
 		return nil
 	}
 	for i, path := range dir.Catalogue() {
-		b, err := os.ReadFile(path)
+		b, err := home.ReadRegular(path)
 		if errors.Is(err, fs.ErrNotExist) && i == 0 {
 			continue // a home without features.yaml lives on features.d
 		}

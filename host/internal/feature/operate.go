@@ -76,6 +76,9 @@ type UninstallOptions struct {
 // Uninstall takes requirements away. Features that only others need go with
 // them; one that others still need cannot be uninstalled by itself.
 func (m *Manager) Uninstall(ctx context.Context, names []string, o UninstallOptions) (Change, error) {
+	if m.o.Room != nil && !o.Simulate {
+		m.o.Room()
+	}
 	return m.asked(ctx, names, func(asked []Requirement, next state) (Change, error) {
 		for _, q := range asked {
 			if err := m.uninstallable(q); err != nil {

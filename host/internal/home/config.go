@@ -150,6 +150,7 @@ type Supervisor struct {
 	InFlight     int           `json:"inFlight"`
 	Isolation    string        `json:"isolation"`
 	Memory       Size          `json:"memory"`    // of one plugin
+	Disk         Size          `json:"disk"`      // of the files of one plugin
 	Processes    int           `json:"processes"` // and threads
 	CPUWeight    int           `json:"cpuWeight"`
 	StopGrace    time.Duration `json:"stopGrace"`

@@ -66,7 +66,7 @@ func (h *Home) renewCatalogue(templates fs.FS) error {
 		return fmt.Errorf("home: templates: %w", err)
 	}
 	path, mark := h.Path("features.yaml"), h.Data("features.shipped")
-	have, err := os.ReadFile(path)
+	have, err := ReadRegular(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !h.Created:
 		return nil // removed by the operator, who keeps features.d

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
 
@@ -107,7 +110,13 @@ func TestMissingAndUnfitFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	fifo := filepath.Join(dir, "fifo") // opening it would wait for a writer
+	if err := unix.Mkfifo(fifo, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ name, path, want string }{
+		{"a FIFO", fifo, "it is a FIFO, not a regular file"},
+		{"a device", os.DevNull, "it is a device, not a regular file"},
 		{"absent", filepath.Join(dir, "absent"), "there is no plugin file"},
 		{"not executable", plain, "chmod +x"},
 		{"writable by all", open, "chmod o-w"},
@@ -118,6 +127,13 @@ func TestMissingAndUnfitFiles(t *testing.T) {
 			r := newRig(t, nil)
 			if got := startFails(t, r, Spec{Name: "faulty", Path: c.path}); !strings.Contains(got, c.want) {
 				t.Errorf("error %q lacks %q", got, c.want)
+			}
+			none := func(*pluginv1.Manifest) bool { return false }
+			if err := r.Absent(none, true); fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "plugin faulty") || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("what it may serve is answered with %v", err)
+			}
+			if err := r.Absent(none, false); err != nil {
+				t.Errorf("what another may serve is answered with %v", err)
 			}
 		})
 	}

@@ -41,6 +41,36 @@ func (m *Manager) reindex() {
 	m.index.Store(x)
 }
 
+// Absent returns a fault of kind Unavailable when what is asked for may be served by a plugin that is installed and has
+// not served since this controller started, so that it has no place in the index; nil = it is not. match reports whether
+// a manifest has it; where guess is true, a plugin of which no manifest is known may have it.
+func (m *Manager) Absent(match func(*pluginv1.Manifest) bool, guess bool) error {
+	var unknown error
+	for _, s := range m.index.Load().plugins {
+		if s.manifest.Load() != nil {
+			continue
+		}
+		switch mf := s.rememberedManifest(); {
+		case mf == nil && !guess:
+		case mf == nil:
+			unknown = fault.New(fault.Unavailable, "this may be served by plugin %s, which is installed and has not said yet what it serves: %s", s.name, s.why())
+		case match(mf):
+			return fault.New(fault.Unavailable, "this is served by plugin %s, which does not run: %s", s.name, s.why())
+		}
+	}
+	return unknown
+}
+
+// why says in what state a plugin is, and the reason.
+func (s *supervisor) why() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.machine.reason == "" {
+		return "it is " + s.machine.state.String()
+	}
+	return "it is " + s.machine.state.String() + ": " + s.machine.reason
+}
+
 // claim makes what a plugin serves its own, unless another one was faster.
 func (m *Manager) claim(s *supervisor, mf *pluginv1.Manifest) error {
 	m.claims.Lock()

@@ -65,8 +65,9 @@ func (s *supervisor) recall(ctx context.Context, spec Spec) {
 	if s.m.keeper == nil || s.described.Load() != nil || checkFiles(spec) != nil {
 		return
 	}
-	m := &pluginv1.Manifest{}
-	if b, err := os.ReadFile(s.memory()); err != nil || proto.Unmarshal(b, m) != nil {
+	m := s.rememberedManifest()
+	if m == nil {
+		var err error
 		if m, err = process.Describe(ctx, process.Spec{Path: spec.Path, Args: spec.Args, Env: spec.Env, SHA256: spec.SHA256, Sums: &s.m.sums,
 			Isolate: process.Alone(s.m.home()), Keeper: s.m.keeper}); err != nil {
 			s.log.Debug("the program does not describe itself", "error", err)
@@ -75,6 +76,18 @@ func (s *supervisor) recall(ctx context.Context, spec Spec) {
 		s.remember(m)
 	}
 	s.described.Store(m)
+}
+
+// rememberedManifest is what the plugin said of itself at its last start, nil when that is not known.
+func (s *supervisor) rememberedManifest() *pluginv1.Manifest {
+	if m := s.described.Load(); m != nil {
+		return m
+	}
+	m := &pluginv1.Manifest{}
+	if b, err := os.ReadFile(s.memory()); err != nil || proto.Unmarshal(b, m) != nil {
+		return nil
+	}
+	return m
 }
 
 func (s *supervisor) remember(m *pluginv1.Manifest) {

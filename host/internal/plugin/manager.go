@@ -45,6 +45,8 @@ type Manager struct {
 	sums      process.Sums
 	keeper    *process.Keeper // nil = processes are not isolated
 	lock      *process.RunLock
+	end       context.CancelFunc // of the work of the manager itself
+	work      sync.WaitGroup
 	bulkheads *bulkheads
 
 	mu      sync.Mutex
@@ -93,6 +95,9 @@ func New(o Options) (*Manager, error) {
 		}
 	}
 	m.reindex()
+	ctx, cancel := context.WithCancel(context.Background())
+	m.end = cancel
+	m.work.Go(func() { m.watchDisk(ctx) })
 	return m, nil
 }
 
@@ -238,6 +243,8 @@ func (m *Manager) Close(ctx context.Context) error {
 	m.plugins = map[string]*supervisor{}
 	m.mu.Unlock()
 	m.reindex()
+	m.end()
+	m.work.Wait()
 	var g errgroup.Group
 	for _, s := range all {
 		g.Go(func() error { return s.remove(ctx) })

@@ -51,6 +51,7 @@ type Options struct {
 	// Isolation is "required", "on" (as far as the machine has it) or "off"; empty = off.
 	Isolation string
 	Quota     process.Quota // of each plugin, zero fields = none
+	Disk      int64         // bytes of the files of each plugin, 0 = no limit
 	// Reserved are paths of the host: a plugin that claims one, or one above or below it, is refused.
 	Reserved []string
 	// Behind says why what the controller keeps of a plugin's data is not what the plugin has, "" when it is; nil = it always is.
@@ -85,7 +86,8 @@ var DefaultLimits = Limits{
 	StartTimeout: 30 * time.Second, ConfigureTimeout: 60 * time.Second, CallTimeout: 60 * time.Second,
 	RestartWait: 15 * time.Second, StopGrace: 10 * time.Second, DrainTimeout: 60 * time.Second,
 	PingEvery: 10 * time.Second, PingTimeout: 5 * time.Second, PingMisses: 3, InFlight: 64, AllInFlight: 384, Watches: 256, LogRate: 200,
-	Quotas: hostsvc.Quotas{StoreBytes: 128 << 20, StoreKeys: 200_000, Calls: 512, Streams: 256, Events: 1000, EventBytes: 256 << 10},
+	Quotas: hostsvc.Quotas{StoreBytes: 128 << 20, StoreKeys: 200_000, Calls: 512, Streams: 256, Events: 1000, EventBytes: 256 << 10, PublishBytes: 4 << 20,
+		Commits: 2000, WriteBytes: 8 << 20, RequestBytes: 32 << 20, UnreadBytes: 16 << 20, UnreadTime: 10 * time.Second, Snapshots: 8},
 }
 
 // Spec says which plugin to run and how.

@@ -85,7 +85,9 @@ type (
 	evGranted struct{}                // this node has got it
 	evLost    struct{ reason string } // this node lost it; a reason = the process may not stop in an orderly way
 	evExited  struct{ reason string } // the serving process has ended
-	evHealth  struct {
+	// the plugin takes more than it may, which only an operator can mend
+	evExceeded struct{ reason string }
+	evHealth   struct {
 		failed, degraded bool
 		reason           string
 	}
@@ -152,6 +154,8 @@ func (m *machine) step(ev any, now time.Time, rnd float64) []any {
 		return m.lost(ev, now)
 	case evExited:
 		return m.exited(ev, now, rnd)
+	case evExceeded:
+		return m.exceeded(ev, now)
 	case evHealth:
 		return m.health(ev, now)
 	case evTimer:
@@ -264,6 +268,18 @@ func (m *machine) exited(ev evExited, now time.Time, rnd float64) []any {
 		return nil
 	case m.state.Serving():
 		return m.failed(ev.reason, false, now, rnd)
+	}
+	return nil
+}
+
+func (m *machine) exceeded(ev evExceeded, now time.Time) []any {
+	switch m.state {
+	case Starting, Ready, Degraded, Backoff:
+		m.attempt++ // the process that is being started is no longer wanted
+		m.reloading = false
+		m.lastError = ev.reason
+		m.enter(Failed, ev.reason, now)
+		return []any{doStop(ev)}
 	}
 	return nil
 }

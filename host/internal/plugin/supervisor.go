@@ -30,8 +30,9 @@ type supervisor struct {
 	watches    atomic.Int64
 	metrics    atomic.Pointer[string] // why the newest metrics cannot be used; empty = they can
 	logDropped atomic.Uint64
-	stuck      atomic.Bool // calls are not answered; the health is degraded for that
-	following  sync.Mutex  // held while the process is replaced for a file
+	disk       atomic.Int64 // bytes of its files when the disk was last not full
+	stuck      atomic.Bool  // calls are not answered; the health is degraded for that
+	following  sync.Mutex   // held while the process is replaced for a file
 
 	// cur is the process that gets the calls, nil if there is no such process. It is read
 	// without a lock on the way of each call.
@@ -138,7 +139,7 @@ func (s *supervisor) do(action any) {
 			s.start(ctx, a.attempt, spec, beside)
 		})
 	case doStop:
-		if (a.reason == "" || s.machine.state == Standby) && s.startCancel != nil {
+		if (a.reason == "" || s.machine.state == Standby || s.machine.state == Failed) && s.startCancel != nil {
 			s.startCancel()
 		}
 		if inst := s.cur.Swap(nil); inst != nil {

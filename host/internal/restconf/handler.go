@@ -123,9 +123,32 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.w = &headWriter{ResponseWriter: w}
 	}
 	x.path = path.Segments()
+	segments := x.path
 	if err := x.route(); err != nil && !errors.Is(err, errAnswered) {
+		if absent := x.absent(segments); absent != nil {
+			err = absent
+		}
 		x.fail(err)
 	}
+}
+
+// absent says why the module that a path names is not served although it is installed; nil = it is not, or it is served.
+func (x *exchange) absent(path []reqpath.Segment) error {
+	if x.o.Absent == nil {
+		return nil
+	}
+	for _, s := range path {
+		module, _, named := strings.Cut(s.Decoded, ":")
+		if !named {
+			continue
+		}
+		now := x.installed()
+		if real, _, _ := now.Aliases.Resolve(module, ""); now.Schema.Module(real) != nil {
+			return nil
+		}
+		return x.o.Absent(module)
+	}
+	return nil
 }
 
 // errAnswered is the error of a request that needs no further answer.

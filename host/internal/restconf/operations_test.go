@@ -190,3 +190,29 @@ func TestResources(t *testing.T) {
 		t.Errorf("HEAD: %d %q", a.code, a.body)
 	}
 }
+
+// A module of a plugin that is installed and does not run is unavailable, not unknown.
+func TestModuleOfAPluginThatDoesNotRun(t *testing.T) {
+	f := newFixture(t)
+	f.o.Absent = func(module string) error {
+		if module != "down" {
+			return nil
+		}
+		return fault.New(fault.Unavailable, "this is served by plugin x, which does not run: it is failed: no file")
+	}
+	for _, c := range []struct {
+		method, path string
+		code         int
+		says         string
+	}{
+		{"POST", "/rests/operations/down:x", 503, "does not run: it is failed: no file"},
+		{"POST", "/restconf/operations/down:x", 503, "does not run: it is failed: no file"},
+		{"GET", "/rests/data/down:x", 503, "does not run: it is failed: no file"},
+		{"POST", "/rests/operations/other:x", 404, "there is no operation"},
+		{"POST", "/rests/operations/lab:nothing", 404, "there is no operation"},
+	} {
+		if a := f.do(c.method, c.path, "{}"); a.code != c.code || !strings.Contains(a.body, c.says) {
+			t.Errorf("%s %s: %d %s", c.method, c.path, a.code, a.body)
+		}
+	}
+}

@@ -79,4 +79,6 @@ type Options struct {
 	// Still reports whether a request that lasts may go on. It is asked before
 	// each event, and every 15 s without one.
 	Still func(context.Context) bool
+	// Absent says why a module that is not known is not served now, nil = nothing that is installed has it. It may be nil.
+	Absent func(module string) error
 }

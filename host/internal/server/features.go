@@ -23,6 +23,7 @@ func (s *Server) openFeatures(ctx context.Context) error {
 		Dir: s.home, Store: s.store, Plugins: runner{s.plugins}, Locate: offline.Locator(s.home, "").Locate,
 		Granted: func(plugin, by string, grants []grant.Grant) { s.decided(plugin, by, true, grants) },
 		Trusted: s.trusted,
+		Room:    func() { useReserve(s.home) },
 		Publish: func(feature.Target) { together.Notify(s.featuresChanged); s.refresh() },
 		Boot:    s.loaded.Features.Boot, Log: s.registry.Logger("org.ctl.feature"),
 	})

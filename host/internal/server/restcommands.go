@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
 	"ctl.internal/host/internal/aaa/reqpath"
+	"ctl.internal/host/internal/home"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -38,7 +38,7 @@ func (s *Server) restCommands() []commands.Command {
 			case "-":
 				body = in.Stdin
 			default:
-				f, err := os.Open(file)
+				f, err := home.OpenRegular(file)
 				if err != nil {
 					return fault.Wrap(fault.NotFound, err, "%v", err)
 				}

@@ -8,12 +8,15 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"ctl.internal/host/internal/aaa"
 	certrpc "ctl.internal/host/internal/keys/keystore/rpc"
 	"ctl.internal/host/internal/restconf"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	httproutes "ctl.internal/sdk/routes"
 )
@@ -33,6 +36,14 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 	s.restconf = restconf.New(restconf.Options{
 		Catalog: s.catalog, Invoker: s.invoker, Store: s.configStore, Owners: s.owners, Current: s.current, Events: s.events, Validators: s.validators(),
 		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body), Waiting: s.inFlight.waiting, Still: aaa.Still, Readable: aaa.Readable,
+		Absent: func(module string) error {
+			return s.plugins.Absent(func(m *pluginv1.Manifest) bool {
+				return slices.ContainsFunc(m.YangModules, func(y *pluginv1.YangModule) bool {
+					name, _, _ := strings.Cut(y.Name, "@")
+					return name == module
+				})
+			}, true)
+		},
 	})
 	for _, node := range policyNodes {
 		_ = s.applyPolicies(ctx, node) // unreadable ones deny
@@ -40,6 +51,11 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 	s.mirrorSettings(ctx)
 	s.followPolicies(ctx)
 	s.router = newRouter(s.hostRoutes, s.pluginRoutes)
+	s.router.absent = func(path string) error {
+		return s.plugins.Absent(func(m *pluginv1.Manifest) bool {
+			return slices.ContainsFunc(m.Routes, func(r *pluginv1.Route) bool { return strings.HasPrefix(path+"/", r.GetPath()+"/") })
+		}, false)
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -23,6 +24,8 @@ type router struct {
 	fixed  func(*mux.Router)
 	plugin func(name string) http.Handler
 	now    atomic.Pointer[routes]
+	// absent says why a path is not served now that a plugin may serve, nil = no plugin does; it may be nil.
+	absent func(path string) error
 }
 
 // routes are those of one moment.
@@ -90,7 +93,26 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		match.Handler.ServeHTTP(w, req)
 		return
 	}
+	if r.absent != nil {
+		if err := r.absent(req.URL.EscapedPath()); err != nil {
+			unavailable(w, req, err)
+			return
+		}
+	}
 	now.mux.NotFoundHandler.ServeHTTP(w, req)
+}
+
+// unavailable answers that what serves a path does not run.
+func unavailable(w http.ResponseWriter, req *http.Request, why error) {
+	w.Header().Set("Retry-After", "5")
+	if req.Header.Get("Sec-Fetch-Mode") == "navigate" {
+		web.Refusal(w, req, http.StatusServiceUnavailable, why.Error())
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_ = json.NewEncoder(w).Encode(map[string]any{"errors": map[string]any{"error": []any{map[string]string{
+		"error-type": "protocol", "error-tag": "operation-failed", "error-message": why.Error()}}}})
 }
 
 // reservedPaths are those that no plugin may claim.

@@ -209,11 +209,11 @@ func (s *Server) openStore(ctx context.Context) error {
 }
 
 func (s *Server) openAAA(ctx context.Context) error {
-	ini, err := os.ReadFile(s.home.Etc("sec.ini"))
+	ini, err := home.ReadRegular(s.home.Etc("sec.ini"))
 	if err != nil {
 		return err
 	}
-	authn, err := os.ReadFile(s.home.Etc("ctl", "karaf", "08-authn-config.xml"))
+	authn, err := home.ReadRegular(s.home.Etc("ctl", "karaf", "08-authn-config.xml"))
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
@@ -255,7 +255,7 @@ func readBlocked(dir home.Dir, file string) (password.Blocklist, error) {
 	if file == "" {
 		return nil, nil
 	}
-	f, err := os.Open(dir.Path(file))
+	f, err := home.OpenRegular(dir.Path(file))
 	if err != nil {
 		return nil, fmt.Errorf("aaa.passwordBlocked: %w", err)
 	}
@@ -295,7 +295,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 		Logger: s.registry.Logger, Settings: s.pluginSettings,
 		Store: s.store, Trees: trees{s}, Roles: roles{s.roles}, Forward: s.forward, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
 		Policy: restarts, Limits: limits, Reserved: reservedPaths(), Isolation: c.Isolation, Refused: s.refused, Behind: s.sourceBehind,
-		Quota: process.Quota{Memory: int64(c.Memory), Processes: c.Processes, CPUWeight: c.CPUWeight},
+		Disk: int64(c.Disk), Quota: process.Quota{Memory: int64(c.Memory), Processes: c.Processes, CPUWeight: c.CPUWeight},
 	})
 	if err != nil {
 		return err

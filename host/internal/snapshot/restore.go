@@ -52,7 +52,7 @@ var replaced = []string{"etc", "configuration", "features.yaml", "features.d", "
 // first; the parts that are replaced go to a directory of their own in the home. With etcd
 // the datastore must have no data under its prefix.
 func Restore(ctx context.Context, dir, file string, progress func(done, total int64)) (r Result, err error) {
-	in, err := os.Open(file)
+	in, err := home.OpenRegular(file)
 	if err != nil {
 		return r, err
 	}

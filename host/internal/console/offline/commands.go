@@ -56,7 +56,7 @@ func checkCommand() commands.Command {
 }
 
 func readSettings(file string) (map[string]any, error) {
-	b, err := os.ReadFile(file)
+	b, err := home.ReadRegular(file)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func verifyCommand(d home.Dir) commands.Command {
 func verifyPlugins(d home.Dir, l feature.Locator) []feature.Verified {
 	out := []feature.Verified{}
 	for _, file := range d.Catalogue() {
-		b, err := os.ReadFile(file)
+		b, err := home.ReadRegular(file)
 		if err != nil {
 			continue // feature.Check reports it
 		}

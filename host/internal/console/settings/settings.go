@@ -76,11 +76,11 @@ var urlsSection = regexp.MustCompile(`(?m)^[ \t]*\[urls\]`)
 // 08-authn-config.xml. The kinds are those of ctl.yaml, beside the built-in ones.
 func Access(dir home.Dir, kinds []string) []home.Problem {
 	file, authnFile := dir.Etc("sec.ini"), dir.Etc("ctl", "karaf", "08-authn-config.xml")
-	ini, err := os.ReadFile(file)
+	ini, err := home.ReadRegular(file)
 	if err != nil {
 		return []home.Problem{{File: file, Text: "it cannot be read: " + reason(err) + "; restore it, or move etc/ away to get the one of a first start"}}
 	}
-	authn, err := os.ReadFile(authnFile)
+	authn, err := home.ReadRegular(authnFile)
 	if err != nil && !os.IsNotExist(err) {
 		return []home.Problem{{File: authnFile, Text: "it cannot be read: " + reason(err)}}
 	}

@@ -84,7 +84,7 @@ func (s *Server) admit(who caller.Caller) (*ssh.Permissions, error) {
 // hostKey reads the host key, or makes it when there is none. A damaged one is an
 // error: a new key would look to every client like an attack.
 func hostKey(file string) (ssh.Signer, error) {
-	b, err := os.ReadFile(file)
+	b, err := home.ReadRegular(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		b, err = makeHostKey(file)
 	}

@@ -120,7 +120,7 @@ func clientTLS(dir home.Dir, c home.Etcd) (*tls.Config, error) {
 	}
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.CA != "" {
-		pem, err := os.ReadFile(dir.Path(c.CA))
+		pem, err := home.ReadRegular(dir.Path(c.CA))
 		if err != nil {
 			return nil, fmt.Errorf("datastore.etcd.ca: %w", err)
 		}

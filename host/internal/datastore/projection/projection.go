@@ -141,26 +141,26 @@ func (p *Projection) Watch(ctx context.Context, after datastore.Revision, prefix
 		if err := p.Err(); err != nil {
 			return err
 		}
-		st := p.State()
-		batches, err := st.since(after)
+		// One batch after the other: the log is kept for all watches together, and one that is slow must not keep what
+		// is no longer in it.
+		newest := p.Revision()
+		kept, err := p.State().since(after)
 		if err != nil {
 			return err
 		}
-		for _, b := range batches {
-			after = b.Revision
-			mine, ok := filter(b, prefixes)
-			if !ok {
+		if len(kept) > 0 {
+			b, mine := filter(kept[0], prefixes)
+			after, kept = b.Revision, nil
+			if !mine {
 				continue
 			}
-			delivered = b.Revision
-			if err := f(mine); err != nil {
+			delivered = after
+			if err := f(b); err != nil {
 				return err
 			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
+			continue
 		}
-		if after = max(after, st.rev); delivered < after && p.Revision() == after { // what was left out is not watched here
+		if after = max(after, newest); delivered < after && p.Revision() == after { // what was left out is not watched here
 			delivered = after
 			if err := f(datastore.Batch{Revision: after}); err != nil {
 				return err

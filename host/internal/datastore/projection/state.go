@@ -203,7 +203,6 @@ func filter(b datastore.Batch, prefixes []datastore.Prefix) (out datastore.Batch
 	for _, e := range b.Events {
 		for _, p := range prefixes {
 			if e.Namespace == p.Namespace && strings.HasPrefix(e.Key, p.Key) {
-				e.Value = bytes.Clone(e.Value)
 				out.Events = append(out.Events, e)
 				break
 			}

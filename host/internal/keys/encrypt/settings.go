@@ -125,7 +125,7 @@ func (s *Service) renewFiles(found *Found) error {
 		files = append(files, found...)
 	}
 	for _, path := range files {
-		text, err := os.ReadFile(path)
+		text, err := home.ReadRegular(path)
 		if os.IsNotExist(err) || err == nil && !bytes.Contains(text, []byte(mark)) {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -110,11 +111,15 @@ type Subscription struct {
 	carried bool            // only what is carried to other nodes
 	streams map[string]bool // nil = all
 	queue   chan Event
+	bytes   atomic.Int64 // of the events in queue
 	done    chan struct{}
 
 	mu   sync.Mutex // held by who puts
 	lost uint64
 }
+
+// maxQueued bounds the bytes of the events that wait for one reader.
+const maxQueued = 8 << 20
 
 func (s *Subscription) wants(stream string) bool {
 	return !s.carried && (s.streams == nil || s.streams[stream])
@@ -123,16 +128,25 @@ func (s *Subscription) wants(stream string) bool {
 func (s *Subscription) put(e Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.bytes.Add(int64(len(e.Data)))
 	for {
-		select {
-		case s.queue <- e:
-			return
-		default:
+		if s.bytes.Load() <= maxQueued {
+			select {
+			case s.queue <- e:
+				return
+			default:
+			}
 		}
 		select {
-		case <-s.queue:
+		case old := <-s.queue:
+			s.bytes.Add(-int64(len(old.Data)))
 			s.lost++
 		default:
+			if s.bytes.Load() == int64(len(e.Data)) && len(e.Data) > maxQueued { // larger than the queue may be
+				s.bytes.Add(-int64(len(e.Data)))
+				s.lost++
+				return
+			}
 		}
 	}
 }
@@ -158,6 +172,7 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 
 // counted adds how many events were lost since the one before.
 func (s *Subscription) counted(e Event) Event {
+	s.bytes.Add(-int64(len(e.Data))) // before the lock: who puts waits for it with the lock held
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e.Lost, s.lost = s.lost, 0

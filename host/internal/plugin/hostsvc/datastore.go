@@ -45,10 +45,18 @@ func (d *datastoreServer) Range(r *pluginv1.RangeRequest, out grpc.ServerStreami
 	if err != nil {
 		return err
 	}
-	return storeFault(store.View(out.Context(), func(sn datastore.Snapshot) error {
+	ctx, leave, err := d.s.snapshot(out.Context())
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return storeFault(store.View(ctx, func(sn datastore.Snapshot) error {
 		msg := &pluginv1.RangeResponse{Revision: uint64(sn.Revision())}
 		size := 0
-		for e, err := range sn.Range(at.Namespace, datastore.RangeOptions{Prefix: at.Key, After: r.After, Limit: int(max(r.Limit, 0))}) {
+		for e, err := range sn.Range(at.Namespace, datastore.RangeOptions{Prefix: at.Key, After: r.After, Limit: int(max(r.Limit, 0)), Shared: true}) {
+			if err == nil {
+				err = context.Cause(ctx)
+			}
 			if err != nil {
 				return err
 			}
@@ -126,6 +134,13 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 		return &pluginv1.CommitResponse{Revision: uint64(store.Revision())}, nil
 	}
 	if err := d.s.room(ctx, t); err != nil {
+		return nil, err
+	}
+	bytes := 0
+	for _, o := range t.Ops {
+		bytes += len(o.Key) + len(o.Value)
+	}
+	if err := d.s.pace(ctx, bytes); err != nil {
 		return nil, err
 	}
 	rev, err := store.Commit(ctx, t)

@@ -38,6 +38,10 @@ func (e *eventsServer) Publish(_ context.Context, r *pluginv1.PublishRequest) (*
 		e.s.quota("events")
 		return nil, fault.At(fault.Unavailable, r.Stream, "plugin %s publishes more than %d events a second; try again later", e.s.plugin, e.s.services.Quotas.Events)
 	}
+	if !e.s.account.published.AllowN(time.Now(), len(r.Data)) {
+		e.s.quota("events")
+		return nil, fault.At(fault.Unavailable, r.Stream, "plugin %s publishes more than %d MiB of events a second; try again later", e.s.plugin, e.s.services.Quotas.PublishBytes>>20)
+	}
 	var m map[string]json.RawMessage
 	d := json.NewDecoder(bytes.NewReader(r.Data))
 	if err := d.Decode(&m); err != nil || len(m) != 1 || d.More() {

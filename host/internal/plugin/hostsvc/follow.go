@@ -1,6 +1,7 @@
 package hostsvc
 
 import (
+	"context"
 	"errors"
 	"strings"
 
@@ -20,7 +21,7 @@ func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStrea
 	if len(r.Prefixes) == 0 || len(r.Prefixes) > maxPrefixes {
 		return fault.New(fault.Invalid, "between 1 and %d prefixes can be followed, not %d", maxPrefixes, len(r.Prefixes))
 	}
-	f := &following{out: out, request: r.Prefixes}
+	f := &following{s: d.s, out: out, request: r.Prefixes}
 	for _, p := range r.Prefixes {
 		at, err := d.reach(p.Space, p.Plugin, p.Prefix, false)
 		if err != nil {
@@ -40,6 +41,7 @@ func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStrea
 
 // following sends what a store does to one follower. It implements datastore.Follower.
 type following struct {
+	s       *Server
 	out     grpc.ServerStreamingServer[pluginv1.FollowResponse]
 	request []*pluginv1.Prefix
 	at      []datastore.Prefix
@@ -58,6 +60,12 @@ func (f *following) send(m *pluginv1.FollowResponse) error {
 
 // Reset implements datastore.Follower.
 func (f *following) Reset(sn datastore.Snapshot) error {
+	ctx, leave, err := f.s.snapshot(f.out.Context())
+	if err != nil {
+		f.failed = err
+		return datastore.ErrClosed
+	}
+	defer leave()
 	if err := f.send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Reset_{Reset_: true}}); err != nil {
 		return err
 	}
@@ -69,7 +77,10 @@ func (f *following) Reset(sn datastore.Snapshot) error {
 		return err
 	}
 	for i, p := range f.at {
-		for e, err := range sn.Range(p.Namespace, datastore.RangeOptions{Prefix: p.Key}) {
+		for e, err := range sn.Range(p.Namespace, datastore.RangeOptions{Prefix: p.Key, Shared: true}) {
+			if f.failed = context.Cause(ctx); f.failed != nil {
+				return datastore.ErrClosed
+			}
 			if err != nil {
 				return err
 			}

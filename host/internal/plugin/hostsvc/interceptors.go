@@ -80,6 +80,11 @@ func (s *Server) admitted(ctx context.Context, req any, info *grpc.UnaryServerIn
 		return nil, fault.ToStatus(err)
 	}
 	defer leave()
+	done, err := s.enterRequest(req)
+	if err != nil {
+		return nil, fault.ToStatus(err)
+	}
+	defer done()
 	res, err := h(ctx, req)
 	return res, fault.ToStatus(err)
 }
@@ -102,7 +107,7 @@ func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 	defer leave()
 	ss, end := s.standing(ss)
 	defer end()
-	return fault.ToStatus(h(srv, ss))
+	return fault.ToStatus(h(srv, s.paced(ss)))
 }
 
 // recovered keeps a defect of the host, provoked by a plugin, from ending the host.

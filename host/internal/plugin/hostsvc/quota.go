@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/sdk/fault"
@@ -17,6 +18,12 @@ type Quotas struct {
 	Calls, Streams        int64 // to the host, at once
 	Events                int   // a second, ten times as many at once
 	EventBytes            int   // of one event
+	PublishBytes          int   // of events a second, four times as many at once
+	Commits, WriteBytes   int   // into the store a second; twice as many commits and four times as many bytes at once
+	RequestBytes          int64 // of all calls under way; one alone may have more
+	UnreadBytes           int64 // of all streams
+	UnreadTime            time.Duration
+	Snapshots             int64 // of the store that are being read
 }
 
 // stored counts a plugin's data in the store. The count is an upper bound that is made exact before it refuses.

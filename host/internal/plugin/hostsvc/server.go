@@ -41,6 +41,7 @@ type Server struct {
 
 	stored            stored
 	inflight, streams atomic.Int64
+	account           *account
 	limited           *rate.Limiter // lines about quotas
 	over              map[string]*atomic.Uint64
 	events            *rate.Limiter
@@ -62,7 +63,8 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 	s := &Server{plugin: plugin, services: services, socket: filepath.Join(dir, "host.sock"), terms: map[string]Term{}}
 	s.permit.Store(newPermit(nil, grant.Held{}))
 	s.over = map[string]*atomic.Uint64{}
-	for _, q := range []string{"calls", "events", "store", "streams"} {
+	s.account = newAccount(services.Quotas)
+	for _, q := range []string{"calls", "events", "requests", "store", "streams", "unread", "writes"} {
 		s.over[q] = &atomic.Uint64{}
 	}
 	s.limited, s.events = rate.NewLimiter(rate.Every(10*time.Second), 1), rate.NewLimiter(rate.Inf, 0)
@@ -77,7 +79,8 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 	}
 	lis = netutil.LimitListener(lis, connections)
 	s.grpc = grpc.NewServer(wire.ServerOptions(
-		grpc.ForceServerCodecV2(frames.Codec()),
+		grpc.ForceServerCodecV2(codec{frames.Codec()}),
+		grpc.StatsHandler(connectionStats{}),
 		grpc.MaxConcurrentStreams(1024),
 		grpc.ChainUnaryInterceptor(s.unary),
 		grpc.ChainStreamInterceptor(s.stream),

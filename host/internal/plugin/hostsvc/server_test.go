@@ -67,6 +67,31 @@ func (d *directory) set(list ...host.Provider) {
 // serve opens a socket with the services and returns a client of it.
 func serve(t *testing.T, s hostsvc.Services) *host.Client {
 	t.Helper()
+	srv := listen(t, s)
+	c, err := host.NewClient(t.Context(), dial(t, srv))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// dial returns a connection of the plugin.
+func dial(t *testing.T, srv *hostsvc.Server) *grpc.ClientConn {
+	t.Helper()
+	conn, err := grpc.NewClient("unix://"+srv.Socket(), wire.DialOptions(
+		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithPerRPCCredentials(token("t1")),
+		grpc.WithInitialWindowSize(64<<10), grpc.WithInitialConnWindowSize(64<<20))...) // fixed: they do not grow with what is sent
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// listen opens a socket for the plugin p, which was granted all that it requests.
+func listen(t *testing.T, s hostsvc.Services) *hostsvc.Server {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "svc")
 	if err != nil {
 		t.Fatal(err)
@@ -94,17 +119,8 @@ func serve(t *testing.T, s hostsvc.Services) *host.Client {
 		all = all.Grant("test", time.Time{}, grant.Grant{Kind: kind, Value: "*"})
 	}
 	srv.SetHeld(all)
-	conn, err := grpc.NewClient("unix://"+srv.Socket(), wire.DialOptions(
-		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithPerRPCCredentials(token("t1")))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := host.NewClient(t.Context(), conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close(); srv.Close(); _ = os.RemoveAll(dir) })
-	return c
+	t.Cleanup(func() { srv.Close(); _ = os.RemoveAll(dir) })
+	return srv
 }
 
 func TestDatastore(t *testing.T) {

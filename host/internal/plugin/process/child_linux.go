@@ -21,6 +21,8 @@ type child struct {
 	keeper *Keeper
 	group  *group
 
+	unlimited error // why a limit of it was not set
+
 	mu     sync.Mutex
 	reaped bool // the pid may belong to another process now
 	state  *os.ProcessState
@@ -62,7 +64,7 @@ func startChild(cmd *exec.Cmd, within *bounds, keeper *Keeper) (*child, error) {
 		return cmd.Process.Pid, nil
 	})
 	if err == nil && within != nil {
-		limitChild(c.pid, within.Isolate)
+		c.unlimited = limitChild(c.pid, within.Isolate)
 	}
 	close(c.ready)
 	return c, err

@@ -2,6 +2,7 @@ package process
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -162,26 +163,47 @@ func landlock(p Isolate, rules []rule) error {
 	return nil
 }
 
-// limitChild bounds a process that was started. What fails leaves it as it is.
-func limitChild(pid int, i Isolate) {
+// limitChild bounds a process that was started. What fails leaves it as it is, and is said by the error.
+func limitChild(pid int, i Isolate) error {
 	limits := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_DATA: uint64(cmp.Or(i.Memory, dataLimit))}
 	if i.User != 0 && i.Processes > 0 {
 		limits[unix.RLIMIT_NPROC] = uint64(i.Processes)
 	}
-	limit(pid, i.User, limits)
+	err := limit(pid, i.User, limits)
 	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte(strconv.Itoa(oomScore)), 0)
+	return err
 }
 
 // limit lowers limits of a process of a user, 0 = that of the host. Root may not do that for other users everywhere.
-func limit(pid, user int, limits map[int]uint64) {
+func limit(pid, user int, limits map[int]uint64) error {
+	var failed []error
 	set := func() {
 		for what, n := range limits {
-			_ = unix.Prlimit(pid, what, &unix.Rlimit{Cur: n, Max: n}, nil)
+			if err := lower(pid, what, n); err != nil {
+				failed = append(failed, err)
+			}
 		}
 	}
 	if user == 0 {
 		set()
-		return
+	} else if err := asUser(user, set); err != nil {
+		failed = append(failed, fmt.Errorf("the limits of process %d cannot be set as user %d: %w", pid, user, err))
 	}
-	_ = asUser(user, set)
+	return errors.Join(failed...)
 }
+
+// lower lowers one limit. One that is lower already stays: only CAP_SYS_RESOURCE could raise it.
+func lower(pid, what int, n uint64) error {
+	var have unix.Rlimit
+	if err := unix.Prlimit(pid, what, nil, &have); err == nil && have.Max < n {
+		n = have.Max
+	}
+	err := unix.Prlimit(pid, what, &unix.Rlimit{Cur: n, Max: n}, nil)
+	if err == nil || errors.Is(err, unix.ESRCH) { // it has ended: its end says why
+		return nil
+	}
+	return fmt.Errorf("prlimit %s of process %d to %d: %w: ctld needs the user of the process, or CAP_SYS_RESOURCE in its unit or container", limitNames[what], pid, n, err)
+}
+
+var limitNames = map[int]string{unix.RLIMIT_CORE: "RLIMIT_CORE (core files)", unix.RLIMIT_DATA: "RLIMIT_DATA (memory)",
+	unix.RLIMIT_NPROC: "RLIMIT_NPROC (processes and threads)", unix.RLIMIT_RTTIME: "RLIMIT_RTTIME (the mark by which its orphans are found)"}

@@ -63,7 +63,7 @@ func (k *Keeper) Close() {
 func (k *Keeper) start(user int, f func() (int, error)) (pid int, g *group, err error) {
 	if k == nil {
 		if pid, err = f(); err == nil { // another Keeper of this process must not take it for an orphan
-			limit(pid, user, map[int]uint64{unix.RLIMIT_RTTIME: mark(pid)})
+			_ = limit(pid, user, map[int]uint64{unix.RLIMIT_RTTIME: mark(pid)})
 		}
 		return pid, nil, err
 	}
@@ -73,7 +73,7 @@ func (k *Keeper) start(user int, f func() (int, error)) (pid int, g *group, err 
 		return 0, nil, err
 	}
 	k.number++
-	limit(pid, user, map[int]uint64{unix.RLIMIT_RTTIME: mark(pid)})
+	_ = limit(pid, user, map[int]uint64{unix.RLIMIT_RTTIME: mark(pid)}) // without it orphans are told by their age
 	k.plugins[pid] = ticks()
 	return pid, k.groups.add(pid, k.number), nil
 }

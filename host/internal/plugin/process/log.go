@@ -22,6 +22,7 @@ type logSink struct {
 	handler slog.Handler
 	limit   *rate.Limiter // lines
 	bytes   *rate.Limiter
+	read    *rate.Limiter  // lines that are looked at; of more of them only the number is kept
 	dropped int            // lines that were not reported yet
 	lost    *atomic.Uint64 // all of them
 	dying   bool           // a Go trace has begun: what follows are errors
@@ -41,7 +42,7 @@ const (
 func newLogSink(s Spec) *logSink {
 	lines, lost := s.LogRate, cmp.Or(s.LogLost, &atomic.Uint64{})
 	return &logSink{handler: s.Logger.Handler(), limit: rate.NewLimiter(rate.Limit(lines), 2*lines),
-		bytes: rate.NewLimiter(bytesPerSecond, bytesAtOnce), lost: lost}
+		bytes: rate.NewLimiter(bytesPerSecond, bytesAtOnce), read: rate.NewLimiter(rate.Limit(10*lines), 20*lines), lost: lost}
 }
 
 // with adds attributes to all that comes from now on.
@@ -53,6 +54,9 @@ func (s *logSink) with(attrs ...slog.Attr) {
 
 // stderr takes a line of the error stream.
 func (s *logSink) stderr(b []byte, cut int) {
+	if s.flooded(b) {
+		return
+	}
 	l := parseLine(b)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,6 +71,9 @@ func (s *logSink) stderr(b []byte, cut int) {
 
 // stdout takes a line that should not have been written.
 func (s *logSink) stdout(b []byte, cut int) {
+	if s.flooded(b) {
+		return
+	}
 	l := logLine{Level: slog.LevelWarn, Message: parseLine(b).Message}
 	if l.Message == "" {
 		l.Message = string(b)
@@ -75,6 +82,19 @@ func (s *logSink) stdout(b []byte, cut int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.put(l, len(b), cut)
+}
+
+// flooded drops and counts a line of a plugin that writes so many that decoding them would cost memory and time: but not
+// the last words of a Go program.
+func (s *logSink) flooded(b []byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dying || s.read.Allow() || beginsPanic(string(b[:min(len(b), len("fatal error: "))])) {
+		return false
+	}
+	s.dropped++
+	s.lost.Add(1)
+	return true
 }
 
 func (s *logSink) put(l logLine, size, cut int) {
@@ -93,10 +113,7 @@ func (s *logSink) put(l logLine, size, cut int) {
 		return
 	}
 	s.reportDropped(now)
-	if l.Time.IsZero() {
-		l.Time = now
-	}
-	r := slog.NewRecord(l.Time, l.Level, l.Message, 0)
+	r := slog.NewRecord(now, l.Level, l.Message, 0)
 	if l.Logger != "" {
 		r.AddAttrs(slog.String("module", l.Logger))
 	}

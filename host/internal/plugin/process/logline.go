@@ -7,14 +7,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
+	"unicode"
 
 	"ctl.internal/internal/wire"
+	"ctl.internal/internal/wire/onward"
 )
 
 // logLine is one log record of a plugin.
 type logLine struct {
-	Time    time.Time // zero when the line has none
 	Level   slog.Level
 	Message string
 	Logger  string // hclog's module
@@ -56,19 +56,26 @@ func fromJSON(m map[string]any) logLine {
 		l.Level = lv
 	}
 	l.Message = printable(take("msg", "@message", "message"))
-	l.Logger = take("@module", "logger")
-	if s := take("time", "@timestamp"); s != "" {
-		for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.000000Z0700"} {
-			if t, err := time.Parse(form, s); err == nil {
-				l.Time = t
-				break
-			}
-		}
-	}
+	l.Logger = printable(take("@module", "logger"))
+	delete(m, "time") // the host's is that of the line
+	delete(m, "@timestamp")
 	for _, k := range slices.Sorted(maps.Keys(m)) {
-		l.Attrs = append(l.Attrs, slog.Any(printable(k), m[k]))
+		l.Attrs = append(l.Attrs, slog.Any(attributeName(k), m[k]))
 	}
 	return l
+}
+
+// hostKeys are members of a line that say when, where and of whom it is. The host alone writes them: most readers take
+// the last of two members with one name.
+var hostKeys = []string{slog.TimeKey, slog.LevelKey, slog.MessageKey, slog.SourceKey, "logger", "plugin", "pid", "version", "module", "stream", "bytes_cut", "dropped", onward.LogKey}
+
+// attributeName is the name under which an attribute of a plugin is logged.
+func attributeName(s string) string {
+	s = printable(s)
+	if slices.Contains(hostKeys, strings.ToLower(s)) {
+		return "plugin_" + s
+	}
+	return s
 }
 
 func fromText(s string) logLine {
@@ -110,15 +117,15 @@ func level(s string) (slog.Level, bool) {
 	return l, true
 }
 
-// printable replaces control characters, which would let a plugin draw on the
-// operator's terminal, and bytes that are no UTF-8.
+// printable replaces what is not seen as it is: control characters and marks of direction, which would let a plugin draw
+// on the operator's terminal, separators of lines, and bytes that are no UTF-8.
 func printable(s string) string {
 	s = strings.ToValidUTF8(s, "�")
 	return strings.Map(func(r rune) rune {
-		if r == '\t' {
+		switch {
+		case r == '\t', r == '\u00a0':
 			return ' '
-		}
-		if r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) {
+		case !unicode.IsPrint(r):
 			return '�'
 		}
 		return r

@@ -3,7 +3,6 @@ package process
 import (
 	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -12,16 +11,20 @@ import (
 )
 
 func TestParseLine(t *testing.T) {
-	at := time.Date(2026, 11, 20, 18, 0, 0, 5e8, time.UTC)
 	for _, c := range []struct {
 		name, in string
 		want     logLine
 	}{
 		{"slog", `{"time":"2026-11-20T18:00:00.5Z","level":"WARN","msg":"hello","a":1,"b":"x"}`,
-			logLine{Time: at, Level: slog.LevelWarn, Message: "hello", Structured: true, Attrs: []slog.Attr{slog.Any("a", "1"), slog.String("b", "x")}}},
+			logLine{Level: slog.LevelWarn, Message: "hello", Structured: true, Attrs: []slog.Attr{slog.Any("a", "1"), slog.String("b", "x")}}},
+		{"members of the host", `{"msg":"m","plugin":"other","pid":1,"Logger":"org.ctl.aaa","message":"logged in","trace_id":"0","version":"9"}`,
+			logLine{Level: slog.LevelInfo, Message: "m", Structured: true, Attrs: []slog.Attr{slog.String("plugin_Logger", "org.ctl.aaa"), slog.String("message", "logged in"),
+				slog.Any("plugin_pid", "1"), slog.String("plugin_plugin", "other"), slog.String("plugin_trace_id", "0"), slog.String("plugin_version", "9")}}},
+		{"what hides or turns text", `{"msg":"a\u2028b\u202ec\u200bd","\u202elevel":1}`,
+			logLine{Level: slog.LevelInfo, Message: "a�b�c�d", Structured: true, Attrs: []slog.Attr{slog.Any("�level", "1")}}},
 		{"slog with an odd level", `{"level":"INFO+2","msg":"m"}`, logLine{Level: slog.LevelInfo + 2, Message: "m", Structured: true}},
 		{"hclog", `{"@level":"trace","@message":"m","@module":"sub","@timestamp":"2026-11-20T18:00:00.500000Z"}`,
-			logLine{Time: at, Level: wire.LevelTrace, Message: "m", Logger: "sub", Structured: true}},
+			logLine{Level: wire.LevelTrace, Message: "m", Logger: "sub", Structured: true}},
 		{"a level that is no string does not kill the host", `{"@level":7,"@message":["x"]}`,
 			logLine{Level: slog.LevelInfo, Structured: true, Attrs: []slog.Attr{slog.Any("@level", "7"), slog.Any("@message", "[x]")}}},
 		{"plain", "just text", logLine{Level: slog.LevelInfo, Message: "just text"}},

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ctl.internal/test/harness"
 )
 
 func TestARunDirectoryHasOneController(t *testing.T) {
@@ -115,7 +117,7 @@ func TestProcOfAnotherNamespaceIsRefused(t *testing.T) {
 		"with another's":     {nil, "/proc shows the processes of another PID namespace"},
 	} {
 		args := append(append([]string{"--pid", "--fork"}, c.flags...), os.Args[0], "-test.run=^TestProcOfAnotherNamespaceIsRefused$")
-		cmd := exec.CommandContext(t.Context(), "unshare", args...)
+		cmd := exec.CommandContext(harness.Deadline(t), "unshare", args...)
 		cmd.Env = append(os.Environ(), "CTL_TEST_OWN_PROC=1")
 		out, err := cmd.CombinedOutput()
 		if (err == nil) != (c.want == "") || !strings.Contains(string(out), c.want) {

@@ -103,6 +103,9 @@ func (r *run) start(cmd *exec.Cmd) error {
 	c, err := startChild(cmd, r.within, r.spec.Keeper)
 	if err == nil {
 		r.child = c
+		if c.unlimited != nil {
+			r.spec.Logger.Warn("a limit of the plugin's process is not set, so only a control group bounds it", "error", c.unlimited)
+		}
 	}
 	return err
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"ctl.internal/host/internal/home"
 )
 
 // program is an opened executable. What was hashed is what is executed: the file is
@@ -25,7 +27,7 @@ type program struct {
 }
 
 func openProgram(path, want string, sums *Sums) (_ *program, err error) {
-	f, err := os.Open(path)
+	f, err := home.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no plugin file %s: build it or correct the path in features.yaml", path)
 	}
@@ -42,8 +44,6 @@ func openProgram(path, want string, sums *Sums) (_ *program, err error) {
 		return nil, err
 	}
 	switch m := st.Mode(); {
-	case !m.IsRegular():
-		return nil, fmt.Errorf("the plugin file %s is not a regular file", path)
 	case m.Perm()&0o111 == 0:
 		return nil, fmt.Errorf("the plugin file %s is not executable: chmod +x it", path)
 	case m.Perm()&0o002 != 0:
@@ -91,7 +91,7 @@ func Hash(path, want string, sums *Sums) (string, error) {
 
 // FileSum returns the sha256 of any file, in hex.
 func FileSum(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := home.OpenRegular(path)
 	if err != nil {
 		return "", err
 	}

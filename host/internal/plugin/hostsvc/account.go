@@ -1,0 +1,277 @@
+package hostsvc
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/time/rate"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/stats"
+	"google.golang.org/protobuf/proto"
+
+	"ctl.internal/internal/wire/frames"
+	"ctl.internal/sdk/fault"
+)
+
+// account is what one plugin takes of the host's memory and of its store, over all its processes, streams and calls.
+type account struct {
+	unread    *semaphore.Weighted // bytes of streams that it was sent and has not read
+	unreadMax int64
+	snapshots *semaphore.Weighted // readers that hold a state of the store
+	requests  atomic.Int64        // bytes of the calls that it makes
+	commits   *rate.Limiter
+	written   *rate.Limiter // bytes into the store
+	published *rate.Limiter // bytes of events
+}
+
+func newAccount(q Quotas) *account {
+	return &account{
+		unread: semaphore.NewWeighted(q.UnreadBytes), unreadMax: q.UnreadBytes, snapshots: semaphore.NewWeighted(q.Snapshots),
+		commits: perSecond(q.Commits, 2), written: perSecond(q.WriteBytes, 4), published: perSecond(q.PublishBytes, 4),
+	}
+}
+
+// perSecond is n a second in the long run, and times as much at once; 0 = without a bound.
+func perSecond(n, times int) *rate.Limiter {
+	if n <= 0 {
+		return rate.NewLimiter(rate.Inf, 0)
+	}
+	return rate.NewLimiter(rate.Limit(n), n*times)
+}
+
+// maxWait is how long a call waits for the rate of a plugin.
+const maxWait = 2 * time.Second
+
+// spend waits until a limiter has n, as many as it has at once if n are more.
+func spend(ctx context.Context, l *rate.Limiter, n int) bool {
+	if l.Limit() == rate.Inf {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
+	defer cancel()
+	return l.WaitN(ctx, min(n, l.Burst())) == nil
+}
+
+// pace makes a plugin write no faster than its quota.
+func (s *Server) pace(ctx context.Context, bytes int) error {
+	if spend(ctx, s.account.commits, 1) && spend(ctx, s.account.written, bytes) {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.quota("writes")
+	q := s.services.Quotas
+	return fault.New(fault.Unavailable, "plugin %s writes faster than its quota, %d commits and %d MiB a second, so nothing was written; try again later",
+		s.plugin, q.Commits, q.WriteBytes>>20)
+}
+
+// enterRequest counts the bytes of a call in; the function counts them out. One call alone may have any size.
+func (s *Server) enterRequest(req any) (leave func(), err error) {
+	m, ok := req.(proto.Message)
+	if !ok {
+		return func() {}, nil
+	}
+	n, most := int64(proto.Size(m)), s.services.Quotas.RequestBytes
+	if now := s.account.requests.Add(n); most > 0 && now > most && now > n {
+		s.account.requests.Add(-n)
+		s.quota("requests")
+		return nil, fault.New(fault.Unavailable, "the calls of plugin %s that are under way have %d MiB, which is its quota; try again later", s.plugin, most>>20)
+	}
+	return func() { s.account.requests.Add(-n) }, nil
+}
+
+// snapshot waits for the right to hold a state of the store, which keeps in memory what is replaced meanwhile. The
+// context ends with that right.
+func (s *Server) snapshot(ctx context.Context) (_ context.Context, leave func(), err error) {
+	q := s.services.Quotas
+	if q.Snapshots <= 0 {
+		return ctx, func() {}, nil
+	}
+	if err := s.wait(ctx, s.account.snapshots, 1, "%d snapshots of the store are being read by plugin %s, which is its quota", q.Snapshots, s.plugin); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, 6*q.UnreadTime, s.unreadFault())
+	return ctx, func() { cancel(); s.account.snapshots.Release(1) }, nil
+}
+
+// wait acquires n of a semaphore, and gives up after the time that a plugin has for reading.
+func (s *Server) wait(ctx context.Context, of *semaphore.Weighted, n int64, format string, args ...any) error {
+	within, cancel := context.WithTimeout(ctx, s.services.Quotas.UnreadTime)
+	defer cancel()
+	if of.Acquire(within, n) == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	s.quota("unread")
+	return fault.New(fault.Unavailable, format+"; read the streams that are open, and try again", args...)
+}
+
+func (s *Server) unreadFault() error {
+	return fault.New(fault.Unavailable, "plugin %s has not read the stream for %s, so it was reset; open it again", s.plugin, s.services.Quotas.UnreadTime)
+}
+
+// paced is a stream to the plugin, which reads it in time or loses it. At most one message of it waits to be read.
+type paced struct {
+	grpc.ServerStream
+	s    *Server
+	conn *connection
+}
+
+// paced bounds what of a stream waits to be read.
+func (s *Server) paced(ss grpc.ServerStream) grpc.ServerStream {
+	conn, _ := ss.Context().Value(connKey{}).(*connection)
+	if s.services.Quotas.UnreadBytes <= 0 || conn == nil {
+		return ss
+	}
+	return paced{ss, s, conn}
+}
+
+// SendMsg implements grpc.ServerStream. It returns when the message is on its way to the plugin's memory.
+func (p paced) SendMsg(m any) error {
+	size := sizeOf(m)
+	n := min(int64(size)+minMessage, p.s.account.unreadMax)
+	ctx := p.Context()
+	if err := p.s.wait(ctx, p.s.account.unread, n, "plugin %s has %d MiB of its streams unread, which is its quota", p.s.plugin, p.s.account.unreadMax>>20); err != nil {
+		return err
+	}
+	msg := p.conn.add(m, size, func() { p.s.account.unread.Release(n) })
+	if err := p.ServerStream.SendMsg(msg); err != nil {
+		msg.written()
+		return err
+	}
+	late := time.NewTimer(p.s.services.Quotas.UnreadTime)
+	defer late.Stop()
+	select {
+	case <-msg.done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-late.C:
+		p.s.quota("unread")
+		return p.s.unreadFault()
+	}
+}
+
+// connection is one of a plugin. It knows the messages on it that are not written: gRPC frees those of a stream that
+// ends, but not those of a connection that ends.
+type connection struct {
+	mu   sync.Mutex
+	over bool
+	out  map[*message]struct{}
+}
+
+// message is one of a stream, until gRPC has written it.
+type message struct {
+	body any
+	size int
+	conn *connection
+	free func()
+	once sync.Once
+	done chan struct{}
+}
+
+func (c *connection) add(body any, size int, free func()) *message {
+	m := &message{body: body, size: size, conn: c, free: free, done: make(chan struct{})}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		m.once.Do(m.end)
+		return m
+	}
+	c.out[m] = struct{}{}
+	return m
+}
+
+func (m *message) end() {
+	m.free()
+	close(m.done)
+}
+
+func (m *message) written() {
+	m.conn.mu.Lock()
+	delete(m.conn.out, m)
+	m.conn.mu.Unlock()
+	m.once.Do(m.end)
+}
+
+func (c *connection) close() {
+	c.mu.Lock()
+	c.over = true
+	left := c.out
+	c.out = nil
+	c.mu.Unlock()
+	for m := range left {
+		m.once.Do(m.end)
+	}
+}
+
+type connKey struct{}
+
+// connections gives each connection of a plugin its place for messages that are not written. It implements
+// stats.Handler.
+type connectionStats struct{}
+
+func (connectionStats) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context {
+	return context.WithValue(ctx, connKey{}, &connection{out: map[*message]struct{}{}})
+}
+
+func (connectionStats) HandleConn(ctx context.Context, s stats.ConnStats) {
+	if _, ended := s.(*stats.ConnEnd); ended {
+		ctx.Value(connKey{}).(*connection).close()
+	}
+}
+
+func (connectionStats) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+func (connectionStats) HandleRPC(context.Context, stats.RPCStats)                       {}
+
+// minMessage is the least capacity of a buffer that gRPC says it has written.
+const minMessage = 2 << 10
+
+// codec encodes a message so that its end is noticed, and all else as package frames does.
+type codec struct{ encoding.CodecV2 }
+
+func (c codec) Marshal(v any) (mem.BufferSlice, error) {
+	m, ok := v.(*message)
+	if !ok {
+		return c.CodecV2.Marshal(v)
+	}
+	b := make([]byte, 0, max(m.size, minMessage))
+	switch body := m.body.(type) {
+	case proto.Message:
+		var err error
+		if b, err = (proto.MarshalOptions{}).MarshalAppend(b, body); err != nil {
+			return nil, err
+		}
+	case *frames.Message:
+		b = append(b, body.Body...)
+	default:
+		return nil, errors.New("a message of an unknown kind")
+	}
+	m.body = nil
+	return mem.BufferSlice{mem.NewBuffer(&b, written{m})}, nil
+}
+
+// written is told of the end of the one buffer of a message. It implements mem.BufferPool.
+type written struct{ m *message }
+
+func (written) Get(n int) *[]byte { b := make([]byte, n); return &b }
+func (w written) Put(*[]byte)     { w.m.written() }
+
+func sizeOf(m any) int {
+	switch m := m.(type) {
+	case proto.Message:
+		return proto.Size(m)
+	case *frames.Message:
+		return len(m.Body)
+	}
+	return 0
+}
