@@ -18,8 +18,7 @@ type pager struct {
 func pagers() []pager {
 	compile := func(text string) *regexp.Regexp { return regexp.MustCompile(`(?i)(?:` + text + `)\s*\z`) }
 	return []pager{
-		{compile(`-+ *[(\[]?more[^\n]{0,100}`), " "},                    // most of them
-		{compile(`<-+ *more *-+>`), " "},                                // Cisco ASA
+		{compile(`[<\[]?-+ *[(\[]?more[^\n]{0,100}`), " "},              // most of them
 		{compile(`[^\n]{0,80}next (?:page|screen)[^\n]{0,80}`), " "},    // D-Link, ProCurve, AOS
 		{compile(`more: *<space>[^\n]{0,80}`), " "},                     // Dell, Cisco SG
 		{compile(`-- *\[q quit[^\n]{0,60}`), " "},                       // RouterOS
@@ -48,7 +47,7 @@ func loginQuestions() []question {
 		{asked: compile(`chang[^\n]{0,60}\? *[\[(]y(?:es)?/n(?:o)?[\])] *:?`), answer: "n", line: true},
 		{asked: compile(`initial configuration dialog\? *\[yes/no\] *:?`), answer: "no", line: true},
 		{asked: compile(`ctrl-y to begin[^\n]{0,20}`), answer: "\x19"},                                                                       // ERS
-		{asked: regexp.MustCompile(`(?is)command line interface\.\.\..*use arrow keys[^\z]*\z`), answer: "c"},                                // its menu
+		{asked: regexp.MustCompile(`(?is)command line interface\.\.\..*use arrow keys.*\z`), answer: "c"},                                    // its menu
 		{asked: compile(`enter switch number to connect to[^\n]{0,40}`), line: true},                                                         // ProCurve: the commander
 		{asked: compile(`(?:select|choose|enter)[^\n]{0,40}(?:unit|member|switch|stack)[^\n]{0,40}(?:<cr>|\[\d+\])[^\n]{0,10}`), line: true}, // the one that is proposed
 		{asked: regexp.MustCompile(`(?is)(?:^|\n)\s*[\[(]?([0-9a-z])[.):\]]+[ \t]*(?:cli\b|command[ -]line)[^\n]*\n.*(?:select|choice|option|enter)[^\n]{0,60}[:>?]\s*\z`), answer: "$1", line: true},
