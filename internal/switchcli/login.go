@@ -1,8 +1,10 @@
 package switchcli
 
 import (
+	"cmp"
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	"ctl.internal/sdk/fault"
@@ -16,9 +18,9 @@ func (s *Session) login(ctx context.Context, d Dialogue) error {
 	}
 	final := s.finalPrompt(d, steps)
 	pending := "" // what is to be sent, with the next read
+	answered := 0
 	for next := 0; ; {
-		patterns, meaning := s.expected(steps, next, final)
-		said, at, err := s.exchange(ctx, pending, patterns)
+		said, m, err := s.heard(ctx, pending, s.expected(steps, next, final))
 		if err != nil {
 			what := "prompt for a command"
 			if next < len(steps) {
@@ -26,39 +28,81 @@ func (s *Session) login(ctx context.Context, d Dialogue) error {
 			}
 			return s.fault(ctx, err, "%s", what)
 		}
-		switch m := meaning[at]; {
-		case m == done:
+		switch {
+		case m.reply != nil:
+			if answered++; answered > maxQuestions {
+				return fault.Device(fault.Downstream, "switch %s asks again and again instead of showing its prompt; %s", s.target, s.lastSaid())
+			}
+			if pending, err = m.reply(said); err != nil {
+				return err
+			}
+		case m.step == done:
 			s.prompt = prompts(lastLine([]byte(said)))
 			return nil
-		case m < next:
+		case m.step < next:
 			return fault.Device(fault.Denied, "switch %s does not let CLI user %q in; check user and password in the switch list", s.target, s.target.User)
 		default:
-			pending, next = steps[m].send(s.target)+s.eol, m+1
+			pending, next = steps[m.step].send(s.target)+s.eol, m.step+1
 		}
 	}
+}
+
+// meaning is what it means that a switch says something during a login.
+type meaning struct {
+	shown *regexp.Regexp
+	step  int // whose prompt it is, or done
+	// reply returns what is typed at a question or a page; nil: it is a step.
+	reply func(said string) (string, error)
+}
+
+// heard sends and reads until one of some things is said.
+func (s *Session) heard(ctx context.Context, send string, all []meaning) (said string, m meaning, err error) {
+	patterns := make([]*regexp.Regexp, len(all))
+	for i := range all {
+		patterns[i] = all[i].shown
+	}
+	said, at, err := s.exchange(ctx, send, patterns)
+	if err != nil {
+		return "", m, err
+	}
+	return said, all[at], nil
 }
 
 // done means that the switch waits for a command.
 const done = -1
 
-// expected is what may be said now, and what each means: the number of a step, or done.
-func (s *Session) expected(steps []Step, next int, final *regexp.Regexp) (patterns []*regexp.Regexp, meaning []int) {
-	add := func(p *regexp.Regexp, m int) { patterns, meaning = append(patterns, p), append(meaning, m) }
+// expected is what may be said now, and what each means. Where two fit, the first counts.
+func (s *Session) expected(steps []Step, next int, final *regexp.Regexp) (all []meaning) {
+	step := func(i int) meaning { return meaning{shown: ends(steps[i].Prompt), step: i} }
+	questions := loginQuestions()
+	for _, q := range questions {
+		if own := slices.ContainsFunc(steps, func(p Step) bool { return q.asked.MatchString(p.Prompt) }); q.refuse != "" && !own {
+			all = append(all, meaning{shown: q.asked, reply: func(string) (string, error) { return "", q.refused(s.target) }})
+		}
+	}
 	if next < len(steps) {
-		add(ends(steps[next].Prompt), next)
+		all = append(all, step(next))
 	}
 	if s.target.Transport == SSH {
 		for i := next + 1; i < len(steps); i++ {
-			add(ends(steps[i].Prompt), i)
+			all = append(all, step(i))
+		}
+	}
+	for _, p := range s.pages {
+		all = append(all, meaning{shown: p.shown, reply: func(string) (string, error) { return cmp.Or(p.key, s.eol), nil }})
+	}
+	for _, q := range questions {
+		if q.refuse == "" {
+			all = append(all, meaning{shown: q.asked, reply: func(said string) (string, error) { return q.reply(said, s.eol), nil }})
 		}
 	}
 	if next == len(steps) || s.target.Transport == SSH {
-		add(final, done)
+		all = append(all, meaning{shown: final, step: done})
 	}
 	for i := range next { // asked again: the answer was not taken
-		add(ends(steps[i].Prompt), i)
+		all = append(all, step(i))
 	}
-	return patterns, meaning
+	return all
 }
 
 // finalPrompt is what the switch says when it waits for a command.

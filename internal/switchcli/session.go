@@ -7,8 +7,10 @@
 package switchcli
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -30,7 +32,8 @@ type Session struct {
 	conn   io.ReadWriteCloser
 	said   int            // octets, since the last command
 	prompt *regexp.Regexp // that ends an answer
-	more   *regexp.Regexp // that ends a page
+	pages  []pager
+	last   string // the last line that was said
 	key    string
 	eol    string
 }
@@ -47,7 +50,7 @@ func Open(ctx context.Context, t Target, d Dialogue) (*Session, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, loginTime)
 	defer cancel()
-	s := &Session{target: t, more: more(), eol: "\r\n"}
+	s := &Session{target: t, pages: pagers(), eol: "\r\n"}
 	var err error
 	if t.Transport == SSH {
 		s.eol = "\n"
@@ -78,7 +81,10 @@ func (s *Session) Run(ctx context.Context, line string, answers ...Answer) (stri
 	if err := checkLine(line); err != nil {
 		return "", err
 	}
-	patterns := []*regexp.Regexp{s.prompt, s.more}
+	patterns := []*regexp.Regexp{s.prompt}
+	for _, p := range s.pages {
+		patterns = append(patterns, p.shown)
+	}
 	for _, a := range answers {
 		if !switchdriver.Printable(a.Send) {
 			return "", fault.New(fault.Invalid, "the answer to %q has control characters", a.Question)
@@ -89,11 +95,12 @@ func (s *Session) Run(ctx context.Context, line string, answers ...Answer) (stri
 	said, at, err := s.exchange(ctx, line+s.eol, patterns)
 	text := said
 	for err == nil && at != 0 {
-		send := " " // the next page
-		if at > 1 {
-			send = answers[at-2].Send
+		var send string
+		if page := at - 1; page < len(s.pages) {
+			send = cmp.Or(s.pages[page].key, s.eol)
+			text = s.pages[page].shown.ReplaceAllString(text, "")
 		} else {
-			text = s.more.ReplaceAllString(text, "")
+			send = answers[page-len(s.pages)].Send
 		}
 		said, at, err = s.exchange(ctx, send, patterns)
 		text += said
@@ -127,6 +134,9 @@ func (s *Session) exchange(ctx context.Context, send string, patterns []*regexp.
 			return "", 0, fault.Device(fault.TooBig, "switch %s: it says more than %d octets to one command", s.target, maxAnswer)
 		}
 		end := plain(tail(all))
+		if l := lastLine(end); l != "" {
+			s.last = l
+		}
 		for i, p := range patterns {
 			if p.Match(end) {
 				return string(plain(all)), i, nil
@@ -141,13 +151,38 @@ func (s *Session) exchange(ctx context.Context, send string, patterns []*regexp.
 // fault is why an exchange failed, in the words of the user.
 func (s *Session) fault(ctx context.Context, err error, waited string, args ...any) error {
 	var f *fault.Error
+	args = append(append([]any{s.target}, args...), s.lastSaid())
 	switch {
 	case ctx.Err() != nil:
-		return deviceFault(fault.Timeout, ctx.Err(), "switch %s: no "+waited+" in time", append([]any{s.target}, args...)...)
+		return deviceFault(fault.Timeout, ctx.Err(), "switch %s: no "+waited+" in time; %s", args...)
 	case errors.As(err, &f):
 		return f
 	}
-	return deviceFault(fault.Downstream, err, "switch %s: the session ended before the "+waited, append([]any{s.target}, args...)...)
+	return deviceFault(fault.Downstream, err, "switch %s: the session ended before the "+waited+"; %s", args...)
+}
+
+// maxShown is how much of a line of the switch an error shows.
+const maxShown = 120
+
+// lastSaid shows the last line that the switch sent, which tells what it waits for.
+func (s *Session) lastSaid() string {
+	if s.last == "" {
+		return "it has sent nothing"
+	}
+	said := s.last
+	if s.target.Password != "" {
+		said = strings.ReplaceAll(said, s.target.Password, "***")
+	}
+	said = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return -1
+		}
+		return r
+	}, said)
+	if len(said) > maxShown {
+		said = "…" + said[len(said)-maxShown:]
+	}
+	return fmt.Sprintf("the last line that it sent is %q", said)
 }
 
 // deviceFault is a fault of the device that has a cause.

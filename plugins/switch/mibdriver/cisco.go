@@ -32,7 +32,7 @@ func inVLAN(t snmp.Target, vid mib.VID) snmp.Target {
 	switch {
 	case vid == 1:
 	case t.Version == "3":
-		t.Context = fmt.Sprint("vlan-", vid)
+		t.Context, t.BridgeContext = fmt.Sprint("vlan-", vid), ""
 	default:
 		t.Community += fmt.Sprint("@", vid)
 	}

@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 
 	"ctl.internal/plugins/switch/snmp"
@@ -71,10 +72,11 @@ func target(sw *switchdriver.Switch, community string) (snmp.Target, error) {
 		return snmp.Target{}, fault.Wrap(fault.Invalid, err, "switch %s has no usable address", switchdriver.Label(sw))
 	}
 	p := sw.GetSnmp()
-	t := snmp.Target{Addr: netip.AddrPortFrom(a, uint16(cmp.Or(p.GetPort(), 161))), Version: p.GetVersion()}
+	t := snmp.Target{Addr: netip.AddrPortFrom(a, uint16(cmp.Or(p.GetPort(), 161))), Version: p.GetVersion(), From: p.GetAnswersFrom()}
 	if t.Version == "3" {
 		t.User, t.AuthProtocol, t.AuthPassword = p.User, p.AuthProtocol, p.AuthPassword
 		t.PrivProtocol, t.PrivPassword, t.Context = p.PrivProtocol, p.PrivPassword, p.Context
+		t.BridgeContext = p.BridgeContext
 		return t, nil
 	}
 	t.Community = community
@@ -101,6 +103,8 @@ func deviceFault(sw *switchdriver.Switch, err error) error {
 		return with(fault.Downstream, "; check the address and port in the switch list")
 	case errors.Is(err, context.DeadlineExceeded): // before the tries were used up: that says nothing about the switch
 		return with(fault.Timeout, "; the time of the call ended first, because the controller or the switch has too much to do: try again")
+	case errors.As(err, &e) && e.From.IsValid():
+		return with(fault.Timeout, fmt.Sprintf("; write %s or any in the column Answers_From of the switch list, or set snmp.answers_from", e.From.Addr()))
 	case errors.As(err, &e) && e.Timeout():
 		return with(fault.Timeout, "; check that it is up, and its address, port and community in the switch list")
 	}

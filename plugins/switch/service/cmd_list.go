@@ -23,7 +23,8 @@ func (s *Service) cmdReadDB() commands.Command {
 			"with their numbers; the others are loaded. The first line is the title line:\n" +
 			"  MAC,IP,SNMP_Community,CLI_Username,CLI_Password,Model\n" +
 			"and may name further columns: Port, Version, V3_User, V3_Auth_Protocol, V3_Auth_Password,\n" +
-			"V3_Priv_Protocol, V3_Priv_Password, Read_Community, Write_Community, Driver, CLI_Transport, CLI_Port.\n" +
+			"V3_Priv_Protocol, V3_Priv_Password, Read_Community, Write_Community, Driver, CLI_Transport, CLI_Port,\n" +
+			"V3_Context, V3_Bridge_Context, Answers_From.\n" +
 			"Version none is a switch that is not asked by SNMP: its driver, or the vendor-specific configuration,\n" +
 			"serves it; naming a Driver and no community means the same. A community or password may be a text of\n" +
 			"aaa:seal-secret.\n" +

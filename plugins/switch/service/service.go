@@ -6,6 +6,7 @@ package service
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,6 +37,7 @@ type Service struct {
 	log        *slog.Logger
 	health     func(sdk.Health)
 	client     *snmp.Client
+	clocks     *traps.Clocks // of SNMP engines, as answers prove them
 	inventory  *switchlist.Inventory
 	database   *switchlist.Database
 	survey     *discovery.Surveyor
@@ -78,7 +80,7 @@ const idleSockets = 16
 // New makes the plugin for the host.
 func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s := &Service{log: slog.Default(), health: env.Health, source: env.NodeName(), inventory: switchlist.New(env.Host.Secrets),
-		publisher: &topology.Publisher{}, discovered: make(chan struct{}, 1), seen: make(chan struct{}, 1), firstLook: make(chan struct{})}
+		publisher: &topology.Publisher{}, clocks: traps.NewClocks(), discovered: make(chan struct{}, 1), seen: make(chan struct{}, 1), firstLook: make(chan struct{})}
 	s.looked = sync.OnceFunc(func() { close(s.firstLook) })
 	if err := env.DecodeConfig(&s.set); err != nil {
 		return nil, err
@@ -89,7 +91,10 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.base = env.Home()
 	s.database = &switchlist.Database{Inventory: s.inventory, Files: env.Below(s.set.Lists...), Source: s.source}
 	s.client = snmp.NewClient(snmp.Options{Timeout: s.set.SNMP.Timeout.Duration, Retries: retries(s.set.SNMP.Retries),
-		Sockets: s.set.SNMP.Sockets, PerSwitch: s.set.SNMP.PerSwitch, VarBinds: s.set.SNMP.VarBinds})
+		Sockets: s.set.SNMP.Sockets, PerSwitch: s.set.SNMP.PerSwitch, VarBinds: s.set.SNMP.VarBinds,
+		FromAny: s.set.SNMP.Answers == snmp.FromAny, Clock: func(agent netip.Addr, engine string, boots, seconds uint32) {
+			s.clocks.Prove(time.Now(), agent, engine, boots, seconds)
+		}})
 	if s.set.CLI.HostKeys == hostkeys.Any {
 		env.Warn("cli.host_keys: any: whoever answers by SSH at a switch's address gets its password")
 	}

@@ -34,6 +34,7 @@ type Settings struct {
 		Sockets   int          `json:"sockets"`
 		PerSwitch int          `json:"per_switch"`
 		VarBinds  int          `json:"varbinds"`
+		Answers   string       `json:"answers_from"` // "same", or snmp.FromAny
 	} `json:"snmp"`
 	Traps struct {
 		Listen string `json:"listen"`

@@ -86,7 +86,7 @@ func (d *trapped) publish(t traps.Trap) {
 // receive opens the port of traps and writes what comes, until ctx ends.
 func (s *Service) receive(ctx context.Context, term *state.Term) {
 	d := &trapped{survey: s.survey, events: s.trapEvents, wake: make(chan struct{}, 1)}
-	r := traps.New(traps.Options{Listen: s.set.Traps.Listen, Inventory: s.inventory, Engine: s.engine(ctx, term), Log: s.log, Handle: d.handle})
+	r := traps.New(traps.Options{Listen: s.set.Traps.Listen, Inventory: s.inventory, Engine: s.engine(ctx, term), Clocks: s.clocks, Log: s.log, Handle: d.handle})
 	var work sync.WaitGroup
 	work.Go(func() { r.Run(ctx) })
 	defer work.Wait()

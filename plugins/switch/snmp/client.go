@@ -22,6 +22,9 @@ type Options struct {
 	Sockets   int           // open at the same time, 256
 	PerSwitch int           // requests under way to one address, 4
 	VarBinds  int           // asked for in one GETBULK, 60: some agents fall over beyond 64
+	FromAny   bool          // agents may answer from any address, where their Target does not say from which
+	// Clock, if it is not nil, is told the time of an engine of version 3 after an answer of it that was authenticated.
+	Clock func(agent netip.Addr, engine string, boots, time uint32)
 }
 
 // Client talks to any number of agents. It is safe for concurrent use.
@@ -71,18 +74,14 @@ func (c *Client) learnedOf(a netip.AddrPort) *learned {
 
 // Get fetches instances, at most 60. A value that does not exist is reported by
 // Value.Exists, in version 1 too.
-func (c *Client) Get(ctx context.Context, t Target, oids ...string) (values []Value, err error) {
-	err = c.use(ctx, t, func(s *session) error {
-		values, err = s.get(ctx, oids)
-		return err
-	})
-	return values, err
+func (c *Client) Get(ctx context.Context, t Target, oids ...string) ([]Value, error) {
+	return c.get(ctx, t, oids)
 }
 
 // Set assigns all variable bindings or none. The request is repeated when no answer
 // comes, so one that was not lost, but its answer was, may be done and then refused.
 func (c *Client) Set(ctx context.Context, t Target, bindings ...gosnmp.SnmpPDU) error {
-	return c.use(ctx, t, func(s *session) error { return s.set(ctx, bindings) })
+	return c.set(ctx, t, bindings)
 }
 
 // WalkFrom reads columns of tables side by side and calls each for every instance, the
@@ -91,17 +90,20 @@ func (c *Client) Set(ctx context.Context, t Target, bindings ...gosnmp.SnmpPDU) 
 // that was read before. It asks for some rows at first, and for more with each answer,
 // as is good for tables that are mostly short; 0: for as many as the switch can.
 func (c *Client) WalkFrom(ctx context.Context, t Target, rows int, columns []string, each func(column int, index []uint32, v Value) error) error {
-	return c.use(ctx, t, func(s *session) error { return s.walk(ctx, columns, nil, rows, each) })
+	return c.walk(ctx, t, nil, rows, columns, each)
 }
 
 // WalkAfter is WalkFrom of the instances after an index. It ends early when each fails.
 func (c *Client) WalkAfter(ctx context.Context, t Target, after []uint32, columns []string, each func(column int, index []uint32, v Value) error) error {
-	return c.use(ctx, t, func(s *session) error { return s.walk(ctx, columns, after, 0, each) })
+	return c.walk(ctx, t, after, 0, columns, each)
 }
 
 // use runs f on a session. A target without a version is asked in 2c, then in 1.
 func (c *Client) use(ctx context.Context, t Target, f func(*session) error) error {
 	l := c.learnedOf(t.Addr)
+	if t.From == "" && c.opt.FromAny {
+		t.From = FromAny
+	}
 	auto := t.Version == ""
 	if auto {
 		t.Version = l.version()
@@ -112,13 +114,17 @@ func (c *Client) use(ctx context.Context, t Target, f func(*session) error) erro
 		c.pool.drop(t) // the agent was replaced or reset, perhaps: nothing was done, so it is asked again
 		err = c.once(ctx, t, l, f)
 	}
-	if !auto || t.Version != "" || !errors.As(err, &e) || !e.Timeout() || ctx.Err() != nil || l.version() != "" {
+	if !errors.As(err, &e) || !e.Timeout() || ctx.Err() != nil {
 		return err
 	}
-	t.Version = "1"
-	if c.once(ctx, t, l, f) == nil {
-		return nil
+	if auto && t.Version == "" && l.version() == "" {
+		one := t
+		one.Version = "1"
+		if c.once(ctx, one, l, f) == nil {
+			return nil
+		}
 	}
+	e.From = c.elsewhere(ctx, t, l)
 	return err
 }
 

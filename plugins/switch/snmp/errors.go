@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"syscall"
@@ -18,6 +19,7 @@ type Error struct {
 	OID    string // the object at fault, or the first of the request
 	Status gosnmp.SNMPError
 	Cause  error
+	From   netip.AddrPort // where an answer came from, while none came from the address that was asked
 }
 
 // Error returns what happened, without the address: the caller names the switch.
@@ -26,6 +28,8 @@ func (e *Error) Error() string {
 	switch {
 	case e.Status != gosnmp.NoError:
 		return fmt.Sprintf("%s of %s refused: %s", e.Op, oid, StatusName(e.Status))
+	case e.From.IsValid():
+		return fmt.Sprintf("no answer to %s of %s, but one came from %s: the agent answers from another address than the one it is asked at", e.Op, oid, e.From)
 	case e.Timeout():
 		return fmt.Sprintf("no answer to %s of %s", e.Op, oid)
 	}

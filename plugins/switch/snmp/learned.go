@@ -19,6 +19,7 @@ type learned struct {
 	columns  int    // most columns in one request; 0 = not limited yet
 	security *gosnmp.UsmSecurityParameters
 	forgot   time.Time // when security was dropped last
+	probed   time.Time // when an answer from another address was looked for last
 }
 
 // recover is how many good answers it takes to ask for more again.

@@ -20,6 +20,20 @@ type session struct {
 }
 
 func (c *Client) open(ctx context.Context, t Target, l *learned) (*session, error) {
+	g := c.unconnected(ctx, t, l)
+	if err := connect(ctx, g, t); err != nil {
+		return nil, &Error{Op: "connect", OID: t.String(), Cause: err}
+	}
+	s := &session{target: t, g: g, learned: l, opt: &c.opt}
+	if t.Version == "3" {
+		s.read = &lastRead{Conn: g.Conn}
+		g.Conn = s.read
+	}
+	return s, nil
+}
+
+// unconnected is a session of gosnmp without its socket.
+func (c *Client) unconnected(ctx context.Context, t Target, l *learned) *gosnmp.GoSNMP {
 	g := &gosnmp.GoSNMP{
 		Target: t.Addr.Addr().String(), Port: t.Addr.Port(), Context: ctx,
 		Timeout: c.opt.Timeout, Retries: c.opt.Retries, MaxOids: 60, Community: t.Community,
@@ -36,15 +50,7 @@ func (c *Client) open(ctx context.Context, t Target, l *learned) (*session, erro
 	default:
 		g.Version = gosnmp.Version2c
 	}
-	if err := g.Connect(); err != nil {
-		return nil, &Error{Op: "connect", OID: t.String(), Cause: err}
-	}
-	s := &session{target: t, g: g, learned: l, opt: &c.opt}
-	if t.Version == "3" {
-		s.read = &lastRead{Conn: g.Conn}
-		g.Conn = s.read
-	}
-	return s, nil
+	return g
 }
 
 // usm returns the parameters of version 3: those of an earlier session with this
@@ -86,6 +92,7 @@ func (s *session) exchange(ctx context.Context, op, oid string, send func() (*go
 		return nil, &Error{Op: op, OID: oid, Cause: errors.New("the agent sent a report instead of an answer")}
 	}
 	s.learned.answered(cmp.Or(s.target.Version, "2c"), s.g.SecurityParameters)
+	s.tellClock(p)
 	return p, nil
 }
 
@@ -146,4 +153,12 @@ func at(names []string, i int) string {
 		return names[i]
 	}
 	return names[0]
+}
+
+// tellClock passes the time of an engine on that an authenticated answer proves: it answers our own request.
+func (s *session) tellClock(p *gosnmp.SnmpPacket) {
+	sp, ok := p.SecurityParameters.(*gosnmp.UsmSecurityParameters)
+	if ok && s.opt.Clock != nil && p.MsgFlags&gosnmp.AuthNoPriv != 0 {
+		s.opt.Clock(s.target.Addr.Addr().Unmap(), sp.AuthoritativeEngineID, sp.AuthoritativeEngineBoots, sp.AuthoritativeEngineTime)
+	}
 }

@@ -19,6 +19,10 @@ type Target struct {
 	PrivProtocol string // "", "des", "aes", "aes-192", "aes-256", "aes-192-c", "aes-256-c"
 	PrivPassword string
 	Context      string // contextName of version 3
+	// BridgeContext is the contextName of BRIDGE-MIB and Q-BRIDGE-MIB; empty: Context.
+	BridgeContext string
+	// From is where answers come from: empty: Addr; FromAny: any address; else this IP address or Addr.
+	From string
 }
 
 // String names the agent without secrets.

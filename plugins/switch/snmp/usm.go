@@ -62,7 +62,7 @@ func access(cause error) string {
 	for is, text := range map[error]string{
 		gosnmp.ErrUnknownUsername:      "the agent does not know the user",
 		gosnmp.ErrWrongDigest:          "the agent has another authentication password or protocol for the user",
-		gosnmp.ErrDecryption:           "the agent has another privacy password or protocol for the user",
+		gosnmp.ErrDecryption:           "the agent has another privacy password or protocol for the user (vendors make longer AES keys in two ways: aes-192 and aes-256 have other keys than aes-192-c and aes-256-c)",
 		gosnmp.ErrUnknownSecurityLevel: "the agent does not support the security level of the user",
 		gosnmp.ErrUnknownEngineID:      "the agent has another engine ID than it reported",
 		gosnmp.ErrNotInTimeWindow:      "the agent's engine has another time than it reported",

@@ -10,7 +10,11 @@ import (
 
 	"ctl.internal/internal/switchcli"
 	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/snmp"
 )
+
+// maxContext is the length of an SnmpAdminString (RFC 3411).
+const maxContext = 255
 
 // maxCommunity is what the short length form of BER carries.
 const maxCommunity = 127
@@ -36,6 +40,7 @@ func examine(row [columns]string) (e Entry, bad []badCell) {
 		ReadCommunity:  cmp.Or(row[colReadCommunity], row[colCommunity], row[colWriteCommunity]),
 		WriteCommunity: cmp.Or(row[colWriteCommunity], row[colCommunity]),
 		V3User:         row[colV3User], V3AuthPassword: row[colV3AuthPassword], V3PrivPassword: row[colV3PrivPassword],
+		V3Context: row[colV3Context], V3BridgeContext: row[colV3BridgeContext], AnswersFrom: strings.ToLower(row[colAnswersFrom]),
 		CLIUser: row[colCLIUser], CLIPassword: row[colCLIPassword], CLITransport: strings.ToLower(row[colCLITransport]),
 	}
 	var err error
@@ -59,6 +64,9 @@ func examine(row [columns]string) (e Entry, bad []badCell) {
 			}
 			*p.to = uint16(n)
 		}
+	}
+	if !snmp.CheckFrom(e.AnswersFrom) {
+		fail(colAnswersFrom, "%q is not an IP address; write the address from which the switch answers, or any", row[colAnswersFrom])
 	}
 	if t := e.CLITransport; t != "" && t != switchcli.Telnet && t != switchcli.SSH {
 		fail(colCLITransport, "%q is not a transport; write %s or %s", row[colCLITransport], switchcli.Telnet, switchcli.SSH)
@@ -104,6 +112,11 @@ func access(e *Entry, row [columns]string, fail func(col int, format string, arg
 			fail(colCommunity, "the community is missing; SNMP version 1 and 2c need one (for a switch that only a driver serves, set Version to none or name the Driver)")
 		}
 		return
+	}
+	for _, col := range []int{colV3Context, colV3BridgeContext} {
+		if len(row[col]) > maxContext {
+			fail(col, "the context has more than %d octets", maxContext)
+		}
 	}
 	if e.V3User == "" {
 		fail(colV3User, "the user is missing; SNMP version 3 needs one")

@@ -28,6 +28,9 @@ const (
 	colDriver
 	colCLITransport
 	colCLIPort
+	colV3Context
+	colV3BridgeContext
+	colAnswersFrom
 	columns
 )
 
@@ -35,7 +38,7 @@ var columnNames = [columns]string{
 	"MAC", "IP", "SNMP_Community", "CLI_Username", "CLI_Password", "Model",
 	"Port", "Version", "V3_User", "V3_Auth_Protocol", "V3_Auth_Password",
 	"V3_Priv_Protocol", "V3_Priv_Password", "Read_Community", "Write_Community", "Driver",
-	"CLI_Transport", "CLI_Port",
+	"CLI_Transport", "CLI_Port", "V3_Context", "V3_Bridge_Context", "Answers_From",
 }
 
 // secretColumns are the cells that are left out of a list without secrets, and that
@@ -115,6 +118,7 @@ func (e Entry) row() (r [columns]string) {
 	r[colCLIUser], r[colCLIPassword], r[colVersion] = e.CLIUser, e.CLIPassword, e.Version
 	r[colV3User], r[colV3AuthProtocol], r[colV3AuthPassword] = e.V3User, e.V3AuthProtocol, e.V3AuthPassword
 	r[colV3PrivProtocol], r[colV3PrivPassword], r[colCLITransport] = e.V3PrivProtocol, e.V3PrivPassword, e.CLITransport
+	r[colV3Context], r[colV3BridgeContext], r[colAnswersFrom] = e.V3Context, e.V3BridgeContext, e.AnswersFrom
 	if e.CLIPort != 0 {
 		r[colCLIPort] = strconv.Itoa(int(e.CLIPort))
 	}

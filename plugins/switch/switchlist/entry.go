@@ -29,6 +29,10 @@ type Entry struct {
 	V3PrivProtocol string `json:"priv,omitempty"` // "", or one of privProtocols
 	V3PrivPassword string `json:"-"`
 
+	V3Context       string `json:"context,omitempty"`
+	V3BridgeContext string `json:"bridge-context,omitempty"` // of BRIDGE-MIB and Q-BRIDGE-MIB; empty: V3Context
+	AnswersFrom     string `json:"answers-from,omitempty"`   // "any", or an IP address; empty: as the settings say
+
 	CLIUser      string `json:"cli-user,omitempty"`
 	CLIPassword  string `json:"-"`
 	CLITransport string `json:"cli-transport,omitempty"` // "telnet", "ssh"; empty: as the driver's settings say
@@ -84,7 +88,8 @@ func (e Entry) Switch() *switchdriver.Switch {
 		sw.Snmp = &pluginv1.SnmpAccess{Port: uint32(e.Port), Version: e.Version,
 			ReadCommunity: e.ReadCommunity, WriteCommunity: e.WriteCommunity, User: e.V3User,
 			AuthProtocol: e.V3AuthProtocol, AuthPassword: e.V3AuthPassword,
-			PrivProtocol: e.V3PrivProtocol, PrivPassword: e.V3PrivPassword}
+			PrivProtocol: e.V3PrivProtocol, PrivPassword: e.V3PrivPassword,
+			Context: e.V3Context, BridgeContext: e.V3BridgeContext, AnswersFrom: e.AnswersFrom}
 	}
 	if e.CLIUser != "" || e.CLIPassword != "" {
 		sw.Cli = &pluginv1.CliAccess{User: e.CLIUser, Password: e.CLIPassword, Transport: e.CLITransport, Port: uint32(e.CLIPort)}

@@ -88,6 +88,14 @@ func TestParse(t *testing.T) {
 			[]string{"90:94:e4:23:13:e0 10.0.0.1", "90:94:e4:23:13:e1 10.0.0.1"},
 			[]string{"f:4: SNMP_Community: the community is missing", "f:5: Driver: the driver standard-mib needs SNMP",
 				`f:6: CLI_Port: "0" is not a TCP port, 1 to 65535; CLI_Transport: "rsh" is not a transport; write telnet or ssh`}},
+		{"contexts, and other addresses of a switch",
+			"MAC,IP,SNMP_Community,V3_User,V3_Context,V3_Bridge_Context,Answers_From\n" +
+				"90:94:e4:23:13:e0,10.0.0.1,,ops,all,bridge-0,10.0.0.7\n" +
+				"90:94:e4:23:13:e1,10.0.0.1,c,,,,ANY\n" +
+				"90:94:e4:23:13:e2,10.0.0.1,c,,,,same\n" +
+				"90:94:e4:23:13:e3,10.0.0.1,,ops," + strings.Repeat("x", 256) + ",,\n",
+			[]string{"90:94:e4:23:13:e0 10.0.0.1", "90:94:e4:23:13:e1 10.0.0.1"},
+			[]string{`f:4: Answers_From: "same" is not an IP address; write the address from which the switch answers, or any`, "f:5: V3_Context: the context has more than 255 octets"}},
 		{"empty file", "", nil, nil},
 		{"a NUL in a cell", title + "90:94:e4:23:13:e0,10.0.0.1,pri\x00vate\n", nil, []string{"f:2: SNMP_Community: octet 4"}},
 	} {
@@ -236,5 +244,24 @@ func TestTwice(t *testing.T) {
 		if want == "" && text != "" || !strings.HasPrefix(text, want) || strings.Count(text, "\n") > 1 || len(entries) == 0 {
 			t.Errorf("%s: %q, want %q", line, text, want)
 		}
+	}
+}
+
+// What a row says of contexts and of the address of answers is what drivers get, and is written again.
+func TestRowsReachDrivers(t *testing.T) {
+	got, problems := Parse("f", []byte("MAC,IP,SNMP_Community,V3_User,V3_Context,V3_Bridge_Context,Answers_From\n90:94:e4:23:13:e0,10.0.0.1,,ops,all,bridge-0,10.0.0.7\n"))
+	if len(got) != 1 || len(problems) > 0 {
+		t.Fatal(got, problems)
+	}
+	var b strings.Builder
+	if err := Write(&b, got, true); err != nil {
+		t.Fatal(err)
+	}
+	again, problems := Parse("f", []byte(b.String()))
+	if len(again) != 1 || len(problems) > 0 {
+		t.Fatal(again, problems)
+	}
+	if a := again[0].Switch().Snmp; a.Context != "all" || a.BridgeContext != "bridge-0" || a.AnswersFrom != "10.0.0.7" {
+		t.Errorf("a driver gets %v", a)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/gosnmp/gosnmp"
@@ -60,19 +60,14 @@ type Decoder struct {
 	engine  Engine
 	senders map[netip.Addr][]*switchlist.Entry
 	clocks  map[netip.Addr][]clock
+	proved  *Clocks // nil: nothing is
 	reports map[int]uint32
 }
 
-// clock is the local notion of another engine's time (RFC 3414 section 2.3).
-type clock struct {
-	engine      string
-	boots, time uint32
-	at          time.Time // when time was reported
-}
-
-// NewDecoder makes a Decoder; engine is who we are to senders of version 3 informs.
-func NewDecoder(engine Engine) *Decoder {
-	return &Decoder{engine: engine, clocks: map[netip.Addr][]clock{}, reports: map[int]uint32{}}
+// NewDecoder makes a Decoder; engine is who we are to senders of version 3 informs, proved are the times of other
+// engines that are known otherwise, or nil.
+func NewDecoder(engine Engine, proved *Clocks) *Decoder {
+	return &Decoder{engine: engine, proved: proved, clocks: map[netip.Addr][]clock{}, reports: map[int]uint32{}}
 }
 
 // SetSenders replaces the switches that are believed, and forgets what was kept of others.
@@ -82,6 +77,7 @@ func (d *Decoder) SetSenders(list []switchlist.Entry) {
 		a := list[i].Address.Unmap()
 		d.senders[a] = append(d.senders[a], &list[i])
 	}
+	d.proved.keep(func(a netip.Addr) bool { return len(d.senders[a]) > 0 })
 	maps.DeleteFunc(d.clocks, func(a netip.Addr, _ []clock) bool { return len(d.senders[a]) == 0 })
 }
 
@@ -108,6 +104,15 @@ func (d *Decoder) Decode(now time.Time, from netip.AddrPort, msg []byte) (t *Tra
 		t.Node = t.Nodes[0]
 	}
 	return t, reply, Accepted
+}
+
+// listedAt are the switches of the list at an address.
+func (d *Decoder) listedAt(from netip.AddrPort) string {
+	var names []string
+	for _, m := range nodes(d.senders[from.Addr().Unmap()], from) {
+		names = append(names, m.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 // community reads messages of versions 1 and 2c.
@@ -205,30 +210,6 @@ func usm(p *gosnmp.SnmpPacket) *gosnmp.UsmSecurityParameters {
 func (d *Decoder) inTime(now time.Time, sp *gosnmp.UsmSecurityParameters) bool {
 	off := time.Duration(sp.AuthoritativeEngineTime)*time.Second - now.Sub(d.engine.Started)
 	return int(sp.AuthoritativeEngineBoots) == d.engine.Boots && off.Abs() <= timeWindow
-}
-
-// fresh checks a message against what its engine reported before, and remembers what
-// it reports now (RFC 3414 section 3.2, 7b).
-func (d *Decoder) fresh(now time.Time, from netip.Addr, sp *gosnmp.UsmSecurityParameters) bool {
-	said := clock{sp.AuthoritativeEngineID, sp.AuthoritativeEngineBoots, sp.AuthoritativeEngineTime, now}
-	known := d.clocks[from]
-	i := slices.IndexFunc(known, func(c clock) bool { return c.engine == said.engine })
-	if i < 0 {
-		if len(known) == maxEngines {
-			known = known[1:]
-		}
-		d.clocks[from] = append(slices.Clip(known), said)
-		return true
-	}
-	c := &known[i]
-	estimate := time.Duration(c.time)*time.Second + now.Sub(c.at)
-	if said.boots < c.boots || said.boots == c.boots && time.Duration(said.time)*time.Second < estimate-timeWindow {
-		return false
-	}
-	if said.boots > c.boots || said.time > c.time {
-		*c = said
-	}
-	return true
 }
 
 // report gives a sender what it needs to be understood: our engine id, or, with the user's keys, our time.

@@ -29,7 +29,7 @@ func v3Entry(mac mib.MAC, address string) switchlist.Entry {
 }
 
 func newDecoder(list ...switchlist.Entry) *Decoder {
-	d := NewDecoder(engine)
+	d := NewDecoder(engine, nil)
 	d.SetSenders(list)
 	return d
 }
@@ -302,4 +302,52 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("an unknown sender gets %x", reply)
 		}
 	})
+}
+
+// A switch that restarts without counting it is believed again as soon as an answer to our own request proves its new
+// clock; what was recorded before stays refused.
+func TestClockThatIsProved(t *testing.T) {
+	theirs := []byte{0x80, 0, 0x1f, 0x88, 4, 'a', 'b'}
+	trap := pduOf(snmpwire.TrapV2, linkDown, linkVars...)
+	proved := NewClocks()
+	d := NewDecoder(engine, proved)
+	d.SetSenders([]switchlist.Entry{v3Entry(2, "192.0.2.1")})
+	send := func(what string, after time.Duration, boots, seconds int, want Verdict) {
+		t.Helper()
+		got, _, v := d.Decode(start.Add(after), from, secure{ops(t), theirs, boots, seconds, gosnmp.AuthPriv}.message(t, trap))
+		if v != want || (v == Accepted && got.Node != 2) {
+			t.Errorf("%s: verdict %d, want %d", what, v, want)
+		}
+	}
+	prove := func(after time.Duration, boots, seconds uint32) {
+		proved.Prove(start.Add(after), from.Addr(), string(theirs), boots, seconds)
+	}
+	send("at first", 0, 3, 50000, Accepted)
+	send("after a restart that is not counted", time.Minute, 3, 20, Replayed)
+	proved.Prove(start.Add(time.Minute), from.Addr(), "another engine", 3, 30)
+	send("another engine is no proof", time.Minute, 3, 20, Replayed)
+	prove(time.Minute, 3, 30)
+	send("once an answer proves the clock", time.Minute, 3, 31, Accepted)
+	send("recorded before the restart", time.Minute, 3, 50000, Replayed)
+	send("recorded before the restart, and late", time.Minute, 3, 40000, Replayed)
+	send("later", time.Hour, 3, 3600, Accepted)
+	send("recorded before the restart, later", time.Hour, 3, 50000, Replayed)
+	prove(2*time.Hour, 3, 7200)
+	send("and recorded after an answer", 2*time.Hour, 3, 50000, Replayed)
+	prove(150*time.Minute, 3, 10)
+	send("after a second one", 150*time.Minute, 3, 12, Accepted)
+	send("recorded before the first restart, after the second", 150*time.Minute, 3, 50000, Replayed)
+	send("recorded between the restarts", 150*time.Minute, 3, 7200, Replayed)
+	send("a restart that is counted", 3*time.Hour, 4, 5, Accepted)
+	send("of before it", 3*time.Hour, 3, 7300, Replayed)
+	prove(4*time.Hour, 1, 10) // it has lost the count
+	send("with fewer boots", 4*time.Hour, 1, 15, Accepted)
+	send("with the boots of before", 4*time.Hour, 4, 3600, Replayed)
+	send("with more than ever", 4*time.Hour, 5, 1, Accepted)
+	prove(0, 1, 20) // an answer that was slow
+	send("an old proof", 4*time.Hour, 5, 2, Accepted)
+	d.SetSenders(nil)
+	if len(d.clocks) != 0 || len(proved.proofs) != 0 {
+		t.Errorf("kept: %v, %v", d.clocks, proved.proofs)
+	}
 }

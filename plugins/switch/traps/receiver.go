@@ -22,6 +22,7 @@ type Options struct {
 	Listen    string // address:port; the address may be left out
 	Inventory *switchlist.Inventory
 	Engine    Engine
+	Clocks    *Clocks // what answers to requests have proved
 	Log       *slog.Logger
 	// Handle gets each trap, one at a time, and must not wait.
 	Handle func(Trap)
@@ -45,6 +46,12 @@ type Receiver struct {
 const (
 	socketBuffer = 4 << 20
 	largest      = 65535
+)
+
+// How often a switch whose notifications are refused is named in the log, and of how many.
+const (
+	tellEvery = 10 * time.Minute
+	maxTold   = 10000
 )
 
 // New makes a Receiver; Run runs it.
@@ -140,9 +147,10 @@ func (r *Receiver) serve(ctx context.Context, conn *net.UDPConn) {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
-	decoder := NewDecoder(r.opt.Engine)
+	decoder := NewDecoder(r.opt.Engine, r.opt.Clocks)
 	changed := r.opt.Inventory.Changed()
 	decoder.SetSenders(r.opt.Inventory.Entries())
+	told := map[netip.Addr]time.Time{}
 	buf, control := make([]byte, largest), make([]byte, controlSize)
 	for ctx.Err() == nil {
 		n, c, _, from, err := conn.ReadMsgUDPAddrPort(buf, control)
@@ -167,6 +175,11 @@ func (r *Receiver) serve(ctx context.Context, conn *net.UDPConn) {
 		now := time.Now()
 		t, reply, v := decoder.Decode(now, from, buf[:n])
 		r.history.Record(now, from, v, t)
+		if v == Replayed && now.Sub(told[from.Addr()]) > tellEvery && len(told) < maxTold {
+			told[from.Addr()] = now
+			r.opt.Log.Warn("a version 3 notification is not taken, because its time is past: either somebody replays it, or the switch has restarted without counting that; "+
+				"it is taken once the switch has answered a request", "address", from.Addr(), "switch", decoder.listedAt(from))
+		}
 		if t != nil {
 			r.opt.Handle(*t)
 		}

@@ -186,8 +186,12 @@ type SnmpAccess struct {
 	PrivProtocol   string `protobuf:"bytes,8,opt,name=priv_protocol,json=privProtocol,proto3" json:"priv_protocol,omitempty"`
 	PrivPassword   string `protobuf:"bytes,9,opt,name=priv_password,json=privPassword,proto3" json:"priv_password,omitempty"`
 	Context        string `protobuf:"bytes,10,opt,name=context,proto3" json:"context,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// SNMPv3 context of BRIDGE-MIB and Q-BRIDGE-MIB. Empty: that of everything else.
+	BridgeContext string `protobuf:"bytes,11,opt,name=bridge_context,json=bridgeContext,proto3" json:"bridge_context,omitempty"`
+	// Where answers come from. Empty: the address that is asked. "any": any address. Else an IP address.
+	AnswersFrom   string `protobuf:"bytes,12,opt,name=answers_from,json=answersFrom,proto3" json:"answers_from,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SnmpAccess) Reset() {
@@ -286,6 +290,20 @@ func (x *SnmpAccess) GetPrivPassword() string {
 func (x *SnmpAccess) GetContext() string {
 	if x != nil {
 		return x.Context
+	}
+	return ""
+}
+
+func (x *SnmpAccess) GetBridgeContext() string {
+	if x != nil {
+		return x.BridgeContext
+	}
+	return ""
+}
+
+func (x *SnmpAccess) GetAnswersFrom() string {
+	if x != nil {
+		return x.AnswersFrom
 	}
 	return ""
 }
@@ -2792,7 +2810,7 @@ const file_ctl_plugin_v1_switchdriver_proto_rawDesc = "" +
 	"\rsys_object_id\x18\x04 \x01(\tR\vsysObjectId\x12\x1b\n" +
 	"\tsys_descr\x18\x05 \x01(\tR\bsysDescr\x12-\n" +
 	"\x04snmp\x18\x06 \x01(\v2\x19.ctl.plugin.v1.SnmpAccessR\x04snmp\x12*\n" +
-	"\x03cli\x18\a \x01(\v2\x18.ctl.plugin.v1.CliAccessR\x03cli\"\xcc\x02\n" +
+	"\x03cli\x18\a \x01(\v2\x18.ctl.plugin.v1.CliAccessR\x03cli\"\x96\x03\n" +
 	"\n" +
 	"SnmpAccess\x12\x12\n" +
 	"\x04port\x18\x01 \x01(\rR\x04port\x12\x18\n" +
@@ -2805,7 +2823,9 @@ const file_ctl_plugin_v1_switchdriver_proto_rawDesc = "" +
 	"\rpriv_protocol\x18\b \x01(\tR\fprivProtocol\x12#\n" +
 	"\rpriv_password\x18\t \x01(\tR\fprivPassword\x12\x18\n" +
 	"\acontext\x18\n" +
-	" \x01(\tR\acontext\"m\n" +
+	" \x01(\tR\acontext\x12%\n" +
+	"\x0ebridge_context\x18\v \x01(\tR\rbridgeContext\x12!\n" +
+	"\fanswers_from\x18\f \x01(\tR\vanswersFrom\"m\n" +
 	"\tCliAccess\x12\x1c\n" +
 	"\ttransport\x18\x01 \x01(\tR\ttransport\x12\x12\n" +
 	"\x04port\x18\x02 \x01(\rR\x04port\x12\x12\n" +
