@@ -87,18 +87,23 @@ func TestSightings(t *testing.T) {
 	at := func(m, sw mib.MAC, port, vlan uint32, since time.Time) sighting {
 		return sighting{m, sw, port, vlan, since}
 	}
+	nobody := func(learnedAt) bool { return false }
 	old := []sighting{at(1, 10, 1, 1, early), at(2, 10, 2, 1, early), at(3, 10, 3, 1, early), at(4, 10, 4, 1, early)}
-	next, moves, differs := merge(old, []sighting{at(1, 10, 1, 1, late), at(2, 20, 5, 1, late), at(3, 10, 3, 9, late)}, 4)
+	next, moves, differs := merge(old, []sighting{at(1, 10, 1, 1, late), at(2, 20, 5, 1, late), at(3, 10, 3, 9, late)}, 4, nobody)
 	if d := cmp.Diff([]sighting{at(1, 10, 1, 1, early), at(2, 20, 5, 1, late), at(3, 10, 3, 9, early), at(4, 10, 4, 1, early)}, next); d != "" || !differs {
 		t.Error("(-want +got):\n" + d)
 	}
 	if len(moves) != 1 || moves[0].MAC != 2 || moves[0].Node != "20" || moves[0].PeerPort != "2" {
 		t.Errorf("moves %+v", moves)
 	}
-	if next, _, differs = merge(old, []sighting{at(1, 10, 1, 1, late)}, 2); len(next) != 2 || !differs {
+	if next, _, differs = merge(old, []sighting{at(1, 10, 1, 1, late)}, 2, nobody); len(next) != 2 || !differs {
 		t.Errorf("with room for two: %+v", next)
 	}
-	if _, moves, differs = merge(old, old, 4); differs || len(moves) != 0 {
+	trunk := func(l learnedAt) bool { return l == learnedAt{10, 1} }
+	if _, moves, _ = merge(old, []sighting{at(1, 30, 7, 1, late)}, 4, trunk); len(moves) != 0 {
+		t.Errorf("an address at a port that leads on has moved: %+v", moves)
+	}
+	if _, moves, differs = merge(old, old, 4, nobody); differs || len(moves) != 0 {
 		t.Error("nothing changed, but it is written")
 	}
 }

@@ -1,7 +1,7 @@
-// Package switchsite makes sites of switches whose cables are known, and what their switches would report of them: with
+// Package sitetest makes sites of switches whose cables are known, and what their switches would report of them: with
 // aggregates, daisy chains, hubs, switches without LLDP, some that are only heard, rows that are old, and names that
 // several switches have. Tests compare with it what is discovered.
-package switchsite
+package sitetest
 
 import (
 	"fmt"

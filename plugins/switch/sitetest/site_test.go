@@ -1,4 +1,4 @@
-package switchsite
+package sitetest
 
 import (
 	"fmt"
