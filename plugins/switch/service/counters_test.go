@@ -24,6 +24,8 @@ func TestRates(t *testing.T) {
 	o := &discovery.Observation{Ports: []discovery.Port{{ID: "1", Number: 1, IfIndex: 7, Name: "p1"}}}
 	restarted := read(10*time.Second, 5, 64)
 	restarted.UpTime = 3
+	busy := read(10*time.Second, 11000, 64)
+	busy.UpTime = 3
 	inSeconds := read(100*time.Second, 101000, 64)
 	inSeconds.UpTime = 1100
 	for name, k := range map[string]struct {
@@ -40,6 +42,7 @@ func TestRates(t *testing.T) {
 		"above the speed":                   {read(0, 1000, 64), read(time.Second, 500_000_000, 64), -1},
 		"as much as the speed and a little": {read(0, 0, 64), read(time.Second, 126_000_000, 64), 1_000_000_000},
 		"restarted between":                 {read(0, 1000, 64), restarted, -1},
+		"restarted, and more was counted":   {read(0, 1000, 64), busy, -1},
 		"sysUpTime in seconds":              {read(0, 1000, 64), inSeconds, 8000},
 		"long ago":                          {read(0, 1000, 64), read(time.Hour, 11000, 64), -1},
 		"now of other width":                {read(0, 1000, 32), read(time.Second, 11000, 64), -1},
@@ -59,6 +62,33 @@ func TestRates(t *testing.T) {
 	}
 	if got := rates(o, read(0, 1000, 64), read(time.Second, 6000, 64)); got[0].NewErrors == nil || *got[0].NewErrors != 5 {
 		t.Errorf("new errors of %+v", got[0])
+	}
+}
+
+// Counters that fell are not taken for counters that began again at their end where others show that they were cleared:
+// those of the other direction, the errors of the port, or those of another port.
+func TestClearedCounters(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	o := &discovery.Observation{Ports: []discovery.Port{{ID: "1", Number: 1, IfIndex: 1}, {ID: "2", Number: 2, IfIndex: 2}}}
+	n := func(n uint64) driver.Count { return driver.Count{N: n, Bits: 32} }
+	const end = 1<<32 - 500 // from here to 500 may be 8 kbit/s
+	read := func(after time.Duration, one, two driver.Interface) driver.Counters {
+		one.Speed, two.Speed, one.Oper, two.Oper = 100_000_000, 100_000_000, 1, 1
+		return driver.Counters{At: at.Add(after), UpTime: uint32(after / (10 * time.Millisecond)), Interfaces: map[uint32]driver.Interface{1: one, 2: two}}
+	}
+	for name, k := range map[string]struct {
+		was, now [2]driver.Interface
+		known    bool
+	}{
+		"at its end":           {[2]driver.Interface{{In: n(end), Out: n(7)}}, [2]driver.Interface{{In: n(500), Out: n(8)}}, true},
+		"both directions":      {[2]driver.Interface{{In: n(end), Out: n(end)}}, [2]driver.Interface{{In: n(500), Out: n(500)}}, false},
+		"the errors, too":      {[2]driver.Interface{{In: n(end), InErrors: n(9)}}, [2]driver.Interface{{In: n(500), InErrors: n(0)}}, false},
+		"those of other ports": {[2]driver.Interface{{In: n(end)}, {In: n(100_000)}}, [2]driver.Interface{{In: n(500)}, {In: n(0)}}, false},
+	} {
+		got := rates(o, read(0, k.was[0], k.was[1]), read(time.Second, k.now[0], k.now[1]))
+		if (got[0].In != nil) != k.known || k.known && !got[0].wrapped {
+			t.Errorf("%s: %+v", name, got[0])
+		}
 	}
 }
 
