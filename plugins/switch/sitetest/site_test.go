@@ -1,11 +1,19 @@
 package sitetest
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ctl.internal/plugins/switch/discovery"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/switchlist"
+	"ctl.internal/sdk/switchdriver"
 )
 
 // Sites of 200 switches: what is found is there, and nearly all that is there is found; no link is wrong that forwarding
@@ -51,5 +59,53 @@ func TestLinksOfSites(t *testing.T) {
 				t.Errorf("%d of %d links of switches without LLDP", muteFound, mute)
 			}
 		})
+	}
+}
+
+// A discovery asks for the evidence by itself, as some switches report nothing, and finds the same links.
+func TestDiscoveryOfSite(t *testing.T) {
+	s := New(1, 200, 400)
+	inventory := switchlist.New(nil)
+	var entries []switchlist.Entry
+	observed := map[mib.MAC]*discovery.Observation{}
+	for _, o := range s.Observations {
+		entries = append(entries, switchlist.Entry{MAC: o.Node, Address: o.Address, Port: 161})
+		observed[o.Node] = o
+	}
+	inventory.Set("site", entries, nil)
+	most := 0
+	v := discovery.New(discovery.Options{Inventory: inventory,
+		Observe: func(_ context.Context, sw *switchdriver.Switch) (*discovery.Observation, error) {
+			o := *observed[mib.MAC(sw.NodeId)]
+			o.Evidence, o.Stale = nil, false
+			if observed[o.Node].Stale {
+				return &o, errors.New("no answer")
+			}
+			return &o, nil
+		},
+		Infer: func(_ context.Context, sw *switchdriver.Switch, _ *discovery.Observation, want map[mib.MAC]bool) (*discovery.Evidence, error) {
+			e := s.Answered[mib.MAC(sw.NodeId)]
+			if len(want) < len(entries)-10 {
+				return nil, fmt.Errorf("%d addresses are wanted", len(want))
+			}
+			e.Seen, e.Others = maps.Clone(e.Seen), maps.Clone(e.Others)
+			return &e, nil
+		}})
+	t.Cleanup(v.Close)
+	sum, err := v.Discover(t.Context(), discovery.All, func(_, total int) { most = max(most, total) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := s.Found(discovery.Build(s.Observations, time.Unix(2000, 0))), s.Found(v.Network())
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error("links (-want +got):\n" + d)
+	}
+	if most <= len(entries) || sum.Links == 0 {
+		t.Errorf("progress up to %d of %d switches, %d links", most, len(entries), sum.Links)
+	}
+	for _, o := range v.Known().Observed {
+		if o.Evidence != nil && (o.Evidence.Others != nil || o.Evidence.ARP != nil) {
+			t.Fatalf("%s keeps all that it answered", o.Node)
+		}
 	}
 }
