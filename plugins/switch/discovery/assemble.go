@@ -59,7 +59,24 @@ func Assemble(o *Observation, t Tables) {
 	}
 	Attach(o, t, func(n uint32) string { return a.ports[a.port(n, local)].ID },
 		func(n uint32) string { return a.ports[a.port(n, a.byIfIndex)].ID })
+	a.nameByDescr()
 	o.Ports = a.ports
+}
+
+// nameByDescr names the ports without ifName by their ifDescr, where that is of one port only.
+func (a *assembler) nameByDescr() {
+	count := map[string]int{}
+	for i := range a.ports {
+		count[a.ports[i].Descr]++
+		if a.ports[i].Name != a.ports[i].Descr {
+			count[a.ports[i].Name]++
+		}
+	}
+	for i := range a.ports {
+		if p := &a.ports[i]; p.Name == "" && p.Descr != "" && count[p.Descr] == 1 {
+			p.Name = p.Descr
+		}
+	}
 }
 
 // Attach gives o the neighbours of the tables. Ports are found by their LLDP number
@@ -107,9 +124,12 @@ func (a *assembler) add(number, ifIndex uint32, bridged bool) int {
 	p := Port{ID: strconv.FormatUint(uint64(number), 10), Number: number, IfIndex: ifIndex, Bridged: bridged}
 	if _, taken := a.byNumber[number]; taken {
 		p.ID = "if" + strconv.FormatUint(uint64(ifIndex), 10)
-	} else {
-		a.byNumber[number] = len(a.ports)
+		for taken {
+			p.Number += clash
+			_, taken = a.byNumber[p.Number]
+		}
 	}
+	a.byNumber[p.Number] = len(a.ports)
 	if f, ok := a.Interfaces[ifIndex]; ok {
 		p.Name, p.Descr, p.MAC, p.Admin, p.Oper, p.Speed = f.Name, f.Descr, f.MAC, f.Admin, f.Oper, f.Speed
 	}

@@ -56,6 +56,25 @@ func TestAssemblePorts(t *testing.T) {
 	}
 }
 
+// Ports without ifName are called by their ifDescr, unless several ports have it; no two ports have one number.
+func TestAssembleNames(t *testing.T) {
+	var o Observation
+	Assemble(&o, Tables{BasePorts: map[uint32]uint32{1: 11, 2: 12, 3: 13, 4: 14}, Interfaces: map[uint32]Interface{
+		11: {Name: "a", Descr: "first"}, 12: {Descr: "second"}, 13: {Descr: "same"}, 14: {Descr: "same"}},
+		LLDPPorts: map[uint32]LLDPPort{11: {}, 12: {}, 13: {}, 2: {}, 3: {}}})
+	var got []string
+	numbers := map[uint32]int{}
+	for _, p := range o.Ports {
+		got = append(got, p.ID+" "+p.Name)
+		if numbers[p.Number]++; numbers[p.Number] > 1 {
+			t.Errorf("two ports have the number %d", p.Number)
+		}
+	}
+	if d := cmp.Diff([]string{"1 a", "2 second", "3 ", "4 ", "if2 ", "if3 "}, got); d != "" {
+		t.Error("(-want +got):\n" + d)
+	}
+}
+
 func TestAssembleNeighbours(t *testing.T) {
 	var o Observation
 	Assemble(&o, Tables{BasePorts: map[uint32]uint32{1: 501}, Remotes: map[mib.RemoteIndex]*Neighbor{

@@ -60,6 +60,27 @@ func short(id string) string {
 	return id
 }
 
+// numbered is port n, a bare number, of switch 2.
+func numbered(n int, description string) Neighbor {
+	return with(sees(1, 2, 0), func(nb *Neighbor) {
+		nb.Port, nb.PortDesc = Identifier{7, fmt.Append(nil, n)}, description
+	})
+}
+
+// ifIndexes gives each port the number of the next one as its ifIndex, and no id of its own.
+func ifIndexes(o *Observation) *Observation {
+	for i := range o.Ports {
+		o.Ports[i].IfIndex, o.Ports[i].LLDP = o.Ports[i].Number+1, Identifier{}
+	}
+	return o
+}
+
+// telephone announces that it has no address.
+func telephone(local, n int) Neighbor {
+	return Neighbor{LocalPort: fmt.Sprint(local), Protocol: LLDP, SysName: "phone", Chassis: Identifier{5, append([]byte{2}, make([]byte, 16)...)},
+		Port: Identifier{3, octets(mac(n))}, Addresses: []netip.Addr{netip.IPv6Unspecified()}}
+}
+
 func TestBuild(t *testing.T) {
 	stale := func(o *Observation) *Observation { o.Stale = true; return o }
 	for _, c := range []struct {
@@ -147,6 +168,30 @@ func TestBuild(t *testing.T) {
 					(*o).Ports[i].MAC = mac(88)
 				}
 			})}, []string{"00:00:02:00:00:00:00:58/2>1/1"}, 0},
+		{"a bare number that is the ifIndex of one port and the number of another", []*Observation{sw(1, numbered(3, "")), ifIndexes(sw(2))}, []string{}, 1},
+		{"the description says which of the two", []*Observation{sw(1, numbered(3, "p2")), ifIndexes(sw(2))}, []string{"1/1>2/2?", "2/2>1/1?"}, 0},
+		{"the description speaks against the only port of that number", []*Observation{sw(1, numbered(1, "p4")), ifIndexes(sw(2))}, []string{}, 1},
+		{"the other end says which of the two", []*Observation{sw(1, numbered(3, "")), with(ifIndexes(sw(2)), func(o **Observation) {
+			(*o).Neighbors = []Neighbor{sees(2, 1, 1)}
+		})}, []string{"1/1>2/2", "2/2>1/1"}, 0},
+		{"short and long name of an interface", []*Observation{
+			sw(1, with(sees(1, 2, 3), func(n *Neighbor) { n.Port = Identifier{5, []byte("GigabitEthernet1/0/3")} })),
+			with(sw(2), func(o **Observation) {
+				for i := range (*o).Ports {
+					(*o).Ports[i].Name, (*o).Ports[i].LLDP = fmt.Sprintf("Gi1/0/%d", i+1), Identifier{}
+				}
+			})}, []string{"1/1>2/3?", "2/3>1/1?"}, 0},
+		{"CDP with the octets of a listed switch", []*Observation{
+			sw(1, with(sees(1, 2, 3), func(n *Neighbor) { n.Protocol, n.SysName, n.Chassis.Subtype = CDP, "", 0 })), sw(2)},
+			[]string{"1/1>2/3?", "2/3>1/1?"}, 0},
+		{"binary chassis ids are not what their blanks make of them", []*Observation{
+			sw(1, with(sees(1, 9, 3), func(n *Neighbor) { n.Chassis, n.SysName = Identifier{7, []byte("\x01\x02AB")}, "" })),
+			with(sw(2), func(o **Observation) { (*o).Chassis = Identifier{7, []byte("\x03\x04AB")} })},
+			[]string{"00:00:00:00:01:02:41:42/p3>1/1"}, 0},
+		{"telephones without an address are several", []*Observation{sw(1, telephone(1, 50), telephone(2, 51)), sw(2, telephone(1, 52))},
+			[]string{"00:00:02:00:00:00:00:32/02:00:00:00:00:32>1/1", "00:00:02:00:00:00:00:33/02:00:00:00:00:33>1/2", "00:00:02:00:00:00:00:34/02:00:00:00:00:34>2/1"}, 0},
+		{"one end reports a link whose port is down", []*Observation{
+			with(sw(1, sees(1, 2, 3)), func(o **Observation) { (*o).Ports[0].Oper = 2 }), sw(2)}, []string{}, 1},
 		{"a neighbour without chassis id", []*Observation{sw(1, Neighbor{LocalPort: "1", Port: Identifier{7, []byte("x")}})}, []string{}, 1},
 		{"a neighbour on a port that is not there", []*Observation{sw(1, sees(9, 2, 1)), sw(2)}, []string{}, 1},
 		{"nothing", nil, []string{}, 0},

@@ -24,7 +24,7 @@ const (
 
 // infer has the switches read again for what else reports links, when some of them
 // report no neighbours, or one end only reports a link. Switches that fail keep their former data.
-func (s *Surveyor) infer() {
+func (s *Surveyor) infer(progress func(done, total int)) {
 	if s.opt.Infer == nil {
 		return
 	}
@@ -60,10 +60,11 @@ func (s *Surveyor) infer() {
 		return &with, err
 	})
 	var read []*Observation
-	for range switches {
+	for n := range switches {
 		if a := <-answers; a.err == nil {
 			read = append(read, a.obs)
 		}
+		progress(n+1, len(switches))
 	}
 	Settle(read)
 	s.mu.Lock()

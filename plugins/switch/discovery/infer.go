@@ -97,8 +97,12 @@ func (b *builder) infer() {
 		in.use(e.Head, nil)
 	}
 	in.tree()
-	for _, up := range in.seen.rooted {
-		in.below(up)
+	done := map[int]bool{}
+	for _, r := range in.seen.rooted {
+		in.below(r, done)
+		for i := range r.up {
+			done[i] = true
+		}
 	}
 }
 
@@ -213,12 +217,15 @@ type root struct {
 	name string
 	self int // nowhere: it is no switch of the list
 	up   map[int]int
+	// passed is how many addresses of switches were seen on the way to it.
+	passed int
 }
 
-// root finds those that most switches see, the first ones first.
+// root finds those to which most of what the switches send goes, the first ones first: only there does a switch see all
+// that is behind it.
 func (s *sightings) root(obs []*Observation) {
 	for m, up := range s.stations {
-		s.rooted = append(s.rooted, root{m.String(), nowhere, up})
+		s.rooted = append(s.rooted, root{m.String(), nowhere, up, 0})
 	}
 	sees := map[int]map[int]int{}
 	for i, at := range s.at {
@@ -230,24 +237,46 @@ func (s *sightings) root(obs []*Observation) {
 		}
 	}
 	for j, up := range sees {
-		s.rooted = append(s.rooted, root{obs[j].Node.String(), j, up})
+		s.rooted = append(s.rooted, root{obs[j].Node.String(), j, up, 0})
 	}
-	slices.SortFunc(s.rooted, func(x, y root) int { return cmp.Or(-cmp.Compare(len(x.up), len(y.up)), cmp.Compare(x.name, y.name)) })
+	order := func(x, y root) int {
+		return cmp.Or(-cmp.Compare(x.passed, y.passed), -cmp.Compare(len(x.up), len(y.up)), cmp.Compare(x.name, y.name))
+	}
+	for i := range s.rooted {
+		s.rooted[i].passed = s.passed(s.rooted[i])
+	}
+	slices.SortFunc(s.rooted, order)
 	s.rooted = s.rooted[:min(len(s.rooted), maxRoots)]
 }
 
+// passed counts how many addresses of switches were learned elsewhere than where the root is: on their way to it.
+func (s *sightings) passed(r root) (n int) {
+	for i, at := range s.at {
+		up, sees := r.up[i]
+		if !sees && i != r.self {
+			continue
+		}
+		for _, port := range at {
+			if port != nowhere && (i == r.self || port != up) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // below joins each switch, at the port that leads to the root, with the switch that sees it at a port behind which
-// there is no other one.
-func (in *inference) below(r root) {
+// there is no other one. Switches that see an earlier root are done.
+func (in *inference) below(r root, done map[int]bool) {
 	claims := map[int][]between{} // by the lower switch
 	for j, at := range in.seen.at {
 		upJ, sees := r.up[j]
-		if j != r.self && (!sees || upJ == nowhere) {
+		if done[j] || j != r.self && (!sees || upJ == nowhere) {
 			continue
 		}
 		for i, p := range at {
 			a, seesRoot := r.up[i]
-			if i == r.self || p == nowhere || !seesRoot || a == nowhere || j != r.self && p == upJ {
+			if done[i] || i == r.self || p == nowhere || !seesRoot || a == nowhere || j != r.self && p == upJ {
 				continue
 			}
 			if in.alone(between{i, a, j, p}) {

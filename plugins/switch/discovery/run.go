@@ -54,7 +54,7 @@ const (
 
 // Discover asks the switches and returns a summary. It fails with fault.InUse
 // while another run is active. When ctx ends first the run goes on without the
-// caller. progress may be nil; it is called from one goroutine.
+// caller. progress may be nil; it is called from one goroutine. total grows when switches are asked for more.
 func (s *Surveyor) Discover(ctx context.Context, scope Scope, progress func(done, total int)) (Summary, error) {
 	return s.start(ctx, &run{scope: scope, cause: Command}, progress)
 }
@@ -165,7 +165,7 @@ func (s *Surveyor) discover(r *run, progress func(done, total int)) {
 		return
 	}
 	s.forget()
-	s.infer()
+	s.infer(func(done, total int) { progress(len(switches)+done, len(switches)+total) })
 	s.publish(r)
 	s.summarise(r, len(switches))
 }

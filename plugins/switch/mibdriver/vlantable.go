@@ -194,6 +194,10 @@ func (d *Driver) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*swi
 			}
 			return out, pvid, deviceFault(sw, failed)
 		}
+		pvid := map[uint32]uint32{} // of a switch without tables of VLANs
+		if failed := d.walk(ctx, t, 0, unsigned(mib.QPvid, pvid)); failed != nil || len(pvid) > 0 {
+			return nil, pvid, deviceFault(sw, failed)
+		}
 	}
 	if err != nil {
 		return nil, nil, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ctl.internal/plugins/switch/driver"
+	"ctl.internal/plugins/switch/models"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/operations"
 	"ctl.internal/sdk/switchdriver"
@@ -49,6 +50,40 @@ func (s *Service) cmdVendors() commands.Command {
 			return in.Emit(r, r.text)
 		},
 	}
+}
+
+// cmdModels shows the results of the tests with recordings of real switches.
+func (s *Service) cmdModels() commands.Command {
+	return commands.Command{
+		Name: "switch:models", Summary: "Show which models are known to work", Safe: true,
+		Help: "What the tests read of recordings of real switches: a number is how many there were, a blank is a table that the\n" +
+			"device does not offer, or its recording does not have. Other models with the standard MIBs work alike.",
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			r, err := s.modelLines(ctx, operations.None{})
+			if err != nil {
+				return err
+			}
+			return in.Emit(r.Entries, nil)
+		},
+	}
+}
+
+// modelLines is RPC models of module switch.
+func (s *Service) modelLines(context.Context, operations.None) (*rows, error) {
+	all, err := models.All()
+	if err != nil {
+		return nil, err
+	}
+	t := commands.Table{Empty: "No results", Columns: []commands.Column{{Title: "Vendor", Key: "vendor"}, {Title: "Model", Key: "model"}}}
+	for _, c := range [][2]string{{"Ports", "ports"}, {"Neighbours", "neighbors"}, {"Links", "links"}, {"VLANs", "vlans"}, {"Addresses", "addresses"},
+		{"ARP", "arp"}, {"STP", "stp"}, {"Counters", "counters"}} {
+		t.Columns = append(t.Columns, commands.Column{Title: c[0], Key: c[1], Right: true})
+	}
+	t.Columns = append(t.Columns, commands.Column{Title: "Wrong", Key: "wrong", Max: 60})
+	for _, r := range all {
+		t.Add(r.Vendor, r.Model, r.Ports, r.Neighbors, r.Links, r.VLANs, r.Addresses, r.ARP, r.STP, r.Counters, strings.Join(r.Wrong, "; "))
+	}
+	return &rows{t}, nil
 }
 
 type vendorModel struct {

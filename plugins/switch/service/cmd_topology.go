@@ -28,12 +28,18 @@ func (s *Service) runDiscover(ctx context.Context, in *commands.Invocation, scop
 		}
 	}
 	defer progress(commands.Progress{})
+	began := time.Now()
+	if !s.writer.Holds() {
+		progress(commands.Progress{Text: "asking switches by the node that holds them"})
+	}
 	for {
 		sum, err := s.discover(ctx, scope, func(done, total int) {
 			progress(commands.Progress{Text: "asking switches", Done: int64(done), Total: int64(total)})
 		})
 		switch {
 		case err == nil:
+			sum.Took = time.Since(began) // with what it waited for, and until all was written
+			sum.Seconds = sum.Took.Seconds()
 			return in.Emit(sum, func() string { return summaryText(sum) })
 		case fault.KindOf(err) != fault.InUse:
 			return err

@@ -24,6 +24,8 @@ func TestRates(t *testing.T) {
 	o := &discovery.Observation{Ports: []discovery.Port{{ID: "1", Number: 1, IfIndex: 7, Name: "p1"}}}
 	restarted := read(10*time.Second, 5, 64)
 	restarted.UpTime = 3
+	busy := read(10*time.Second, 11000, 64)
+	busy.UpTime = 3
 	inSeconds := read(100*time.Second, 101000, 64)
 	inSeconds.UpTime = 1100
 	for name, k := range map[string]struct {
@@ -40,6 +42,7 @@ func TestRates(t *testing.T) {
 		"above the speed":                   {read(0, 1000, 64), read(time.Second, 500_000_000, 64), -1},
 		"as much as the speed and a little": {read(0, 0, 64), read(time.Second, 126_000_000, 64), 1_000_000_000},
 		"restarted between":                 {read(0, 1000, 64), restarted, -1},
+		"restarted, and more was counted":   {read(0, 1000, 64), busy, -1},
 		"sysUpTime in seconds":              {read(0, 1000, 64), inSeconds, 8000},
 		"long ago":                          {read(0, 1000, 64), read(time.Hour, 11000, 64), -1},
 		"now of other width":                {read(0, 1000, 32), read(time.Second, 11000, 64), -1},
@@ -59,6 +62,33 @@ func TestRates(t *testing.T) {
 	}
 	if got := rates(o, read(0, 1000, 64), read(time.Second, 6000, 64)); got[0].NewErrors == nil || *got[0].NewErrors != 5 {
 		t.Errorf("new errors of %+v", got[0])
+	}
+}
+
+// Counters that fell are not taken for counters that began again at their end where others show that they were cleared:
+// those of the other direction, the errors of the port, or those of another port.
+func TestClearedCounters(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	o := &discovery.Observation{Ports: []discovery.Port{{ID: "1", Number: 1, IfIndex: 1}, {ID: "2", Number: 2, IfIndex: 2}}}
+	n := func(n uint64) driver.Count { return driver.Count{N: n, Bits: 32} }
+	const end = 1<<32 - 500 // from here to 500 may be 8 kbit/s
+	read := func(after time.Duration, one, two driver.Interface) driver.Counters {
+		one.Speed, two.Speed, one.Oper, two.Oper = 100_000_000, 100_000_000, 1, 1
+		return driver.Counters{At: at.Add(after), UpTime: uint32(after / (10 * time.Millisecond)), Interfaces: map[uint32]driver.Interface{1: one, 2: two}}
+	}
+	for name, k := range map[string]struct {
+		was, now [2]driver.Interface
+		known    bool
+	}{
+		"at its end":           {[2]driver.Interface{{In: n(end), Out: n(7)}}, [2]driver.Interface{{In: n(500), Out: n(8)}}, true},
+		"both directions":      {[2]driver.Interface{{In: n(end), Out: n(end)}}, [2]driver.Interface{{In: n(500), Out: n(500)}}, false},
+		"the errors, too":      {[2]driver.Interface{{In: n(end), InErrors: n(9)}}, [2]driver.Interface{{In: n(500), InErrors: n(0)}}, false},
+		"those of other ports": {[2]driver.Interface{{In: n(end)}, {In: n(100_000)}}, [2]driver.Interface{{In: n(500)}, {In: n(0)}}, false},
+	} {
+		got := rates(o, read(0, k.was[0], k.was[1]), read(time.Second, k.now[0], k.now[1]))
+		if (got[0].In != nil) != k.known || k.known && !got[0].wrapped {
+			t.Errorf("%s: %+v", name, got[0])
+		}
 	}
 }
 
@@ -87,18 +117,23 @@ func TestSightings(t *testing.T) {
 	at := func(m, sw mib.MAC, port, vlan uint32, since time.Time) sighting {
 		return sighting{m, sw, port, vlan, since}
 	}
+	nobody := func(learnedAt) bool { return false }
 	old := []sighting{at(1, 10, 1, 1, early), at(2, 10, 2, 1, early), at(3, 10, 3, 1, early), at(4, 10, 4, 1, early)}
-	next, moves, differs := merge(old, []sighting{at(1, 10, 1, 1, late), at(2, 20, 5, 1, late), at(3, 10, 3, 9, late)}, 4)
+	next, moves, differs := merge(old, []sighting{at(1, 10, 1, 1, late), at(2, 20, 5, 1, late), at(3, 10, 3, 9, late)}, 4, nobody)
 	if d := cmp.Diff([]sighting{at(1, 10, 1, 1, early), at(2, 20, 5, 1, late), at(3, 10, 3, 9, early), at(4, 10, 4, 1, early)}, next); d != "" || !differs {
 		t.Error("(-want +got):\n" + d)
 	}
 	if len(moves) != 1 || moves[0].MAC != 2 || moves[0].Node != "20" || moves[0].PeerPort != "2" {
 		t.Errorf("moves %+v", moves)
 	}
-	if next, _, differs = merge(old, []sighting{at(1, 10, 1, 1, late)}, 2); len(next) != 2 || !differs {
+	if next, _, differs = merge(old, []sighting{at(1, 10, 1, 1, late)}, 2, nobody); len(next) != 2 || !differs {
 		t.Errorf("with room for two: %+v", next)
 	}
-	if _, moves, differs = merge(old, old, 4); differs || len(moves) != 0 {
+	trunk := func(l learnedAt) bool { return l == learnedAt{10, 1} }
+	if _, moves, _ = merge(old, []sighting{at(1, 30, 7, 1, late)}, 4, trunk); len(moves) != 0 {
+		t.Errorf("an address at a port that leads on has moved: %+v", moves)
+	}
+	if _, moves, differs = merge(old, old, 4, nobody); differs || len(moves) != 0 {
 		t.Error("nothing changed, but it is written")
 	}
 }

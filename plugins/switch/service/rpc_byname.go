@@ -26,6 +26,7 @@ func (s *Service) byName(m operations.Mux) {
 	get(m, "switch:changes", tabled(s.changeTable))
 	get(m, "switch:drivers", tabled(s.driverTable))
 	get(m, "switch:vendors", s.vendorModels)
+	get(m, "switch:models", s.modelLines)
 	get(m, "switch:switches", s.switchLines)
 	get(m, "switch:vlan-add", s.changeVLAN(true))
 	get(m, "switch:vlan-set", s.changeVLAN(false))

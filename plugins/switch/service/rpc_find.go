@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -47,11 +48,13 @@ type search struct {
 	ip   netip.Addr // of a question for an IP address
 	macs map[mib.MAC]bool
 	out  []spot
+	// learned is where the addresses are in forwarding tables now, with the VLANs.
+	learned map[mib.MAC]map[learnedAt][]uint32
 }
 
 // findAddress says where a MAC address, an IP address or a name is.
 func (s *Service) findAddress(ctx context.Context, in findIn) (*spots, error) {
-	q := &search{s: s, text: strings.TrimSpace(in.Address), macs: map[mib.MAC]bool{}}
+	q := &search{s: s, text: strings.TrimSpace(in.Address), macs: map[mib.MAC]bool{}, learned: map[mib.MAC]map[learnedAt][]uint32{}}
 	if m, err := mib.ParseMAC(q.text); err == nil {
 		q.macs[m] = true
 	} else if q.ip, err = netip.ParseAddr(q.text); err == nil {
@@ -65,14 +68,14 @@ func (s *Service) findAddress(ctx context.Context, in findIn) (*spots, error) {
 			return nil, err
 		}
 	}
-	if len(q.macs) > 0 {
-		more, err := s.each(ctx, "", q.learned)
+	if len(q.macs) > 0 && !q.confirmed(ctx) {
+		more, err := s.each(ctx, "", q.ask)
 		if err != nil {
 			return nil, err
 		}
 		partial = slices.Compact(slices.Sorted(slices.Values(append(partial, more...))))
 	}
-	q.remembered()
+	q.placed()
 	if len(q.out) == 0 && !q.ip.IsValid() && len(q.macs) == 0 {
 		return nil, fault.At(fault.NotFound, "address", "%.64q is no MAC or IP address, and neither a switch nor a neighbour is called so", q.text)
 	}
@@ -84,9 +87,14 @@ func (s *Service) findAddress(ctx context.Context, in findIn) (*spots, error) {
 	return out, nil
 }
 
+// sorted puts the surest first. The way to an address stays in its order.
 func (q *search) sorted() []spot {
-	slices.SortFunc(q.out, func(a, b spot) int {
-		return cmp.Or(cmp.Compare(slices.Index(hows, a.How), slices.Index(hows, b.How)), strings.Compare(a.Switch, b.Switch), cmp.Compare(a.Number, b.Number), cmp.Compare(a.VLAN, b.VLAN))
+	slices.SortStableFunc(q.out, func(a, b spot) int {
+		order := cmp.Compare(slices.Index(hows, a.How), slices.Index(hows, b.How))
+		if order != 0 || a.How == "link" {
+			return order
+		}
+		return cmp.Or(strings.Compare(a.Switch, b.Switch), cmp.Compare(a.Number, b.Number), cmp.Compare(a.VLAN, b.VLAN))
 	})
 	return append([]spot{}, slices.Compact(q.out)...)
 }
@@ -146,9 +154,6 @@ func (q *search) neighbor(m mib.MAC, o *discovery.Observation, n discovery.Neigh
 
 // byARP looks for the MAC address of an IP address.
 func (q *search) byARP(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {
-	if !q.ip.Is4() {
-		return nil // ipNetToMediaTable has no others
-	}
 	d, known, err := driver.For[switchdriver.ARPReader](ctx, q.s.drivers, sw, "ReadArp")
 	if fault.KindOf(err) == fault.Unsupported {
 		return nil
@@ -168,10 +173,35 @@ func (q *search) byARP(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mu
 	return nil
 }
 
-// learned looks for the MAC addresses in the forwarding table of a switch.
-func (q *search) learned(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {
+// maxAsked is how many switches are asked for the way to an address whose place is known. In larger networks only that
+// place is confirmed.
+const maxAsked = 256
+
+// confirmed asks the switch at which each address was seen last. It reports whether all are there still, and the others
+// need not be asked, as there are very many.
+func (q *search) confirmed(ctx context.Context) bool {
+	if len(q.s.inventory.All()) <= maxAsked {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, askedTime)
+	defer cancel()
+	var mu sync.Mutex
+	for mac := range q.macs {
+		st, ok := q.s.stationOf(mac)
+		if !ok {
+			return false
+		}
+		sw, err := q.s.inventory.Find(st.Switch)
+		if err != nil || q.ask(ctx, sw, &mu) != nil || len(q.learned[mac][learnedAt{st.Switch, st.Port}]) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// ask looks for the MAC addresses in the forwarding table of a switch.
+func (q *search) ask(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {
 	m := mib.MAC(sw.NodeId)
-	names := q.s.ports(m)
 	for mac := range q.macs { // no other goroutine changes them now
 		page, err := q.s.drivers.ReadFDB(ctx, sw, driver.Query{MAC: uint64(mac), Limit: driver.PageSize})
 		if fault.KindOf(err) == fault.Unsupported {
@@ -181,45 +211,61 @@ func (q *search) learned(ctx context.Context, sw *switchdriver.Switch, mu *sync.
 			return err
 		}
 		mu.Lock()
+		if q.learned[mac] == nil {
+			q.learned[mac] = map[learnedAt][]uint32{}
+		}
 		for _, e := range page.Entries {
-			at := spot{ofSwitch: q.s.of(m), portID: portID{names.of(e.Port), e.Port}, VLAN: e.VlanId, MAC: mac.String(), How: "edge"}
-			if q.s.leadsOn(m, e.Port) {
-				at.How = "link"
+			at := learnedAt{m, e.Port}
+			if !slices.Contains(q.learned[mac][at], e.VlanId) {
+				q.learned[mac][at] = append(q.learned[mac][at], e.VlanId)
 			}
-			if q.ip.IsValid() {
-				at.IP = q.ip.String()
-			}
-			if st, ok := q.s.stationOf(mac); ok && st.Switch == m && st.Port == e.Port {
-				at.Since = stamp(st.Since)
-			}
-			q.out = append(q.out, at)
 		}
 		mu.Unlock()
 	}
 	return nil
 }
 
-// remembered adds where an address was seen last, if it is learned nowhere at an edge now.
-func (q *search) remembered() {
-	for mac := range q.macs {
-		st, ok := q.s.stationOf(mac)
-		if !ok || slices.ContainsFunc(q.out, func(p spot) bool { return p.How == "edge" && p.MAC == mac.String() }) {
-			continue
+// placed adds for each address its one place, and the way there. Where it is learned only on the way, its place is where
+// it was seen last.
+func (q *search) placed() {
+	p := q.s.places()
+	for _, mac := range slices.Sorted(maps.Keys(q.macs)) {
+		list := slices.Collect(maps.Keys(q.learned[mac]))
+		own := p.order(list)
+		for i, at := range list {
+			how := "link"
+			if own && i == 0 {
+				how = "edge"
+			}
+			vlans := q.learned[mac][at]
+			slices.Sort(vlans)
+			for _, vlan := range vlans {
+				q.out = append(q.out, q.spot(mac, at, vlan, how))
+			}
 		}
-		q.out = append(q.out, spot{ofSwitch: q.s.of(st.Switch), portID: portID{q.s.ports(st.Switch).of(st.Port), st.Port}, VLAN: st.VLAN, MAC: mac.String(),
-			How: "known", Since: stamp(st.Since)})
+		if st, ok := q.s.stationOf(mac); ok && !own {
+			q.out = append(q.out, q.spot(mac, learnedAt{st.Switch, st.Port}, st.VLAN, "known"))
+		}
 	}
 }
 
-// leadsOn reports whether another switch of the list is attached to a port.
-func (s *Service) leadsOn(m mib.MAC, number uint32) bool {
-	n, o := s.survey.Network(), s.survey.Observation(m)
-	if n == nil || o == nil {
-		return false
+func (q *search) spot(mac mib.MAC, at learnedAt, vlan uint32, how string) spot {
+	out := spot{ofSwitch: q.s.of(at.sw), portID: portID{q.s.ports(at.sw).of(at.port), at.port}, VLAN: vlan, MAC: mac.String(), How: how}
+	if q.ip.IsValid() {
+		out.IP = q.ip.String()
 	}
-	return slices.ContainsFunc(o.Ports, func(p discovery.Port) bool {
-		return p.Number == number && n.Peer(discovery.NodeID(m), p.ID) != 0
-	})
+	if st, ok := q.s.stationOf(mac); ok && st.Switch == at.sw && st.Port == at.port {
+		out.Since = stamp(st.Since)
+	}
+	return out
+}
+
+// places is what is known now of where ports lead.
+func (s *Service) places() *places {
+	s.trunks.mu.Lock()
+	trunks := maps.Clone(s.trunks.of)
+	s.trunks.mu.Unlock()
+	return newPlaces(s.survey.Network(), s.survey.Known().Observed, trunks)
 }
 
 func (o *spots) text() string {

@@ -102,6 +102,7 @@ func (s *Service) getPorts(ctx context.Context, sw *switchdriver.Switch, in whic
 	}
 	out := &portsOut{s.of(mib.MAC(sw.NodeId)), q, []portView{}}
 	neighbors := s.attached(o)
+	bridged := slices.ContainsFunc(o.Ports, func(p discovery.Port) bool { return p.Bridged })
 	for _, p := range o.Ports {
 		if only != 0 && p.Number != only {
 			continue
@@ -111,7 +112,7 @@ func (s *Service) getPorts(ctx context.Context, sw *switchdriver.Switch, in whic
 		if p.MAC != 0 {
 			v.MAC = p.MAC.String()
 		}
-		if p.Bridged {
+		if p.Bridged || !bridged { // a bridge that does not list its ports
 			v.vlans(vlans, pvids)
 			v.tree(stp)
 		}

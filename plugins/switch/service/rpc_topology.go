@@ -2,9 +2,12 @@ package service
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"ctl.internal/plugins/switch/discovery"
+	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/operations"
 	"ctl.internal/sdk/state"
 )
@@ -12,7 +15,7 @@ import (
 func (s *Service) topologyRPCs(m operations.Mux) {
 	get(m, "topology:get-edge-list", ofNetwork(s, "edge-list-entry", edgesOf))
 	get(m, "topology:get-node-list", ofNetwork(s, "node-list-entry", switchesOf))
-	get(m, "topology:get-node-connector-list", ofNetwork(s, "node-connector-list-entry", portsOf))
+	get(m, "topology:get-node-connector-list", s.getPortList)
 	set(m, "topology:rediscover", func(ctx context.Context, _ operations.None) error {
 		_, err := s.discover(ctx, discovery.All, nil)
 		return err
@@ -64,14 +67,48 @@ type portEntry struct {
 	NodeType discovery.Kind `json:"node-type"`
 }
 
-func portsOf(n *discovery.Network) []portEntry {
-	out := []portEntry{}
-	for _, node := range n.Nodes {
-		for _, p := range node.Ports {
-			out = append(out, portEntry{p.ID, node.Kind, node.ID, node.Kind})
+// portList is a page of node-connector-list-entry.
+type portList struct {
+	Entries []portEntry `json:"node-connector-list-entry"`
+	pageOut
+}
+
+// getPortList answers a page of the ports; the host asks for one after the other.
+func (s *Service) getPortList(ctx context.Context, in pageIn) (*portList, error) {
+	n, err := s.survey.Await(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return portsOf(n, in)
+}
+
+// portsOf are the ports after the cursor, which names the last one of the page before: NODE/PORT.
+func portsOf(n *discovery.Network, in pageIn) (*portList, error) {
+	out := &portList{Entries: []portEntry{}}
+	node, port, _ := strings.Cut(in.Cursor, "/")
+	first, skip := 0, 0
+	if in.Cursor != "" {
+		first = slices.IndexFunc(n.Nodes, func(o discovery.Node) bool { return o.ID == node })
+		if first < 0 {
+			return nil, fault.At(fault.Invalid, "cursor", "%.60q is the cursor of a switch that is not known any more: read the list from its beginning", in.Cursor)
+		}
+		skip = 1 + slices.IndexFunc(n.Nodes[first].Ports, func(p discovery.Port) bool { return p.ID == port })
+		if skip == 0 {
+			return nil, fault.At(fault.Invalid, "cursor", "%.60q is the cursor of a port that is not known any more: read the list from its beginning", in.Cursor)
 		}
 	}
-	return out
+	for _, o := range n.Nodes[first:] {
+		for _, p := range o.Ports[skip:] {
+			if len(out.Entries) == in.rows() {
+				last := out.Entries[len(out.Entries)-1]
+				out.Next = last.NodeID + "/" + last.ID
+				return out, nil
+			}
+			out.Entries = append(out.Entries, portEntry{p.ID, o.Kind, o.ID, o.Kind})
+		}
+		skip = 0
+	}
+	return out, nil
 }
 
 type nodeEntry struct {

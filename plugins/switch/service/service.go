@@ -61,6 +61,7 @@ type Service struct {
 	observed  *state.Table[observed]
 	round     *state.Table[round]
 	stations  *state.Table[[]sighting]
+	trunks    trunks
 	history   *ring[discovery.Change]
 	lastTraps *ring[traps.Trap]
 	trapsNow  *state.Table[trapState]

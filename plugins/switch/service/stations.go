@@ -64,60 +64,123 @@ func (s *Service) followStations(ctx context.Context, term *state.Term) {
 	}
 }
 
+// trunks are the ports that lead on by the forwarding tables, as they were read last.
+type trunks struct {
+	mu sync.Mutex
+	of map[mib.MAC][]uint32
+}
+
+func (t *trunks) set(m mib.MAC, ports []uint32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.of == nil {
+		t.of = map[mib.MAC][]uint32{}
+	}
+	t.of[m] = ports
+}
+
+// stations are what a reading of the forwarding tables gave.
+type stations struct {
+	found map[mib.MAC]sighting
+	crowd map[mib.MAC]int // addresses at the port where one is
+	// asked are the switches whose tables could be read.
+	asked map[mib.MAC]bool
+	// also are the places where an address is as well as where it was found.
+	also map[mib.MAC][]learnedAt
+}
+
 // lookForStations reads the forwarding tables of all switches. Of an address that is learned at several ports which
 // lead to no other switch, the port with the fewest addresses counts: what is attached to the others is a switch
 // that is not listed. No more are kept than the settings say, of each switch the same number at most.
-func (s *Service) lookForStations(ctx context.Context) map[mib.MAC]sighting {
+func (s *Service) lookForStations(ctx context.Context) *stations {
 	keep := s.set.Stations.Keep / max(1, len(s.inventory.All())) // of one switch, so that the same ones are kept each time
+	p := s.places()
+	out := &stations{map[mib.MAC]sighting{}, map[mib.MAC]int{}, map[mib.MAC]bool{}, map[mib.MAC][]learnedAt{}}
 	now := time.Now()
-	found := map[mib.MAC]sighting{}
-	crowd := map[mib.MAC]int{} // addresses at the port where one is
 	_, _ = s.each(ctx, "", func(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {
 		m := mib.MAC(sw.NodeId)
 		if o := s.survey.Observation(m); o == nil || o.Stale {
 			return nil
 		}
-		byPort := map[uint32][]sighting{}
-		leads := map[uint32]bool{}
-		count := 0
-		for q := (driver.Query{Limit: driver.PageSize}); count < keep; {
-			p, err := s.drivers.ReadFDB(ctx, sw, q)
+		byPort, counts := map[uint32][]sighting{}, map[uint32]portCount{}
+		for q := (driver.Query{Limit: driver.PageSize}); ; {
+			page, err := s.drivers.ReadFDB(ctx, sw, q)
 			if err != nil {
 				return err
 			}
-			for _, e := range p.Entries {
-				if _, known := leads[e.Port]; !known {
-					leads[e.Port] = s.leadsOn(m, e.Port)
-				}
-				if e.Type == switchdriver.FDBLearned && !leads[e.Port] && count < keep {
+			for _, e := range page.Entries {
+				c := counts[e.Port]
+				c.addresses++
+				c.leads = c.leads || p.other(m, mib.MAC(e.Mac))
+				if counts[e.Port] = c; e.Type == switchdriver.FDBLearned && c.addresses <= crowd {
 					byPort[e.Port] = append(byPort[e.Port], sighting{mib.MAC(e.Mac), m, e.Port, e.VlanId, now})
-					count++
 				}
 			}
-			if q.Cursor = p.Next; q.Cursor == "" {
+			if q.Cursor = page.Next; q.Cursor == "" {
 				break
 			}
 		}
+		s.trunks.set(m, leadingOn(counts))
 		mu.Lock()
 		defer mu.Unlock()
-		for _, list := range byPort {
-			for _, st := range list {
-				if n, ok := crowd[st.MAC]; ok && n <= len(list) {
-					continue
-				}
-				found[st.MAC], crowd[st.MAC] = st, len(list)
-			}
-		}
+		out.add(m, byPort, func(port uint32) bool {
+			return counts[port].leads || counts[port].addresses > crowd || p.leadsOn(m, port)
+		}, keep)
 		return nil
 	})
-	return found
+	return out
+}
+
+// add takes what a switch has learned, at ports that do not lead on.
+func (s *stations) add(m mib.MAC, byPort map[uint32][]sighting, leadsOn func(uint32) bool, keep int) {
+	s.asked[m] = true
+	for _, port := range slices.Sorted(maps.Keys(byPort)) {
+		list := byPort[port]
+		if leadsOn(port) {
+			continue
+		}
+		for _, st := range list {
+			if keep--; keep < 0 {
+				return
+			}
+			if n, ok := s.crowd[st.MAC]; ok && n <= len(list) {
+				s.also[st.MAC] = append(s.also[st.MAC], learnedAt{m, port})
+				continue
+			}
+			if old, ok := s.found[st.MAC]; ok {
+				s.also[st.MAC] = append(s.also[st.MAC], learnedAt{old.Switch, old.Port})
+			}
+			s.found[st.MAC], s.crowd[st.MAC] = st, len(list)
+		}
+	}
+}
+
+// steady keeps an address where it was if it is learned there still, or if that could not be found out.
+func (s *stations) steady(before sighting, leadsOn func(learnedAt) bool) {
+	at := learnedAt{before.Switch, before.Port}
+	now, ok := s.found[before.MAC]
+	if !ok || leadsOn(at) || now.Switch == before.Switch && now.Port == before.Port {
+		return
+	}
+	if slices.Contains(s.also[before.MAC], at) || !s.asked[before.Switch] {
+		s.found[before.MAC] = before
+	}
 }
 
 // keepStations writes the sightings that are new or elsewhere, and notes those that moved in the history. An address
 // that is learned nowhere any more stays where it was, as long as there is room.
-func (s *Service) keepStations(ctx context.Context, term *state.Term, found map[mib.MAC]sighting) {
+func (s *Service) keepStations(ctx context.Context, term *state.Term, seen *stations) {
+	p := s.places()
+	leadsOn := func(at learnedAt) bool { return p.leadsOn(at.sw, at.port) }
+	for _, list := range s.stations.All(s.store.Now(), "") {
+		for _, before := range list {
+			if _, err := s.inventory.Find(before.Switch); err == nil {
+				seen.steady(before, leadsOn)
+			}
+		}
+	}
 	bins := map[string][]sighting{}
-	for m, st := range found {
+	for m, st := range seen.found {
 		bins[binOf(m)] = append(bins[binOf(m)], st)
 	}
 	var moves []discovery.Change
@@ -125,7 +188,7 @@ func (s *Service) keepStations(ctx context.Context, term *state.Term, found map[
 	now := s.store.Now()
 	for bin, list := range bins {
 		old, _ := s.stations.Get(now, bin)
-		next, moved, differs := merge(old, list, max(1, s.set.Stations.Keep/stationBins))
+		next, moved, differs := merge(old, list, max(1, s.set.Stations.Keep/stationBins), leadsOn)
 		if differs {
 			changed[bin] = next
 		}
@@ -151,8 +214,8 @@ func (s *Service) keepStations(ctx context.Context, term *state.Term, found map[
 }
 
 // merge is a bin after a reading: what was found, with the time since when it is there, and what was not found and
-// still has room.
-func merge(old, found []sighting, room int) (next []sighting, moves []discovery.Change, differs bool) {
+// still has room. An address that was taken for being at a port that leads on has not moved.
+func merge(old, found []sighting, room int, leadsOn func(learnedAt) bool) (next []sighting, moves []discovery.Change, differs bool) {
 	was := make(map[mib.MAC]sighting, len(old))
 	for _, st := range old {
 		was[st.MAC] = st
@@ -164,10 +227,10 @@ func merge(old, found []sighting, room int) (next []sighting, moves []discovery.
 		case known && before.Switch == st.Switch && before.Port == st.Port && before.VLAN == st.VLAN:
 			next = append(next, before)
 			continue
-		case known && (before.Switch != st.Switch || before.Port != st.Port):
+		case known && (before.Switch != st.Switch || before.Port != st.Port) && !leadsOn(learnedAt{before.Switch, before.Port}):
 			moves = append(moves, discovery.Change{At: st.Since, Cause: string(discovery.Interval), Kind: discovery.Moved, MAC: st.MAC,
 				Node: discovery.NodeID(st.Switch), Port: fmt.Sprint(st.Port), Peer: discovery.NodeID(before.Switch), PeerPort: fmt.Sprint(before.Port)})
-		case known: // another VLAN of the same port
+		case known && before.Switch == st.Switch && before.Port == st.Port: // another VLAN of the same port
 			st.Since = before.Since
 		}
 		next, differs = append(next, st), true

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"crypto/rand"
+	"net/netip"
 	"strconv"
 	"sync"
 	"time"
@@ -15,11 +16,14 @@ import (
 )
 
 // The event stream of traps, and how many a second go out: in a storm the others
-// are only counted.
+// are only counted. A sender has at most half of them, and its first ones always go out.
 const (
 	trapStream       = "switch-traps"
 	trapNotification = "switch-traps:trap-received"
 	trapsPerSecond   = 100
+	trapsOfSender    = trapsPerSecond / 2
+	trapsFirst       = 5
+	trapsInAll       = 10 * trapsPerSecond
 )
 
 // The keys; and how often traps, and the counters alone, are written at most.
@@ -52,6 +56,7 @@ type trapped struct {
 	wake       chan struct{}
 	second     time.Time
 	sent       int
+	sentOf     map[netip.Addr]int
 	suppressed uint32
 }
 
@@ -65,15 +70,25 @@ func (d *trapped) handle(t traps.Trap) {
 	together.Notify(d.wake)
 }
 
-func (d *trapped) publish(t traps.Trap) {
+// allows reports whether a trap goes out as an event.
+func (d *trapped) allows(t traps.Trap) bool {
 	if t.At.Sub(d.second) >= time.Second {
-		d.second, d.sent = t.At, 0
+		d.second, d.sent, d.sentOf = t.At, 0, map[netip.Addr]int{}
 	}
-	if d.sent >= trapsPerSecond {
+	of := d.sentOf[t.From.Addr()]
+	if (d.sent >= trapsPerSecond || of >= trapsOfSender) && (of >= trapsFirst || d.sent >= trapsInAll) {
+		return false
+	}
+	d.sent++
+	d.sentOf[t.From.Addr()]++
+	return true
+}
+
+func (d *trapped) publish(t traps.Trap) {
+	if !d.allows(t) {
 		d.suppressed++
 		return
 	}
-	d.sent++
 	e := trapEvent{Time: t.At.UTC().Format(time.RFC3339Nano), Address: t.From.Addr().String(), Version: t.Version, Inform: t.Inform,
 		Kind: string(t.Kind), OID: t.OID, IfIndex: t.IfIndex, Suppressed: d.suppressed}
 	if t.Node != 0 {

@@ -26,7 +26,7 @@ type Counts struct {
 	NotAuthentic  uint64 `json:"not-authentic"`
 	Replayed      uint64 `json:"replayed"`
 	Malformed     uint64 `json:"malformed"`
-	Lost          uint64 `json:"lost"` // before they were read: the system's buffer was full
+	Lost          uint64 `json:"lost"` // before they were decoded: the system's buffer, or the queue, was full
 }
 
 // UnknownSender is an address that is not in the switch list but sent something.
@@ -40,13 +40,18 @@ type UnknownSender struct {
 // concurrent use.
 type History struct {
 	mu      sync.Mutex
-	waiting []Trap // the oldest first
+	waiting []Trap             // the oldest first
+	of      map[netip.Addr]int // how many of them are of a sender
 	counts  Counts
+	dropped uint64 // before they were decoded
+	system  uint64 // lost before they were read
 	unknown map[netip.Addr]*UnknownSender
 }
 
 // NewHistory makes an empty History.
-func NewHistory() *History { return &History{unknown: map[netip.Addr]*UnknownSender{}} }
+func NewHistory() *History {
+	return &History{unknown: map[netip.Addr]*UnknownSender{}, of: map[netip.Addr]int{}}
+}
 
 // Record counts a message; t is nil unless it was accepted.
 func (h *History) Record(now time.Time, from netip.AddrPort, v Verdict, t *Trap) {
@@ -62,19 +67,40 @@ func (h *History) Record(now time.Time, from netip.AddrPort, v Verdict, t *Trap)
 			c.Informs++
 		}
 		if len(h.waiting) == maxWaiting { // in a storm the last count
-			h.waiting = h.waiting[1:]
+			h.giveWay()
 		}
 		h.waiting = append(h.waiting, *t)
+		h.of[t.From.Addr()]++
 	case UnknownSource:
 		h.count(now, from.Addr().Unmap())
 	}
+}
+
+// giveWay drops the oldest trap of the sender with the most. h.mu is held.
+func (h *History) giveWay() {
+	most := h.waiting[0].From.Addr()
+	for a, n := range h.of {
+		if n > h.of[most] {
+			most = a
+		}
+	}
+	i := slices.IndexFunc(h.waiting, func(t Trap) bool { return t.From.Addr() == most })
+	h.waiting = slices.Delete(h.waiting, i, i+1)
+	h.of[most]--
 }
 
 // Lost notes how many messages the system has thrown away since it listens.
 func (h *History) Lost(n uint32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.counts.Lost = uint64(n)
+	h.system = uint64(n)
+}
+
+// drop notes a message that was thrown away before it was decoded.
+func (h *History) drop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.dropped++
 }
 
 // count counts an address. The one that sent longest ago gives way to a new one.
@@ -98,6 +124,7 @@ func (h *History) Take() []Trap {
 	defer h.mu.Unlock()
 	out := h.waiting
 	h.waiting = nil
+	clear(h.of)
 	return out
 }
 
@@ -105,7 +132,9 @@ func (h *History) Take() []Trap {
 func (h *History) Counts() Counts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.counts
+	c := h.counts
+	c.Lost = h.system + h.dropped
+	return c
 }
 
 // Unknown returns the unknown addresses, those with most messages first.

@@ -1,6 +1,7 @@
 package traps
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -142,15 +144,36 @@ func root(err error) error {
 	return err
 }
 
-// serve handles message after message, in the order they come.
+// serve reads messages and has them handled, those of one sender in the order they come.
 func (r *Receiver) serve(ctx context.Context, conn *net.UDPConn) {
 	defer conn.Close()
+	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
-	decoder := NewDecoder(r.opt.Engine, r.opt.Clocks)
+	q := newQueue()
+	senders := &atomic.Pointer[map[netip.Addr]bool]{}
 	changed := r.opt.Inventory.Changed()
-	decoder.SetSenders(r.opt.Inventory.Entries())
-	told := map[netip.Addr]time.Time{}
+	decoder := NewDecoder(r.opt.Engine, r.opt.Clocks)
+	r.list(decoder, senders)
+	told := map[netip.Addr]time.Time{} // of whom the log said that a notification is past
+	var handling sync.WaitGroup
+	handling.Go(func() {
+		for {
+			m, ok := q.take(ctx)
+			if !ok {
+				return
+			}
+			select {
+			case <-changed:
+				changed = r.opt.Inventory.Changed()
+				r.list(decoder, senders)
+			default:
+			}
+			r.handle(conn, decoder, told, m)
+		}
+	})
+	defer handling.Wait()
+	defer cancel()
 	buf, control := make([]byte, largest), make([]byte, controlSize)
 	for ctx.Err() == nil {
 		n, c, _, from, err := conn.ReadMsgUDPAddrPort(buf, control)
@@ -160,31 +183,46 @@ func (r *Receiver) serve(ctx context.Context, conn *net.UDPConn) {
 			}
 			continue // an ICMP answer to one of ours; the deadline when ctx has ended
 		}
-		select {
-		case <-changed:
-			changed = r.opt.Inventory.Changed()
-			decoder.SetSenders(r.opt.Inventory.Entries())
-		default:
-		}
 		if c > 0 {
 			if n, ok := lost(control[:c]); ok {
 				r.history.Lost(n)
 			}
 		}
 		from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
-		now := time.Now()
-		t, reply, v := decoder.Decode(now, from, buf[:n])
-		r.history.Record(now, from, v, t)
-		if v == Replayed && now.Sub(told[from.Addr()]) > tellEvery && len(told) < maxTold {
-			told[from.Addr()] = now
-			r.opt.Log.Warn("a version 3 notification is not taken, because its time is past: either somebody replays it, or the switch has restarted without counting that; "+
-				"it is taken once the switch has answered a request", "address", from.Addr(), "switch", decoder.listedAt(from))
+		share := from.Addr()
+		if !(*senders.Load())[share] {
+			share = netip.Addr{} // all that are not listed have one share
 		}
-		if t != nil {
-			r.opt.Handle(*t)
+		if q.put(share, message{from, time.Now(), bytes.Clone(buf[:n])}) {
+			r.history.drop()
 		}
-		if reply != nil {
-			_, _ = conn.WriteToUDPAddrPort(reply, from) // lost, as answers may be
-		}
+	}
+}
+
+// list makes the switches of the list known.
+func (r *Receiver) list(decoder *Decoder, senders *atomic.Pointer[map[netip.Addr]bool]) {
+	entries := r.opt.Inventory.Entries()
+	decoder.SetSenders(entries)
+	known := make(map[netip.Addr]bool, len(entries))
+	for _, e := range entries {
+		known[e.Address.Unmap()] = true
+	}
+	senders.Store(&known)
+}
+
+// handle decodes a message and acts on it.
+func (r *Receiver) handle(conn *net.UDPConn, decoder *Decoder, told map[netip.Addr]time.Time, m message) {
+	t, reply, v := decoder.Decode(m.at, m.from, m.data)
+	r.history.Record(m.at, m.from, v, t)
+	if sender := m.from.Addr(); v == Replayed && m.at.Sub(told[sender]) > tellEvery && len(told) < maxTold {
+		told[sender] = m.at
+		r.opt.Log.Warn("a version 3 notification is not taken, because its time is past: either somebody replays it, or the switch has restarted without counting that; "+
+			"it is taken once the switch has answered a request", "address", sender, "switch", decoder.listedAt(m.from))
+	}
+	if t != nil {
+		r.opt.Handle(*t)
+	}
+	if reply != nil {
+		_, _ = conn.WriteToUDPAddrPort(reply, m.from) // lost, as answers may be
 	}
 }

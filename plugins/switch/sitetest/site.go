@@ -1,7 +1,7 @@
-// Package switchsite makes sites of switches whose cables are known, and what their switches would report of them: with
+// Package sitetest makes sites of switches whose cables are known, and what their switches would report of them: with
 // aggregates, daisy chains, hubs, switches without LLDP, some that are only heard, rows that are old, and names that
 // several switches have. Tests compare with it what is discovered.
-package switchsite
+package sitetest
 
 import (
 	"fmt"
@@ -23,6 +23,8 @@ type Site struct {
 	Hosts []Host
 	// Tables are the forwarding tables, by switch: addresses and the numbers of ports.
 	Tables map[mib.MAC]map[mib.MAC]uint32
+	// Answered is what the switches answer when they are asked for evidence, before it is settled.
+	Answered map[mib.MAC]discovery.Evidence
 
 	random   *rand.Rand
 	switches []*device
@@ -87,7 +89,7 @@ type device struct {
 
 // New makes a site of so many switches and hosts; the same seed makes the same one.
 func New(seed uint64, switches, hosts int) *Site {
-	s := &Site{random: rand.New(rand.NewPCG(seed, 33)), groups: map[string]string{}, Tables: map[mib.MAC]map[mib.MAC]uint32{}}
+	s := &Site{random: rand.New(rand.NewPCG(seed, 33)), groups: map[string]string{}, Tables: map[mib.MAC]map[mib.MAC]uint32{}, Answered: map[mib.MAC]discovery.Evidence{}}
 	for n := range switches {
 		s.switches = append(s.switches, s.device(n))
 	}
@@ -391,6 +393,7 @@ func (s *Site) evidence() {
 			e.ARP = arp
 		}
 		d.o.Evidence = e
+		s.Answered[d.mac] = discovery.Evidence{Seen: maps.Clone(e.Seen), Others: e.Others, ARP: e.ARP}
 		read = append(read, d.o)
 	}
 	discovery.Settle(read)
