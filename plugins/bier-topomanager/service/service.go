@@ -30,6 +30,7 @@ type Service struct {
 	home     string // the controller's, for relative paths
 	set      settings
 	data     *data
+	ask      *bierplugin.ServiceCalls
 	networks chan struct{} // what users imported or configured has changed
 	health   func(sdk.Health)
 	group    sync.WaitGroup
@@ -46,7 +47,7 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s := &Service{host: env.Host, home: env.Home(), set: set, data: newData(), networks: make(chan struct{}, 1),
-		health: env.Health}
+		health: env.Health, ask: bierplugin.NewServiceCalls(ctx, env.Host)}
 	networks := func([]string) { together.Notify(s.networks) }
 	s.data.Imported.Notify(networks)
 	s.data.Networks.Notify(networks)
