@@ -20,10 +20,11 @@ type Target struct {
 	Host       string // address or name
 	Port       int    // 0: 830
 	User       string
-	Password   string // either or both; the key is tried first
-	PrivateKey []byte // PEM or OpenSSH form, not encrypted
-	HostKey    string // the one key allowed, a line of authorized_keys; empty: any, see Session.HostKey
-	MaxMessage int    // bytes of one message; 0: framing.DefaultMax
+	Password   string   // either or both; the key is tried first
+	PrivateKey []byte   // PEM or OpenSSH form, not encrypted
+	HostKey    string   // the one key allowed, a line of authorized_keys; empty: any, see Session.HostKey
+	MaxMessage int      // bytes of one message; 0: framing.DefaultMax
+	Conn       net.Conn // the connection to Host, where there is one already
 }
 
 // ErrLogin is a server that does not let the user in.
@@ -104,9 +105,11 @@ func DialSSH(ctx context.Context, t Target) (*ssh.Client, string, error) {
 		return nil, "", err
 	}
 	address := net.JoinHostPort(t.Host, strconv.Itoa(cmp.Or(t.Port, Port)))
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-	if err != nil {
-		return nil, "", fmt.Errorf("the device is not reached: %w", err)
+	conn := t.Conn
+	if conn == nil {
+		if conn, err = (&net.Dialer{}).DialContext(ctx, "tcp", address); err != nil {
+			return nil, "", fmt.Errorf("the device is not reached: %w", err)
+		}
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()

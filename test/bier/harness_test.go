@@ -56,7 +56,9 @@ func newLabOf(t *testing.T, driver func(*memoryRouters) bierdriver.Driver) *lab 
 	l.start("source", sdk.Options{Manifest: []byte("name: source\nversion: 1.0.0\nsummary: A source\ncapabilities: [topology]\n"),
 		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) { return &sdk.Plugin{Topology: l.source}, nil }}, nil)
 	l.start("driver", sdk.Options{Manifest: []byte("name: driver\nversion: 1.0.0\nsummary: A driver\ncapabilities: [bierdriver]\n"),
-		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) { return &sdk.Plugin{BierDriver: driver(l.routers)}, nil }}, nil)
+		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) {
+			return &sdk.Plugin{BierDriver: driver(l.routers)}, nil
+		}}, nil)
 	var sources []yang.Source
 	var aliases []yang.AliasSet
 	for i, o := range []sdk.Options{biertopomanager.Options(), bierchannel.Options(), bierservice.Options()} {

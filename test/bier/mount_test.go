@@ -272,3 +272,64 @@ func TestMountsThatCannotWork(t *testing.T) {
 		}
 	}
 }
+
+// Two nodes of one topology cannot be one router: the second one is refused, whichever way it comes, and
+// the name of the first is said.
+func TestTwoNodesAreNotOneRouter(t *testing.T) {
+	l := configured(t, 3)
+	mount := func(node, host string, port int) string {
+		return l.must("bier-service-api:mount-router", fmt.Sprintf(`{"input":{"node-id":"%s","host":"%s","port":%d,"username":"u","password":"hunter2"}}`, node, host, port))
+	}
+	if out := mount("3", "192.0.2.3", 830); !strings.Contains(out, "SUCCESS") {
+		t.Fatal(out)
+	}
+	if out := mount("2", "192.0.2.3", 831); !strings.Contains(out, "SUCCESS") {
+		t.Errorf("another port: %s", out)
+	}
+	for _, again := range []struct {
+		host string
+		port int
+	}{{"192.0.2.3", 830}, {"192.0.2.3", 0}, {"::ffff:192.0.2.3", 830}} {
+		if out := mount("2", again.host, again.port); !strings.Contains(out, "FAILURE") || !strings.Contains(out, "and so is node 3 of topology flow:1") || strings.Contains(out, "hunter2") {
+			t.Errorf("%v: %s", again, out)
+		}
+	}
+	if err := l.putTree(treeNode+"2", []byte(`{"node-id":"2","netconf-node-topology:host":"192.0.2.3"}`)); err == nil || !strings.Contains(err.Error(), "and so is node 3") {
+		t.Errorf("the tree: %v", err)
+	}
+	// A mount of a node that is not configured is only a mount, until it is configured.
+	if out := mount("5", "192.0.2.3", 830); !strings.Contains(out, "SUCCESS") {
+		t.Errorf("a mount only: %s", out)
+	}
+	l.until("it is refused at configure-node", func() bool {
+		out := l.must("bier-topology-api:configure-node", node(5, 1, 1, 5, 100, 200, "ISIS"))
+		return strings.Contains(out, "FAILURE") && strings.Contains(out, "and so is node 3 of topology flow:1")
+	})
+	if l.routers.Config("5").Global != nil {
+		t.Error("it was configured")
+	}
+}
+
+// A router whose model has one sub-domain is refused a second one, also before it was ever reached, and
+// keeps what it has.
+func TestModelsWithOneSubDomain(t *testing.T) {
+	l := newLab(t)
+	l.routers.Description.Lacks = []string{"sub-domains"}
+	l.configure(2)
+	l.must("bier-topology-api:configure-subdomain", `{"input":{"topology-id":"flow:1","domain-id":1,"sub-domain":[2]}}`)
+	l.must("bier-service-api:mount-router", `{"input":{"node-id":"1","host":"192.0.2.1","driver":"driver"}}`)
+	for range 2 {
+		out := ""
+		l.until("it is refused", func() bool {
+			out = l.must("bier-topology-api:configure-node", node(1, 1, 2, 1, 300, 400, "ISIS"))
+			return strings.Contains(out, "FAILURE")
+		}, func() string { return out })
+		if !strings.Contains(out, "node 1 would be in 2 sub-domains, but the model of this router has one") {
+			t.Error(out)
+		}
+		l.until("it keeps the first", func() bool { return len(l.routers.Config("1").Global.GetSubDomains()) == 1 })
+	}
+	if out := l.must("bier-topology-api:configure-node", node(1, 1, 1, 1, 100, 200, "ISIS")); !strings.Contains(out, "SUCCESS") {
+		t.Error(out)
+	}
+}

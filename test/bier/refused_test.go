@@ -93,7 +93,9 @@ func TestAChannelThatIsRefusedConcernsNoOther(t *testing.T) {
 			})
 			l.routers.Cannot("1", "")
 			l.run("bier-service", "bier:router-sync", nil, "1")
-			l.until("c6 is applied", func() bool { return l.stateOf("c6") == "applied" && strings.Contains(fmt.Sprint(l.groups("1")), "ff3e::1") })
+			l.until("c6 is applied", func() bool {
+				return l.stateOf("c6") == "applied" && strings.Contains(fmt.Sprint(l.groups("1")), "ff3e::1")
+			})
 		})
 	}
 }

@@ -37,7 +37,7 @@ func TestManyRouters(t *testing.T) {
 		if out != success {
 			t.Fatal(out)
 		}
-		l.must("bier-service-api:mount-router", fmt.Sprintf(`{"input":{"node-id":"%d","host":"192.0.2.1"}}`, i))
+		l.must("bier-service-api:mount-router", fmt.Sprintf(`{"input":{"node-id":"%d","host":"192.0.2.1","port":%d}}`, i, 1000+i))
 	}
 	l.must("bier-service-api:reconcile", `{"input":{"wait":20000}}`)
 	t.Logf("%d nodes configured and mounted in %s", n, time.Since(start))

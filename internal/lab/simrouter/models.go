@@ -38,7 +38,7 @@ func Draft00() Model {
 		list(b, "sub-domain", "sub-domain-id", leaf(b, "sub-domain-id", u16), leaf(b, "igp-type", oneOf("ISIS", "OSPF")), leaf(b, "mt-id", u16),
 			leaf(b, "bfr-id", u16), leaf(b, "bitstringlength", lengths), container(b, "af", af("ipv4"), af("ipv6"))))
 	return Model{
-		Root:    container("", "", container(NSRoutingEx, "routing", container(b, "bier", global)), multicast()),
+		Root:    container("", "", container(NSRoutingEx, "routing", container(b, "bier", global)), multicast(), system()),
 		Modules: []string{NSRoutingEx + "?module=ietf-routing-ex&revision=2016-10-20", NSBier + "?module=ietf-bier&revision=2016-07-23", multicastModule},
 	}
 }
@@ -56,7 +56,7 @@ func RFC8349() Model {
 	bift := list(b, "bift", "bfr-id", leaf(b, "bfr-id", number(1, 65535)), list(b, "birt-bitstringlength", "bsl", leaf(b, "bsl", lengths),
 		list(b, "bfr-nbr", "bfr-nbr", leaf(b, "bfr-nbr", prefix(0)))))
 	return Model{
-		Root:    container("", "", container(NSRouting, "routing", container(b, "bier", sub, bift)), multicast()),
+		Root:    container("", "", container(NSRouting, "routing", container(b, "bier", sub, bift)), multicast(), system()),
 		Modules: []string{NSRouting + "?module=ietf-routing&revision=2018-03-13", NSBier + "?module=ietf-bier&revision=2023-09-12", multicastModule},
 	}
 }
@@ -71,6 +71,13 @@ func (m Model) Pings() Model {
 func (m Model) NMDA() Model {
 	m.Modules = append(slices.Clone(m.Modules), netconf.NSNMDA+"?module=ietf-netconf-nmda&revision=2019-01-07")
 	return m
+}
+
+// NSSystem is ietf-system (RFC 7317), of which routers have what other clients may change.
+const NSSystem = "urn:ietf:params:xml:ns:yang:ietf-system"
+
+func system() *Schema {
+	return container(NSSystem, "system", leaf(NSSystem, "contact", func(string) bool { return true }))
 }
 
 const multicastModule = NSMulticast + "?module=ietf-multicast-information&revision=2016-10-28"

@@ -49,6 +49,9 @@ func (s *session) do(op *xmltree.Node) (*xmltree.Node, error) {
 		if err != nil {
 			return nil, err
 		}
+		if ds == netconf.Running && s.r.faults.NoLock {
+			return nil, &Fault{"operation-not-supported", "/target", "running cannot be locked"}
+		}
 		if op.Name == "lock" {
 			return ok, st.lock(ds, s.id)
 		}
@@ -107,6 +110,9 @@ func (s *session) edit(op *xmltree.Node) error {
 	}
 	if ds == netconf.Running {
 		s.r.changed(s)
+	} else if other := s.r.faults.Meanwhile; other != nil {
+		s.r.faults.Meanwhile = nil
+		s.r.store.meanwhile(other)
 	}
 	return err
 }

@@ -164,11 +164,15 @@ type Faults struct {
 	Refuse    string // two rpc-errors and a warning, nothing is done
 	RefuseTag string // error-tag of Refuse; empty: operation-failed
 	Ignore    string // ok, and nothing is done
-	Garbage   bool   // replies are not XML
-	WrongID   bool   // replies carry the message-id of no request
-	NoID      bool   // replies carry none
-	Swap      bool   // a reply is overtaken by the next
-	Events    bool   // a notification before each reply, without subscription
+	// NoLock says that running cannot be locked; Meanwhile is merged into running by another client after the
+	// next edit of the candidate, unless running is locked.
+	NoLock    bool
+	Meanwhile *xmltree.Node
+	Garbage   bool // replies are not XML
+	WrongID   bool // replies carry the message-id of no request
+	NoID      bool // replies carry none
+	Swap      bool // a reply is overtaken by the next
+	Events    bool // a notification before each reply, without subscription
 
 	// Bytes.
 	Pieces    int // so many bytes a write, marks and headers are cut; 0: whole

@@ -66,6 +66,14 @@ func (s *store) unlock(ds netconf.Datastore, session uint32) error {
 	return nil
 }
 
+// meanwhile is the edit of running by another client, which a lock refuses. A candidate stays as it is.
+func (s *store) meanwhile(config *xmltree.Node) {
+	if s.candidate != nil && s.locks[netconf.Running] == 0 {
+		s.running = own(s.running)
+		_ = s.schema.Edit(s.running, config, "merge") // what cannot be merged is not there, which tests see
+	}
+}
+
 // edit changes a datastore. Without whole a fault leaves what was done before it.
 func (s *store) edit(ds netconf.Datastore, config *xmltree.Node, defaultOperation string, whole bool) error {
 	next := own(s.get(ds))

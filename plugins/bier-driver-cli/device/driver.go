@@ -30,6 +30,7 @@ type Driver struct {
 	prompt, refuse *regexp.Regexp
 	inspect        expressions
 	log            *slog.Logger
+	logins         *netconf.Logins
 
 	mu    sync.Mutex
 	nodes map[string]*node
@@ -73,10 +74,12 @@ func (d *Driver) with(ctx context.Context, r *bierdriver.Router, do func(context
 		return s, 0, err
 	}
 	defer n.turn.Release(1)
-	dial, cancel := context.WithTimeout(ctx, d.set.Connect.Duration)
-	defer cancel()
-	t, err := open(dial, netconf.Target{Host: r.Host, Port: cmp.Or(int(r.Port), 22), User: r.User, Password: r.Password, PrivateKey: []byte(r.PrivateKey), HostKey: r.HostKey},
-		d.prompt, d.refuse)
+	var t *terminal
+	to := netconf.Target{Host: r.Host, Port: cmp.Or(int(r.Port), 22), User: r.User, Password: r.Password, PrivateKey: []byte(r.PrivateKey), HostKey: r.HostKey}
+	err := d.logins.Do(ctx, to, d.set.Connect.Duration, func(ctx context.Context, to netconf.Target) (err error) {
+		t, err = open(ctx, to, d.prompt, d.refuse)
+		return err
+	})
 	if err != nil {
 		var key *netconf.HostKeyError
 		if errors.Is(err, netconf.ErrLogin) || errors.As(err, &key) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"ctl.internal/internal/netconf"
 	"ctl.internal/plugins/bier-driver-cli/template"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
@@ -28,6 +29,7 @@ type Settings struct {
 	Lacks   []string           `json:"lacks"`
 	Inspect Inspection         `json:"inspect"`
 	Connect sdk.Duration       `json:"connect"`
+	Logins  int                `json:"logins"` // routers that are logged in to at the same time
 	Line    sdk.Duration       `json:"line"`
 	Poll    sdk.Duration       `json:"poll"` // between looks at a watched router
 }
@@ -47,6 +49,7 @@ func New(env *sdk.Env, log *slog.Logger) (*Driver, error) {
 	if err := env.DecodeConfig(&d.set); err != nil {
 		return nil, err
 	}
+	d.logins = netconf.NewLogins(d.set.Logins)
 	const least, most = 10 * time.Millisecond, 24 * time.Hour
 	bad := slices.Concat(fault.All(d.set.Connect.Between("connect", least, most)), fault.All(d.set.Line.Between("line", least, most)),
 		fault.All(d.set.Poll.Between("poll", least, most)))

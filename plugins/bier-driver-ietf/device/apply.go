@@ -99,6 +99,7 @@ type try struct {
 	want    *xmltree.Node // config as a tree; goal makes it
 	have    *xmltree.Node // what the router holds; nil: it must be read
 	assumed bool          // change is made of what is known
+	guarded bool          // running is locked, too
 	change  dialect.Change
 }
 
@@ -166,25 +167,45 @@ func (t *try) run(ctx context.Context) error {
 			t.change = t.dialect.Diff(t.have, t.want)
 		}
 	}
-	unlock := netconf.UnlockOp(ds)
 	if err == nil && len(t.change.Edits) > 0 {
 		var last *netconf.Operation
 		if last, err = t.bring(ctx, ds); err == nil && last != nil {
 			if err = t.permit.Commit(ctx); err != nil {
-				return errors.Join(err, t.after(ctx, netconf.CancelCommitOp()), t.after(ctx, unlock))
+				err = errors.Join(err, t.after(ctx, netconf.CancelCommitOp()))
+				t.unlock(ctx, ds)
+				return err
 			}
-			a := t.together(ctx, *last, unlock)
+			ops := append([]netconf.Operation{*last}, t.unlocks(ds)...)
+			a := t.together(ctx, ops...)
 			if err := a[0].OK(*last); err != nil {
-				return errors.Join(err, t.after(ctx, unlock)) // the router takes the change back by itself
+				t.unlock(ctx, ds)
+				return err // the router takes the change back by itself
 			}
-			t.unlocked(ds, a[1].OK(unlock))
+			for i, op := range ops[1:] {
+				t.unlocked(op, a[i+1].OK(op))
+			}
 			return nil
 		}
 	}
-	if t.session.Err() == nil {
-		t.unlocked(ds, t.after(ctx, unlock))
-	}
+	t.unlock(ctx, ds)
 	return err
+}
+
+// unlocks are the requests that let the locks go.
+func (t *try) unlocks(ds netconf.Datastore) []netconf.Operation {
+	if t.guarded {
+		return []netconf.Operation{netconf.UnlockOp(netconf.Running), netconf.UnlockOp(ds)}
+	}
+	return []netconf.Operation{netconf.UnlockOp(ds)}
+}
+
+// unlock lets the locks go, if the session has not ended with them.
+func (t *try) unlock(ctx context.Context, ds netconf.Datastore) {
+	for _, op := range t.unlocks(ds) {
+		if t.session.Err() == nil {
+			t.unlocked(op, t.after(ctx, op))
+		}
+	}
 }
 
 // holder is the session that holds a lock that was denied, "" when that is not known.
@@ -197,9 +218,9 @@ func holder(err error) string {
 	return ""
 }
 
-func (t *try) unlocked(ds netconf.Datastore, err error) {
+func (t *try) unlocked(op netconf.Operation, err error) {
 	if err != nil {
-		t.log.Warn("unlocking", "datastore", ds, "error", err)
+		t.log.Warn("unlocking", "request", op.Name(), "error", err)
 	}
 }
 
@@ -210,24 +231,38 @@ func (t *try) bring(ctx context.Context, ds netconf.Datastore) (last *netconf.Op
 	if ds == netconf.CandidateDS {
 		write = t.commit
 	}
-	last, err = write(ctx)
-	if err == nil || !t.assumed || t.session.Err() != nil || ctx.Err() != nil {
-		return last, err
+	for range maxRedone {
+		last, err = write(ctx)
+		again := errors.Is(err, errMeanwhile) || err != nil && t.assumed
+		if !again || t.session.Err() != nil || ctx.Err() != nil {
+			return last, err
+		}
+		if done, e := t.lookAgain(ctx); e != nil {
+			return nil, errors.Join(err, e)
+		} else if done {
+			return nil, nil
+		}
 	}
+	return nil, err
+}
+
+// maxRedone bounds how often a change is made again because of changes by others.
+const maxRedone = 4
+
+// lookAgain makes the change from what the router holds now; true: there is nothing to change.
+func (t *try) lookAgain(ctx context.Context) (bool, error) {
 	t.assumed = false
-	have, e := t.tree(ctx)
-	if e != nil {
-		return nil, errors.Join(err, e)
+	have, err := t.tree(ctx)
+	if err != nil {
+		return false, err
 	}
-	want, e := t.goal()
-	if e != nil {
-		return nil, errors.Join(err, e)
+	want, err := t.goal()
+	if err != nil {
+		return false, err
 	}
 	t.have = have
-	if t.change = t.dialect.Diff(have, want); len(t.change.Edits) == 0 {
-		return nil, nil
-	}
-	return write(ctx)
+	t.change = t.dialect.Diff(have, want)
+	return len(t.change.Edits) == 0, nil
 }
 
 // after does what must be done although the caller's time may be over.

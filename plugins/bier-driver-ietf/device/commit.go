@@ -13,6 +13,10 @@ import (
 // commit uses the candidate datastore. If the router supports confirmed commit, the change is confirmed (last) only
 // after it was read back; else the router undoes it.
 func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
+	before, err := t.guard(ctx)
+	if err != nil {
+		return nil, err
+	}
 	edit := netconf.Edit{Target: netconf.CandidateDS, DefaultOperation: "merge", Config: t.change.Edits}
 	whole, confirmed := t.caps.Has(netconf.RollbackOnError), t.caps.Has(netconf.ConfirmedCommit)
 	if whole {
@@ -24,9 +28,12 @@ func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
 	}
 	ops := []netconf.Operation{edit.Operation(), commit, t.get(t.change.Filter)}
 	var a []netconf.Answer
-	if whole && confirmed { // a commit after a refused edit changes nothing and is undone
+	if whole && confirmed && t.guarded { // a commit after a refused edit changes nothing and is undone
 		a = t.together(ctx, ops...)
 	} else if first := t.one(ctx, ops[0]); first.OK(ops[0]) == nil {
+		if err := t.unchanged(ctx, before); err != nil {
+			return nil, errors.Join(err, t.after(ctx, netconf.DiscardOp()))
+		}
 		if !confirmed { // the change cannot be undone after the commit
 			if err := t.permit.Commit(ctx); err != nil {
 				return nil, errors.Join(err, t.after(ctx, netconf.DiscardOp()))
@@ -58,6 +65,61 @@ func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
 	}
 	op := netconf.CommitOp()
 	return &op, nil
+}
+
+// errMeanwhile: another client changed running between our edit and our commit, which would have taken
+// that change back. The next try makes it anew.
+var errMeanwhile = errors.New("another client changed the router at the same time")
+
+// guard keeps others from changing running until the commit, and makes the candidate what running is. Where
+// running cannot be locked it returns what running holds, all of it.
+func (t *try) guard(ctx context.Context) (before *xmltree.Node, err error) {
+	lock, discard := netconf.LockOp(netconf.Running), netconf.DiscardOp()
+	ops := []netconf.Operation{lock, discard}
+	if t.guarded {
+		ops = ops[1:]
+	}
+	a := t.together(ctx, ops...)
+	if err := a[len(a)-1].OK(discard); err != nil && a[0].Err != nil {
+		return nil, a[0].Err
+	} else if err != nil {
+		return nil, fmt.Errorf("discarding changes of the candidate: %w", err)
+	}
+	if t.guarded {
+		return nil, nil
+	}
+	err = a[0].OK(lock)
+	no := netconf.Refused(err)
+	switch {
+	case err == nil:
+		t.guarded = true
+		return nil, nil
+	case no == nil, no.Has("in-use"), no.Has("lock-denied"), no.Has("resource-denied"):
+		return nil, fmt.Errorf("locking running: %w", err)
+	}
+	return t.running(ctx)
+}
+
+// running is all that running holds.
+func (t *try) running(ctx context.Context) (*xmltree.Node, error) {
+	op := netconf.GetConfigOp(netconf.Running)
+	all, err := t.one(ctx, op).Data(op)
+	if err != nil {
+		return nil, fmt.Errorf("reading running, which cannot be locked: %w", err)
+	}
+	return all, nil
+}
+
+// unchanged reports whether running is as it was, where it is not locked.
+func (t *try) unchanged(ctx context.Context, before *xmltree.Node) error {
+	if t.guarded {
+		return nil
+	}
+	now, err := t.running(ctx)
+	if err == nil && now.String() != before.String() {
+		err = errMeanwhile
+	}
+	return err
 }
 
 // write changes running. Routers without rollback-on-error may stop half way; then

@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"ctl.internal/internal/netconf"
 	"ctl.internal/plugins/bier-driver-ietf/dialect"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/bierdriver"
@@ -26,6 +27,7 @@ type Driver struct {
 	log *slog.Logger
 
 	memory memory
+	logins *netconf.Logins
 
 	mu    sync.Mutex
 	links map[string]*link
@@ -33,7 +35,7 @@ type Driver struct {
 
 // New returns a driver. Nothing runs until it is called.
 func New(s Settings, log *slog.Logger) *Driver {
-	return &Driver{set: s, log: log, links: map[string]*link{}}
+	return &Driver{set: s, log: log, links: map[string]*link{}, logins: netconf.NewLogins(s.Logins)}
 }
 
 // Describe is of the contract.
@@ -59,7 +61,7 @@ func (d *Driver) enter(r *bierdriver.Router) (*link, error) {
 	l := d.links[string(key)]
 	if l == nil {
 		l = newLink(d.set, d.log.With("router", r.NodeId), proto.CloneOf(r))
-		l.memory = &d.memory
+		l.memory, l.logins = &d.memory, d.logins
 		d.links[string(key)] = l
 	}
 	l.users++
@@ -137,7 +139,8 @@ func device(err error) error {
 
 // Settings is etc/bier-driver.yaml; those of one router come with each call.
 type Settings struct {
-	Connect   sdk.Duration `json:"connect"`   // to reach a router, log in and say hello
+	Connect   sdk.Duration `json:"connect"`   // to reach a router, then to log in and say hello
+	Logins    int          `json:"logins"`    // routers that are logged in to at the same time
 	RPC       sdk.Duration `json:"request"`   // for one request
 	Confirm   sdk.Duration `json:"confirm"`   // after which a router takes an unconfirmed commit back
 	Keepalive sdk.Duration `json:"keepalive"` // between signs of life on an idle session
@@ -151,7 +154,7 @@ type Settings struct {
 
 // Defaults are those of plugin.yaml.
 func Defaults() Settings {
-	s := Settings{Connect: sdk.Duration{Duration: 10 * time.Second}, RPC: sdk.Duration{Duration: 30 * time.Second},
+	s := Settings{Connect: sdk.Duration{Duration: 10 * time.Second}, Logins: 8, RPC: sdk.Duration{Duration: 30 * time.Second},
 		Confirm: sdk.Duration{Duration: time.Minute}, Keepalive: sdk.Duration{Duration: time.Minute},
 		Audit: sdk.Duration{Duration: 5 * time.Minute}, MaxBytes: 64 << 20}
 	s.Retry.First.Duration, s.Retry.Most.Duration = time.Second, time.Minute

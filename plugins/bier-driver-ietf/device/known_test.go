@@ -19,11 +19,11 @@ func TestKnownRouterIsNotReadFirst(t *testing.T) {
 		o    simrouter.Options
 		want uint32 // requests for a change
 	}{
-		"candidate":           {simrouter.Options{}, 6}, // lock, edit, confirmed commit, read back, commit, unlock
+		"candidate":           {simrouter.Options{}, 9}, // lock both, discard, edit, confirmed commit, read back, commit, unlock both
 		"running":             {simrouter.Options{Leave: []string{netconf.Candidate}}, 5},
-		"no confirmed commit": {simrouter.Options{Leave: []string{netconf.ConfirmedCommit}}, 6},
-		"reports no changes":  {simrouter.Options{Leave: []string{netconf.Notifications}}, 7},
-		"a second session":    {simrouter.Options{Leave: []string{netconf.Interleave}}, 6},
+		"no confirmed commit": {simrouter.Options{Leave: []string{netconf.ConfirmedCommit}}, 9},
+		"reports no changes":  {simrouter.Options{Leave: []string{netconf.Notifications}}, 10},
+		"a second session":    {simrouter.Options{Leave: []string{netconf.Interleave}}, 9},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -30,6 +30,7 @@ type link struct {
 	key   string // Driver.mu
 
 	memory  *memory
+	logins  *netconf.Logins
 	session *netconf.Session
 	dialect *dialect.Dialect
 	caps    netconf.Capabilities
@@ -103,9 +104,11 @@ func (l *link) connect(ctx context.Context) error {
 		}
 		return nil
 	}
-	dial, cancel := context.WithTimeout(ctx, l.set.Connect.Duration)
-	defer cancel()
-	s, err := netconf.Dial(dial, l.target())
+	var s *netconf.Session
+	err := l.logins.Do(ctx, l.target(), l.set.Connect.Duration, func(ctx context.Context, t netconf.Target) (err error) {
+		s, err = netconf.Dial(ctx, t)
+		return err
+	})
 	if err != nil {
 		l.session, l.dialect, l.caps = nil, nil, nil
 		l.become(trouble(err), err.Error())
@@ -115,6 +118,8 @@ func (l *link) connect(ctx context.Context) error {
 		l.log.Warn("trusting the router's host key, seen for the first time", "key", s.HostKey())
 	}
 	l.session, l.caps = s, s.Capabilities()
+	dial, cancel := context.WithTimeout(ctx, l.set.Connect.Duration)
+	defer cancel()
 	if l.dialect, err = l.choose(dial); err != nil {
 		l.become(bierdriver.Refused, err.Error())
 		return err

@@ -16,7 +16,7 @@ import (
 )
 
 // topology is that of network-topology in which routers are mounted.
-const topology = "topology-netconf"
+const topology = bier.MountTopology
 
 // Mount is a router as a user describes it: a node of the configuration tree, with the
 // leaves of netconf-node-topology. One without a host mounts nothing.
@@ -62,6 +62,8 @@ func (m *Mount) Check() error {
 // Mounts is what is known of how routers are reached.
 type Mounts struct {
 	Store *state.Store
+	// Allow refuses mounts that the network does not allow; others are the mounts of the same place. May be nil.
+	Allow func(r state.Reader, m Mount, others []string) error
 	nodes *state.Tree[Mount]
 	keys  *state.Table[Trusted]
 }
@@ -119,10 +121,46 @@ func (m *Mounts) Put(ctx context.Context, x Mount) error {
 		return err
 	}
 	_, err := m.Store.Update(ctx, func(tx *state.Tx) error {
+		if err := m.allowed(tx, x); err != nil {
+			return fault.New(fault.Invalid, "%v", err)
+		}
 		m.forget(tx, x.Node, x)
 		return m.nodes.Put(tx, x, topology, x.Node)
 	})
 	return err
+}
+
+// allowed asks Allow about a mount.
+func (m *Mounts) allowed(r state.Reader, x Mount) error {
+	if m.Allow == nil {
+		return nil
+	}
+	var others []string
+	for _, o := range m.nodes.All(r, topology) {
+		if o.Node != x.Node && o.Host != "" && o.place() == x.place() {
+			others = append(others, o.Node)
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	return m.Allow(r, x, others)
+}
+
+// place is where the router is reached.
+func (m *Mount) place() string { return bier.Place(m.Host, m.Port, m.Driver) }
+
+// KeyOf returns another mounted router that is known by a host key, "" if none.
+func (m *Mounts) KeyOf(r state.Reader, node, key string) string {
+	for _, x := range m.nodes.All(r, topology) {
+		if x.Host == "" || x.Node == node {
+			continue
+		}
+		if t, _ := m.keys.Get(r, x.Node); key != "" && (x.HostKey == key || x.HostKey == "" && t.Key == key) {
+			return x.Node
+		}
+	}
+	return ""
 }
 
 // Remove forgets a mount.
@@ -160,7 +198,11 @@ func (m *Mounts) Check(_ context.Context, tx *state.Tx) error {
 		if x.Host == "" || reflect.DeepEqual(before, x) {
 			continue
 		}
-		if err := x.Check(); err != nil {
+		err := x.Check()
+		if err == nil && (before.Host == "" || before.place() != x.place()) {
+			err = m.allowed(tx.Snapshot(), x)
+		}
+		if err != nil {
 			l = append(l, fault.At(fault.Invalid, path, "%v", err))
 		}
 	}

@@ -196,6 +196,9 @@ func (a *acting) apply(ctx context.Context, r *bierdriver.Router, d *reconcile.D
 		slog.Warn("the host key of a router was not kept", "node", r.NodeId, "error", err)
 	case first:
 		slog.Warn("the host key of a router is trusted because it is the first it showed; compare it with the router's", "node", r.NodeId, "host-key", res.GetSession().GetHostKey())
+		if other := a.data.KeyOf(a.data.store.Now(), r.NodeId, res.GetSession().GetHostKey()); other != "" {
+			a.report(r.NodeId, "it shows the host key of router "+other+": they may be the same router")
+		}
 	}
 	return res, name, nil
 }

@@ -46,6 +46,7 @@ func open(ctx context.Context, h *host.Client, intent func(), reached func(nodes
 		status:  bier.RoutersAt(state.Private),
 		managed: state.NewTable[Managed](state.Private("managed/")),
 		asked:   state.NewTable[struct{}](state.Private("asked/"))}
+	d.Mounts.Allow = d.distinct
 	d.asked.Notify(func([]string) { asked() })
 	known := func(keys []string) {
 		if len(keys) != 1 || keys[0] != bier.BeatKey {
@@ -60,6 +61,21 @@ func open(ctx context.Context, h *host.Client, intent func(), reached func(nodes
 	d.store, err = state.Open(ctx, h, append(views, d.managed, d.asked)...)
 	d.Mounts.Store = d.store
 	return d, err
+}
+
+// distinct says why a router cannot be mounted where others are: both are nodes of one topology.
+func (d *data) distinct(r state.Reader, m mounts.Mount, others []string) error {
+	for _, id := range d.IDs(r) {
+		if n, ok := d.Trees.Nodes.Get(r, id, m.Node); !ok || len(n.Params.Domains) == 0 {
+			continue
+		}
+		for _, other := range others {
+			if n, ok := d.Trees.Nodes.Get(r, id, other); ok && len(n.Params.Domains) > 0 {
+				return bier.OnePlace(id, m.Node, other, bier.Place(m.Host, m.Port, m.Driver))
+			}
+		}
+	}
+	return nil
 }
 
 // unreadable says which record of a topology or channel cannot be read: what routers must

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ctl.internal/internal/bier"
+	"ctl.internal/sdk/bierdriver"
 )
 
 // ConfigureNode adds to the configuration of a node: what is not given stays, list
@@ -43,6 +44,22 @@ func ConfigureNode(t *bier.Topology, node string, domains []bier.NodeDomain) (*C
 		return nil, err
 	}
 	return &Change{Nodes: []bier.Node{*next}, Warnings: found}, nil
+}
+
+// SubDomains is in how many sub-domains a node is.
+func SubDomains(n *bier.Node) (many int) {
+	for i := range n.Params.Domains {
+		many += len(n.Params.Domains[i].Global.SubDomains)
+	}
+	return many
+}
+
+// CheckAbilities refuses several sub-domains on a router whose model has one.
+func CheckAbilities(n *bier.Node, one bool) error {
+	if many := SubDomains(n); one && many > 1 {
+		return fmt.Errorf("node %s would be in %d sub-domains, but the model of this router has one (it lacks %s); delete-node takes it out of another", n.ID, many, bierdriver.SubDomains)
+	}
+	return nil
 }
 
 // DeleteNode takes a node out of a sub-domain.

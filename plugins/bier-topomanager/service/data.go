@@ -9,6 +9,7 @@ import (
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-topomanager/model"
+	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
@@ -49,10 +50,13 @@ type network struct {
 	ID string `json:"topology-id"`
 }
 
-// point is a node of network-topology.
+// point is a node of network-topology, with how it is reached where it is a mounted router.
 type point struct {
-	ID  string `json:"node-id"`
-	TPs []struct {
+	ID     string `json:"node-id"`
+	Host   string `json:"netconf-node-topology:host"`
+	Port   uint16 `json:"netconf-node-topology:port"`
+	Driver string `json:"netconf-node-topology:driver"`
+	TPs    []struct {
 		ID string `json:"tp-id"`
 	} `json:"termination-point"`
 }
@@ -96,7 +100,7 @@ func (d *data) open(ctx context.Context, h *host.Client) (err error) {
 // change commits what decide makes of a topology, and of its channels if needed: they are then a condition
 // of the change.
 func (d *data) change(ctx context.Context, id string, needed bool,
-	decide func(*bier.Topology, []bier.Channel) (*model.Change, error)) (c *model.Change, err error) {
+	decide func(*state.Tx, *bier.Topology, []bier.Channel) (*model.Change, error)) (c *model.Change, err error) {
 	_, err = d.Store.Update(ctx, func(tx *state.Tx) error {
 		t := d.Members(tx, id)
 		if err := model.Found(t, id); err != nil {
@@ -108,7 +112,7 @@ func (d *data) change(ctx context.Context, id string, needed bool,
 				return err
 			}
 		}
-		if c, err = decide(t, channels); err != nil {
+		if c, err = decide(tx, t, channels); err != nil {
 			return err
 		}
 		return d.put(tx, id, c)
@@ -166,8 +170,49 @@ func (d *data) check(_ context.Context, tx *state.Tx) error {
 			err = model.Check(before, after, channels)
 		}
 		l = append(l, fault.All(err)...)
+		l = append(l, d.checkJoined(tx, before, after)...)
 	}
 	return l.Err()
+}
+
+// checkJoined refuses nodes that come into sub-domains and that no router can be.
+func (d *data) checkJoined(tx *state.Tx, before, after *bier.Topology) (l fault.List) {
+	if after == nil {
+		return nil
+	}
+	for i := range after.Nodes {
+		n := &after.Nodes[i]
+		many := model.SubDomains(n)
+		if had := before.Node(n.ID); many == 0 || had != nil && model.SubDomains(had) >= many {
+			continue
+		}
+		if err := d.distinct(tx, after, n.ID); err != nil {
+			l = append(l, fault.New(fault.Invalid, "%v", err))
+		}
+		if err := model.CheckAbilities(n, d.Routers.Lacks(tx.Snapshot(), n.ID, bierdriver.SubDomains)); err != nil {
+			l = append(l, fault.New(fault.Invalid, "%v", err))
+		}
+	}
+	return l
+}
+
+// distinct says why a node of a topology is no router of its own: another node that is configured there is
+// mounted at the same place.
+func (d *data) distinct(r state.Reader, t *bier.Topology, node string) error {
+	own, ok := d.Points.Get(r, bier.MountTopology, node)
+	if !ok || own.Host == "" {
+		return nil
+	}
+	place := bier.Place(own.Host, own.Port, own.Driver)
+	for _, p := range d.Points.All(r, bier.MountTopology) {
+		if p.ID == node || p.Host == "" || bier.Place(p.Host, p.Port, p.Driver) != place {
+			continue
+		}
+		if n := t.Node(p.ID); n != nil && len(n.Params.Domains) > 0 {
+			return bier.OnePlace(t.ID, node, p.ID, place)
+		}
+	}
+	return nil
 }
 
 // network returns a topology of network-topology with all in it.

@@ -3,10 +3,13 @@ package service
 import (
 	"context"
 	"log/slog"
+	"slices"
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-topomanager/model"
+	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/operations"
+	"ctl.internal/sdk/state"
 )
 
 // mux returns the RPCs of bier-topology-api by "module:rpc". What they decide is package model's, what
@@ -28,9 +31,7 @@ func (s *Service) mux() operations.Mux {
 		"configure-subdomain": configure(s, func(t *bier.Topology, in subDomainsIn) (*model.Change, error) {
 			return model.ConfigureSubDomain(t, in.Domain, in.SubDomains)
 		}),
-		"configure-node": configure(s, func(t *bier.Topology, in nodeIn) (*model.Change, error) {
-			return model.ConfigureNode(t, bier.ShortID(in.Node), in.Domains)
-		}),
+		"configure-node": operations.Func(s.configureNode),
 		"delete-ipv4": configure(s, func(t *bier.Topology, in deleteIPIn) (*model.Change, error) {
 			return model.DeleteEncapsulation(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, false, in.IPv4)
 		}),
@@ -104,14 +105,55 @@ func remove[In interface{ topology() string }](s *Service, decide func(*bier.Top
 func change[In interface{ topology() string }](s *Service, channels bool,
 	decide func(*bier.Topology, In, []bier.Channel) (*model.Change, error)) operations.Handler {
 	return operations.Func(func(ctx context.Context, in In) (bier.ConfigureOutput, error) {
-		c, err := s.data.change(ctx, in.topology(), channels, func(t *bier.Topology, list []bier.Channel) (*model.Change, error) {
+		_, err := s.data.change(ctx, in.topology(), channels, func(_ *state.Tx, t *bier.Topology, list []bier.Channel) (*model.Change, error) {
 			return decide(t, in, list)
 		})
-		if err == nil {
-			for _, w := range c.Warnings { // of no other RPC
-				slog.Warn("BIER configuration", "rpc", "configure-node", "topology", in.topology(), "warning", w.Error())
-			}
-		}
 		return bier.Configured(err, nil)
 	})
+}
+
+// configureNode changes the BIER configuration of a node, if it is a router of its own that can have it.
+func (s *Service) configureNode(ctx context.Context, in nodeIn) (bier.ConfigureOutput, error) {
+	node := bier.ShortID(in.Node)
+	one := s.onlyOneSubDomain(ctx, in.topology(), node, in.Domains)
+	c, err := s.data.change(ctx, in.topology(), false, func(tx *state.Tx, t *bier.Topology, _ []bier.Channel) (*model.Change, error) {
+		c, err := model.ConfigureNode(t, node, in.Domains)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.data.distinct(tx, t, node); err != nil {
+			return nil, err
+		}
+		return c, model.CheckAbilities(&c.Nodes[0], one)
+	})
+	if err == nil {
+		for _, w := range c.Warnings {
+			slog.Warn("BIER configuration", "rpc", "configure-node", "topology", in.topology(), "warning", w.Error())
+		}
+	}
+	return bier.Configured(err, nil)
+}
+
+// onlyOneSubDomain reports whether the model of a router is known to have one sub-domain. Where that does not
+// matter nobody is asked.
+func (s *Service) onlyOneSubDomain(ctx context.Context, topology, node string, domains []bier.NodeDomain) bool {
+	have, _ := s.data.Nodes.Get(s.data.Store.Now(), topology, node)
+	many := model.SubDomains(&have)
+	for i := range domains {
+		for _, x := range domains[i].Global.SubDomains {
+			if _, is := have.Member(domains[i].ID, x.ID); is == nil {
+				many++
+			}
+		}
+	}
+	if many < 2 {
+		return false
+	}
+	var out struct {
+		Lacks []string `json:"lacks"`
+	}
+	if err := s.ask.Call(ctx, "get-abilities", map[string]string{"node-id": node}, &out); err != nil {
+		slog.Debug("what the model of a router can do is not known before it is reached", "node", node, "error", err)
+	}
+	return slices.Contains(out.Lacks, bierdriver.SubDomains)
 }

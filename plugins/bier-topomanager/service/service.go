@@ -23,6 +23,7 @@ type Service struct {
 	home   string // the controller's, for relative paths
 	set    settings
 	data   *data
+	ask    *bierplugin.ServiceCalls
 	health func(sdk.Health)
 	group  sync.WaitGroup
 }
@@ -37,7 +38,7 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &Service{host: env.Host, home: env.Home(), set: set, data: newData(set), health: env.Health}
+	s := &Service{host: env.Host, home: env.Home(), set: set, data: newData(set), health: env.Health, ask: bierplugin.NewServiceCalls(ctx, env.Host)}
 	e := newEvents(env.Host, s.data)
 	if err := s.data.open(ctx, env.Host); err != nil {
 		cancel()
