@@ -79,8 +79,6 @@ type Options struct {
 	// Deleted returns the writes that remove what others keep for a user, in the transaction that deletes the user;
 	// nil = nothing is kept.
 	Deleted func(userID string) []datastore.Op
-	// Denied gets each request of a user who may not make it; nil = none wants to know.
-	Denied func(user string, r *http.Request)
 
 	Now func() time.Time // nil = the real clock
 }

@@ -168,6 +168,8 @@ type Tracing struct {
 // Audit is the record of changes and refusals.
 type Audit struct {
 	Syslog string `json:"syslog"` // a second destination; empty = none
+	// Required is what is refused while the audit cannot be written: none, protected or all.
+	Required string `json:"required"`
 }
 
 //go:embed ctl.schema.yaml

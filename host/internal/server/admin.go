@@ -76,6 +76,9 @@ const readyWait = time.Second
 // notReady lists what keeps the controller from serving all it should.
 func (s *Server) notReady(ctx context.Context) []reason {
 	out := append(s.storeReasons(ctx), diskReasons(s.home)...)
+	if s.audit.Failing() {
+		out = append(out, missing("audit", "the audit in "+s.auditDir()+" cannot be written", "make room on its disk, or give the directory back; the controller goes on by itself, and ctl.log names the error"))
+	}
 	if s.roles.Clustered() && s.roles.Valid() == 0 {
 		out = append(out, missing("lease", "this node has no lease, so it holds no role: the store does not answer, or this home is a copy of another",
 			"the log says which; a copied home gets an identity of its own when its data/node.pem is removed"))

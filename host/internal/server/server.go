@@ -14,6 +14,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ctl.internal/host/internal/aaa"
@@ -47,6 +48,7 @@ type Server struct {
 	registry       *logs.Registry
 	audit          *logs.Audit
 	refusals       refusals
+	sealed         atomic.Uint64 // the number of the newest record whose hash is in the datastore
 	log            *slog.Logger
 	options        Options
 	firstPasswords identity.First
@@ -137,6 +139,7 @@ func (s *Server) start(ctx context.Context) error {
 		}
 		s.log.Debug("started", "part", step.name, "took", time.Since(began))
 	}
+	s.recordStart(run)
 	return nil
 }
 
@@ -169,11 +172,14 @@ func (s *Server) stop(ctx context.Context) error {
 		}
 	}
 	s.work.Wait()
+	s.sealHead(ctx)
 	s.closeCluster()
 	if s.store != nil {
 		errs = append(errs, s.store.Close())
 	}
 	if s.audit != nil {
+		s.flushFolded(time.Now(), true)
+		s.note(logs.AuditRecord{What: "stop", Object: "controller " + Version(), Outcome: passed}, true)
 		errs = append(errs, s.audit.Close())
 	}
 	_ = os.Remove(s.home.Run("ssh.addr"))
@@ -226,7 +232,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 		Sessions:       idm.Sessions{Idle: c.Session.Idle, Life: c.Session.Life, Plain: c.Session.PlainHTTP}, Page: web.Refusal, Deleted: web.Forget,
 		Realms: realms{s}, RealmKinds: c.RealmKinds, Names: s.otherNames, Routes: s.otherRoutes, KeysDir: s.home.Etc("authorized_keys"),
 		Logger:    s.logger,
-		RequestID: requestID, Waiting: s.inFlight.waiting, Denied: s.deniedRequest,
+		RequestID: requestID, Waiting: s.inFlight.waiting,
 	})
 	s.firstPasswords = identity.First{}
 	if err != nil {

@@ -63,6 +63,15 @@ func (s *Service) SessionInfo(ctx context.Context, token string) (*Session, erro
 	return &shown, err
 }
 
+// IDOf is the id by which users and the audit name a live token or session; empty if it is not live.
+func (s *Service) IDOf(ctx context.Context, token string, session bool) string {
+	h, r, _ := s.live(ctx, token, session)
+	if !h.Known() {
+		return ""
+	}
+	return r.id(digestOf(token))
+}
+
 // Used notes that a user has used a session.
 func (s *Service) Used(ctx context.Context, token string) error {
 	h, r, err := s.live(ctx, token, true)
