@@ -74,7 +74,7 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 		o: o, log: o.Logger("org.ctl.aaa"), rules: conf.rules, realm: conf.challenge, policies: &policy.Engine{}, broker: &broker.Engine{},
 		recorder: accounting.New(o.Logger, o.Now),
 	}
-	a.tokens = token.New(token.Options{Store: o.Store, Lifetime: o.TokenLifetime, CacheFor: conf.timeToLive, Now: o.Now})
+	a.tokens = token.New(token.Options{Store: o.Store, Lifetime: o.TokenLifetime, MaxLive: o.TokensPerUser, CacheFor: conf.timeToLive, Now: o.Now})
 	a.identity = identity.New(identity.Options{
 		Store: o.Store, Hasher: hasher, Sealer: o.Sealer, MinPassword: o.MinPassword, Blocked: o.Blocked, MaxAge: o.PasswordMaxAge, ChangeFirst: o.ChangeFirst, Now: o.Now, Audit: a.recorder.Change,
 		Dependents: []identity.Dependent{a.tokens.Dependents}, Deleted: o.Deleted,

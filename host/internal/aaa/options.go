@@ -43,6 +43,7 @@ type Options struct {
 	RealmKinds []string // classes of realms beyond those of the controller's plugins
 
 	TokenLifetime    time.Duration      // 0 = 1 hour
+	TokensPerUser    int                // live ones; 0 = 1000
 	MinPassword      int                // characters; 0 = 8
 	Blocked          password.Blocklist // forbidden passwords
 	PasswordMaxAge   time.Duration      // 0 = any

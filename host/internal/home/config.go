@@ -89,6 +89,7 @@ type Limits struct {
 // AAA are the settings of access control that are not rules.
 type AAA struct {
 	TokenLifetime    time.Duration `json:"tokenLifetime"`
+	TokensPerUser    int           `json:"tokensPerUser"`
 	LoginCache       time.Duration `json:"loginCache"` // of outside realms; 0 = none
 	RoleDeniedStatus int           `json:"roleDeniedStatus"`
 	RealmKinds       []string      `json:"realmKinds"` // of plugins that are not ours

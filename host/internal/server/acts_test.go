@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -231,7 +232,9 @@ func BenchmarkRecorder(b *testing.B) {
 		front := outermost(h, c.Server.ids, 1<<20, &c.Server.inFlight, 0, c.Server.log)
 		b.Run("write/"+name, func(b *testing.B) {
 			client := serveOne(b, front)
-			request := []byte("PUT /web/places/t HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAuthorization: Bearer " + token + "\r\nContent-Length: 24\r\n\r\n" + `{"n": {"x": 1, "y": 22}}`)
+			const body = `{"n": {"x": 1, "y": 2}}`
+			request := []byte("PUT /web/places/t HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAuthorization: Bearer " + token +
+				"\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
 			client.ask(b, request)
 			for b.Loop() {
 				client.ask(b, request)

@@ -224,7 +224,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 	s.aaa, err = aaa.New(ctx, aaa.Options{
 		Blocked: blocked, PasswordMaxAge: c.PasswordMaxAge, ChangeFirst: c.ChangeFirst,
 		Store: s.store, Sealer: s.secrets, SecINI: ini, SecININame: s.home.Etc("sec.ini"), AuthnConfig: authn, First: s.firstPasswords,
-		TokenLifetime: c.TokenLifetime, MinPassword: c.PasswordMinimum, RoleDeniedStatus: c.RoleDeniedStatus,
+		TokenLifetime: c.TokenLifetime, TokensPerUser: c.TokensPerUser, MinPassword: c.PasswordMinimum, RoleDeniedStatus: c.RoleDeniedStatus,
 		Passwords:      password.Params{MemoryKiB: uint32(c.Argon2.Memory >> 10), Time: uint32(c.Argon2.Time), Threads: uint8(c.Argon2.Threads)},
 		ParallelLogins: c.Argon2.Parallel,
 		Throttle:       throttle.Settings{UserFree: c.Throttle.After, FirstDelay: c.Throttle.Delay, MaxDelay: c.Throttle.MaxDelay, Forget: c.Throttle.Forget},

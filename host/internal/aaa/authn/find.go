@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"ctl.internal/host/internal/aaa/act"
@@ -44,6 +45,13 @@ func (a *Authenticator) Find(ctx context.Context, who token.Outside) (*Login, er
 	}
 	if r.Outside == nil {
 		return nil, ErrRefused // etc/sec.ini names another realm now
+	}
+	if who.Held {
+		l := &Login{User: cmp.Or(who.Principal, who.User), Domain: orSDN(who.Domain), Realm: r.Name, Outside: &who}
+		if who.Roles != "" {
+			l.Roles = strings.Split(who.Roles, "\n")
+		}
+		return l, nil
 	}
 	epoch, now := r.epoch(), a.o.Now()
 	f, ok := a.found.Get(who)

@@ -40,6 +40,9 @@ func (r *record) shown() Session {
 // Begin makes a session that ends when it is unused for idle, and after life in any case.
 func (s *Service) Begin(ctx context.Context, h Holder, address, agent string, idle, life time.Duration) (string, error) {
 	now := s.o.Now()
+	if h.held() {
+		life = min(life, HeldFor)
+	}
 	r := record{User: h.ID(), Outside: h.Outside, Issued: now, Expires: now.Add(min(idle, life)), Ends: now.Add(life),
 		Session: &session{ID: rand.Text()[:12], Address: address, Agent: agent, Idle: idle}}
 	if h.Principal != nil {
