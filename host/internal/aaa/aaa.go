@@ -53,6 +53,7 @@ type AAA struct {
 	tokens   *token.Service
 	handler  http.Handler
 	recorder *accounting.Recorder
+	limiter  *throttle.Limiter
 }
 
 // New compiles the configuration and opens the identity database, filling an
@@ -87,6 +88,10 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 	}
 	a.takeAllKeys(ctx)
 	limiter := throttle.New(o.Throttle, o.Now)
+	a.limiter = limiter
+	if o.LockedOut != nil {
+		limiter.Tell(o.LockedOut)
+	}
 	if err := a.keepTrust(ctx, limiter); err != nil {
 		return nil, fmt.Errorf("read where users have logged in from: %w", err)
 	}

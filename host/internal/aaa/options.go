@@ -81,6 +81,9 @@ type Options struct {
 	// nil = nothing is kept.
 	Deleted func(userID string) []datastore.Op
 
+	// LockedOut is called when an account or address is first delayed or blocked for failed logins; nil = nobody wants to know.
+	LockedOut func(throttle.Lockout)
+
 	Now func() time.Time // nil = the real clock
 }
 

@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"ctl.internal/host/internal/aaa/accounting"
 	"ctl.internal/host/internal/aaa/act"
+	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/host/internal/logs"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
@@ -274,4 +276,43 @@ func (h changeHandler) Handle(ctx context.Context, r slog.Record) error {
 		return h.Handler.Handle(ctx, r)
 	}
 	return h.audit.Handle(ctx, r)
+}
+
+// lockoutCounts counts lockouts by kind (account or address) and state, for a metric without names.
+type lockoutCounts struct {
+	mu    sync.Mutex
+	count map[[2]string]uint64
+}
+
+func (c *lockoutCounts) add(kind, state string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.count == nil {
+		c.count = map[[2]string]uint64{}
+	}
+	c.count[[2]string{kind, state}]++
+}
+
+func (c *lockoutCounts) of(kind, state string) uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.count[[2]string{kind, state}]
+}
+
+// lockedOut says in log, audit and metric that an account or address is first delayed, or blocked.
+func (s *Server) lockedOut(o throttle.Lockout) {
+	s.lockouts.add(o.Kind(), o.State)
+	what, from := accounting.Clean(o.User), ""
+	if o.From.IsValid() {
+		from = o.From.String()
+	}
+	what = cmp.Or(what, from)
+	r := logs.AuditRecord{Time: time.Now(), What: "logins " + o.State, Object: o.Kind() + " " + what, Outcome: refused, Address: from}
+	write, before := s.refusals.note("lockout "+o.State+" "+what, r, r.Time)
+	if !write {
+		return
+	}
+	r.Count = before
+	s.log.Warn("logins are "+o.State+" after wrong passwords; access:throttled shows it, access:unblock ends it", o.Kind(), what, "failures", o.Failures)
+	s.note(r, false)
 }

@@ -48,6 +48,7 @@ type Server struct {
 	registry       *logs.Registry
 	audit          *logs.Audit
 	refusals       refusals
+	lockouts       lockoutCounts
 	sealed         atomic.Uint64 // the number of the newest record whose hash is in the datastore
 	log            *slog.Logger
 	options        Options
@@ -230,7 +231,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 		Throttle:       throttle.Settings{UserFree: c.Throttle.After, FirstDelay: c.Throttle.Delay, MaxDelay: c.Throttle.MaxDelay, Forget: c.Throttle.Forget},
 		LoginCache:     outsideLogins(c.LoginCache),
 		Sessions:       idm.Sessions{Idle: c.Session.Idle, Life: c.Session.Life, Plain: c.Session.PlainHTTP}, Page: web.Refusal, Deleted: web.Forget,
-		Realms: realms{s}, RealmKinds: c.RealmKinds, Names: s.otherNames, Routes: s.otherRoutes, KeysDir: s.home.Etc("authorized_keys"),
+		Realms: realms{s}, RealmKinds: c.RealmKinds, Names: s.otherNames, Routes: s.otherRoutes, KeysDir: s.home.Etc("authorized_keys"), LockedOut: s.lockedOut,
 		Logger:    s.logger,
 		RequestID: requestID, Waiting: s.inFlight.waiting,
 	})
