@@ -116,7 +116,10 @@ type conn struct {
 func (c *conn) cut() { _ = c.raw.Close() }
 
 func (c *conn) bind(name, password string) error {
-	_, err := c.SimpleBind(&goldap.SimpleBindRequest{Username: name, Password: password})
+	r, err := c.SimpleBind(&goldap.SimpleBindRequest{Username: name, Password: password, Controls: []goldap.Control{goldap.NewControlBeheraPasswordPolicy()}})
+	if why := policySays(r); why != "" && (err == nil || isCredentials(err)) {
+		return &RefusedError{why}
+	}
 	return err
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	goldap "github.com/go-ldap/ldap/v3"
+
 	"ctl.internal/internal/ldap/ldaptest"
 	"ctl.internal/sdk/realm"
 	"ctl.internal/sdk/realm/trust"
@@ -188,5 +190,29 @@ func TestTooManyEntries(t *testing.T) {
 	})
 	if !errors.Is(err, ErrSizeLimit) {
 		t.Errorf("%v", err)
+	}
+}
+
+// What a server's password policy says refuses a login with its reason, also where the password is right.
+func TestThePasswordPolicyIsHeard(t *testing.T) {
+	for name, c := range map[string]struct {
+		code uint16
+		says []byte
+		want string
+	}{
+		"must be changed":         {0, []byte{0x81, 1, 2}, "the password must be changed"},
+		"expired":                 {goldap.LDAPResultInvalidCredentials, []byte{0x81, 1, 0}, "the password has expired"},
+		"locked":                  {goldap.LDAPResultInvalidCredentials, []byte{0x81, 1, 1}, "the account is locked"},
+		"expired, grace logins":   {0, []byte{0xa0, 3, 0x81, 1, 4}, "the password has expired; it can be changed in 4 further logins"},
+		"ends in a week":          {0, []byte{0xa0, 3, 0x80, 1, 7}, ""},
+		"nothing":                 {0, []byte{}, ""},
+		"no control":              {0, nil, ""},
+		"wrong, and nothing said": {goldap.LDAPResultInvalidCredentials, []byte{}, "user unknown or password wrong"},
+	} {
+		s := (&ldaptest.Server{Entries: directory(), BindCode: c.code, Policy: func(string) []byte { return c.says }}).Start(t)
+		got := login(t, client(t, map[string]string{"url": s.URL()}), "secret")
+		if refused := c.want != ""; refused != (got.Outcome == realm.Unknown) || got.Reason != c.want {
+			t.Errorf("%s: %+v, want %q", name, got, c.want)
+		}
 	}
 }

@@ -41,13 +41,13 @@ var refusals = map[uint16]string{
 var states = map[string]string{
 	"525": "no such user", "52e": "user unknown or password wrong", "530": "not at this time of day", "531": "not from this machine",
 	"532": "the password has expired", "533": "the account is disabled", "701": "the account has expired",
-	"773": "the password must be changed first", "775": "the account is locked",
+	"773": "the password must be changed", "775": "the account is locked",
 }
 
 // bindError turns the error of a bind into a RefusedError where it is one.
 func bindError(err error) error {
 	code, ok := resultCode(err)
-	if !ok {
+	if !ok { // also what its policy says
 		return err
 	}
 	reason, ok := refusals[code]
@@ -61,6 +61,37 @@ func bindError(err error) error {
 		}
 	}
 	return &RefusedError{reason}
+}
+
+// policySays is why a server's password policy (draft-behera-ldap-password-policy, section 6.2) does not let the user
+// go on, though the password may be right; empty if it does. A server without one ignores the control.
+func policySays(r *goldap.SimpleBindResult) string {
+	if r == nil {
+		return ""
+	}
+	for _, c := range r.Controls {
+		policy, ok := c.(*goldap.ControlBeheraPasswordPolicy)
+		if !ok {
+			continue
+		}
+		switch {
+		case policy.Error == goldap.BeheraPasswordExpired:
+			return "the password has expired"
+		case policy.Error == goldap.BeheraAccountLocked:
+			return "the account is locked"
+		case policy.Error == goldap.BeheraChangeAfterReset:
+			return "the password must be changed"
+		case policy.Grace >= 0:
+			return fmt.Sprintf("the password has expired; it can be changed in %d further logins", policy.Grace)
+		}
+	}
+	return ""
+}
+
+// isCredentials reports whether an error is the server's answer that the credentials are not good.
+func isCredentials(err error) bool {
+	code, ok := resultCode(err)
+	return ok && refusals[code] != ""
 }
 
 // serverError says what to do about codes that are a matter of configuration.

@@ -10,7 +10,7 @@ import (
 
 // LockAttributes are those by which servers keep an entry from logging in: of a directory service, of
 // OpenLDAP's password policy, of 389 Directory Server.
-var LockAttributes = []string{"userAccountControl", "accountExpires", "lockoutTime", "pwdAccountLockedTime", "nsAccountLock"}
+var LockAttributes = []string{"userAccountControl", "accountExpires", "lockoutTime", "pwdAccountLockedTime", "pwdReset", "nsAccountLock"}
 
 const (
 	accountDisabled = 0x2                    // of userAccountControl
@@ -34,6 +34,9 @@ func locked(e *goldap.Entry) string {
 	}
 	if value("pwdAccountLockedTime") != "" || strings.EqualFold(value("nsAccountLock"), "true") {
 		return "the account is locked"
+	}
+	if strings.EqualFold(value("pwdReset"), "true") {
+		return "the password must be changed"
 	}
 	return ""
 }

@@ -101,7 +101,8 @@ func TestWhoMayLogInAndAsWhat(t *testing.T) {
 // Users are found without their password by the system account, and only by that.
 func TestUsersAreFoundBySystemAccount(t *testing.T) {
 	entries := append(people(), ldaptest.Entry{DN: "cn=system,dc=x", Password: "machine"},
-		ldaptest.Entry{DN: "uid=gone,ou=People,dc=x", Attributes: map[string][]string{"uid": {"gone"}, "pwdAccountLockedTime": {"000001010000Z"}}})
+		ldaptest.Entry{DN: "uid=gone,ou=People,dc=x", Attributes: map[string][]string{"uid": {"gone"}, "pwdAccountLockedTime": {"000001010000Z"}}},
+		ldaptest.Entry{DN: "uid=reset,ou=People,dc=x", Attributes: map[string][]string{"uid": {"reset"}, "pwdReset": {"TRUE"}}})
 	s := (&ldaptest.Server{Entries: entries}).Start(t)
 	client := func(more ...string) *realm.Client {
 		cfg := realm.Config{Name: "r", Kind: kindRoles, Properties: map[string]realm.Property{}}
@@ -120,7 +121,7 @@ func TestUsersAreFoundBySystemAccount(t *testing.T) {
 		t.Errorf("without a system account: %v", err)
 	}
 	c := client("contextFactory.systemUsername", "cn=system,dc=x", "contextFactory.systemPassword", "machine")
-	for user, want := range map[string]realm.Outcome{"alice": realm.Authenticated, "nobody": realm.Unknown, "gone": realm.Unknown, "*": realm.Unknown} {
+	for user, want := range map[string]realm.Outcome{"alice": realm.Authenticated, "nobody": realm.Unknown, "gone": realm.Unknown, "reset": realm.Unknown, "*": realm.Unknown} {
 		got, err := c.Find(ctx, "r", user, "sdn")
 		if err != nil || got.Outcome != want || want == realm.Authenticated && len(got.Roles) == 0 {
 			t.Errorf("%s: %+v, %v", user, got, err)

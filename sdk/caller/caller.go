@@ -18,6 +18,14 @@ type Caller struct {
 	Address   string   // host:port of the client, empty for the local console
 }
 
+// ID is the one spelling of a user, NAME@DOMAIN; empty for nobody.
+func (c Caller) ID() string {
+	if c.User == "" || c.Domain == "" {
+		return c.User
+	}
+	return c.User + "@" + c.Domain
+}
+
 // HasRole reports whether the caller holds a role.
 func (c Caller) HasRole(role string) bool { return slices.Contains(c.Roles, role) }
 

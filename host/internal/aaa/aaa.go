@@ -53,6 +53,7 @@ type AAA struct {
 	tokens   *token.Service
 	handler  http.Handler
 	recorder *accounting.Recorder
+	limiter  *throttle.Limiter
 }
 
 // New compiles the configuration and opens the identity database, filling an
@@ -74,7 +75,7 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 		o: o, log: o.Logger("org.ctl.aaa"), rules: conf.rules, realm: conf.challenge, policies: &policy.Engine{}, broker: &broker.Engine{},
 		recorder: accounting.New(o.Logger, o.Now),
 	}
-	a.tokens = token.New(token.Options{Store: o.Store, Lifetime: o.TokenLifetime, CacheFor: conf.timeToLive, Now: o.Now})
+	a.tokens = token.New(token.Options{Store: o.Store, Lifetime: o.TokenLifetime, MaxLive: o.TokensPerUser, CacheFor: conf.timeToLive, Now: o.Now})
 	a.identity = identity.New(identity.Options{
 		Store: o.Store, Hasher: hasher, Sealer: o.Sealer, MinPassword: o.MinPassword, Blocked: o.Blocked, MaxAge: o.PasswordMaxAge, ChangeFirst: o.ChangeFirst, Now: o.Now, Audit: a.recorder.Change,
 		Dependents: []identity.Dependent{a.tokens.Dependents}, Deleted: o.Deleted,
@@ -87,6 +88,10 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 	}
 	a.takeAllKeys(ctx)
 	limiter := throttle.New(o.Throttle, o.Now)
+	a.limiter = limiter
+	if o.LockedOut != nil {
+		limiter.Tell(o.LockedOut)
+	}
 	if err := a.keepTrust(ctx, limiter); err != nil {
 		return nil, fmt.Errorf("read where users have logged in from: %w", err)
 	}

@@ -120,7 +120,7 @@ func (a *AAA) OwnCommands() []commands.Command {
 
 // RealmCommands are realm:list, realm:test and access:*.
 func (a *AAA) RealmCommands() []commands.Command {
-	return append(append(shell.RealmCommands(a.authn), a.keyCommands()...), []commands.Command{
+	return append(append(append(shell.RealmCommands(a.authn), a.keyCommands()...), a.throttleCommands()...), []commands.Command{
 		{Name: "access:explain", Summary: "show which line, realm, role and policy decide a request, and why", Safe: true, Run: a.explainCommand,
 			Help: "Decides the request as if it came now from the machine itself, at every address of the thing; the strictest answer holds.\n\n" +
 				"access:explain user POST /restconf/operations/switch-db:clear-db\naccess:explain ldapRealm/alice GET /auth/v1/users",

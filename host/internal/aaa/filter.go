@@ -121,6 +121,11 @@ func (e *env) Authenticate(r *rules.Request, s rules.Schemes) (rules.Verdict, bo
 		}
 	}
 	e.login = l
+	switch r.HTTP.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+	default:
+		e.aaa.authn.SentBy(e.ctx, l)
+	}
 	r.Caller.User, r.Caller.Domain, r.Caller.Roles, r.Known = l.User, l.Domain, l.Roles, true
 	return rules.Pass, true
 }

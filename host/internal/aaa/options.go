@@ -43,6 +43,7 @@ type Options struct {
 	RealmKinds []string // classes of realms beyond those of the controller's plugins
 
 	TokenLifetime    time.Duration      // 0 = 1 hour
+	TokensPerUser    int                // live ones; 0 = 1000
 	MinPassword      int                // characters; 0 = 8
 	Blocked          password.Blocklist // forbidden passwords
 	PasswordMaxAge   time.Duration      // 0 = any
@@ -83,8 +84,9 @@ type Options struct {
 	// Deleted returns the writes that remove what others keep for a user, in the transaction that deletes the user;
 	// nil = nothing is kept.
 	Deleted func(userID string) []datastore.Op
-	// Denied gets each request of a user who may not make it; nil = none wants to know.
-	Denied func(user string, r *http.Request)
+
+	// LockedOut is called when an account or address is first delayed or blocked for failed logins; nil = nobody wants to know.
+	LockedOut func(throttle.Lockout)
 
 	Now func() time.Time // nil = the real clock
 }

@@ -40,9 +40,6 @@ func (a *AAA) refuse(w http.ResponseWriter, r *http.Request, v rules.Verdict, e 
 	case e.demand != "":
 		a.answer(w, r, http.StatusForbidden, "", e.demand)
 	case v == rules.Denied:
-		if a.o.Denied != nil && e.login != nil {
-			a.o.Denied(strings.TrimSuffix(e.login.User+"@"+e.login.Domain, "@"), r)
-		}
 		a.answer(w, r, a.o.RoleDeniedStatus, reasonRole, "this needs a role or permission that the user does not have"+a.rule(r))
 	case page(r) && r.Header.Get("Authorization") == "" && a.o.Page != nil:
 		w.Header().Set("Cache-Control", "no-store")

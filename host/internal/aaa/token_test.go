@@ -2,7 +2,6 @@ package aaa_test
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -138,11 +137,25 @@ func TestTokensOfOutsideUsers(t *testing.T) {
 	l := open(t, strings.Replace(defaultINI, "securityManager.realms = $tokenAuthRealm", "ldapRealm = CtlJndiLdapRealm\nsecurityManager.realms = $tokenAuthRealm, $ldapRealm", 1), func(o *aaa.Options) {
 		o.Realms, o.Now = d, func() time.Time { return now }
 	})
-	a := l.want(400, "POST", "/oauth2/token", "", passwordForm+"far&password=pw")
-	if o := object(t, a.body); o["error"] != "invalid_grant" || !strings.Contains(fmt.Sprint(o["error_description"]), "account in etc/sec.ini") {
+	// Without an account to look users up with: the roles of the login, for half an hour, and never refreshed.
+	o := object(t, l.want(200, "POST", "/oauth2/token", "", passwordForm+"far&password=pw").body)
+	held, _ := o["access_token"].(string)
+	if _, refreshed := o["refresh_token"]; refreshed || o["expires_in"] != 1800.0 {
 		t.Errorf("without an account to look up with: %v", o)
 	}
+	d.roles = []string{"user"}
+	l.want(200, "GET", "/auth/v1/users", "bearer "+held, "")
+	now = now.Add(29 * time.Minute)
+	l.want(200, "GET", "/auth/v1/users", "bearer "+held, "")
+	now = now.Add(time.Minute)
+	l.want(401, "GET", modules, "bearer "+held, "")
+	held, _ = object(t, l.want(200, "POST", "/oauth2/token", "", passwordForm+"far&password=pw").body)["access_token"].(string)
+	l.want(200, "POST", "/oauth2/revoke", "", "token="+held)
+	l.want(401, "GET", modules, "bearer "+held, "")
+	l.want(204, "POST", "/web/login", "", `{"user": "far", "password": "pw"}`)
+	d.roles = []string{"admin"}
 	d.account = true
+	now = now.Add(2 * time.Minute) // for the cached login
 	access, r := l.login("far", "pw")
 	l.want(200, "GET", "/auth/v1/users", access, "")
 	d.roles = []string{"user"}
@@ -163,6 +176,28 @@ func TestTokensOfOutsideUsers(t *testing.T) {
 	now = now.Add(time.Minute)
 	l.want(401, "GET", modules, access, "")
 	l.refresh(400, r)
+}
+
+// A user has a bounded number of live tokens; sessions are counted apart, and one that ends makes room.
+func TestLiveTokensOfAUserAreBounded(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	l := open(t, defaultINI, func(o *aaa.Options) { o.TokensPerUser, o.Now = 3, func() time.Time { return now } })
+	var last, refresh string
+	for range 3 {
+		last, refresh = l.login("user", "user")
+	}
+	a := l.want(429, "POST", "/oauth2/token", "", passwordForm+"user&password=user")
+	if a.header.Get("Retry-After") != "3600" || !strings.Contains(a.body, "aaa.tokensPerUser") {
+		t.Errorf("%v %s", a.header, a.body)
+	}
+	l.want(429, "POST", "/oauth2/token", "", "grant_type=refresh_token&refresh_token="+refresh)
+	l.login("admin", "admin")
+	l.want(204, "POST", "/web/login", "", `{"user": "user", "password": "user"}`)
+	l.want(200, "POST", "/oauth2/revoke", "", "token="+last[7:])
+	l.login("user", "user")
+	l.want(429, "POST", "/oauth2/token", "", passwordForm+"user&password=user")
+	now = now.Add(time.Hour)
+	l.login("user", "user")
 }
 
 // finding is a directory with an account to look users up with, or without.

@@ -91,6 +91,7 @@ type Limits struct {
 // AAA are the settings of access control that are not rules.
 type AAA struct {
 	TokenLifetime    time.Duration `json:"tokenLifetime"`
+	TokensPerUser    int           `json:"tokensPerUser"`
 	LoginCache       time.Duration `json:"loginCache"` // of outside realms; 0 = none
 	RoleDeniedStatus int           `json:"roleDeniedStatus"`
 	RealmKinds       []string      `json:"realmKinds"` // of plugins that are not ours
@@ -171,6 +172,8 @@ type Tracing struct {
 // Audit is the record of changes and refusals.
 type Audit struct {
 	Syslog string `json:"syslog"` // a second destination; empty = none
+	// Required is what is refused while the audit cannot be written: none, protected or all.
+	Required string `json:"required"`
 }
 
 //go:embed ctl.schema.yaml

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,7 +26,7 @@ const (
 	auditText = 1 << 10 // bytes of one text of a record
 	auditLine = 64 << 10
 
-	auditWaiting = 4096 // records that wait for a disk that fails
+	auditWaiting = 4096 // records that wait until they can be written
 )
 
 // AuditRecord is one line of the audit: who did what to what.
@@ -38,7 +39,15 @@ type AuditRecord struct {
 	Outcome string    `json:"outcome"` // ok, refused or failed
 	Address string    `json:"address,omitempty"`
 	Request string    `json:"request,omitempty"`
-	Prev    string    `json:"prev"` // SHA-256 of the line before, in hex
+
+	Realm      string `json:"realm,omitempty"`
+	Credential string `json:"session,omitempty"` // id of the token or session
+	Method     string `json:"method,omitempty"`
+	Resource   string `json:"resource,omitempty"` // canonical
+	Status     int    `json:"status,omitempty"`   // of the answer
+	Count      int    `json:"count,omitempty"`    // of equal ones that were not written
+
+	Prev string `json:"prev"` // SHA-256 of the line before, in hex
 }
 
 // Audit is the append-only file of changes and refusals. Only the host writes it, apart from the log: no plugin can
@@ -54,15 +63,15 @@ type Audit struct {
 	seq   uint64
 	prev  string
 	dirty bool
-	fault error // of the newest write or sync; nil = it was done
+	stats AuditStats
+	to    *Syslog // nil = no second destination
+	done  chan struct{}
+	ended sync.WaitGroup
 
-	waiting    []AuditRecord // that the file did not take
-	missed     int           // that had no room to wait
-	missedFrom time.Time     // the first of those
-	stats      AuditStats
-	to         *Syslog // nil = no second destination
-	done       chan struct{}
-	ended      sync.WaitGroup
+	fault      atomic.Pointer[error] // of the newest write or sync; nil = it was done
+	waiting    []AuditRecord         // that could not be written
+	missed     int                   // that found no room to wait
+	missedFrom time.Time             // the first of those
 }
 
 // AuditStats say what the audit did since the start.
@@ -90,11 +99,13 @@ func (a *Audit) Stats() AuditStats {
 	return st
 }
 
-// Failed is why the newest record is not on the disk; nil = it is, or will be within a second.
+// Failed is why the newest record is not on the disk; nil = it is, or will be within a second. It is asked before each
+// change.
 func (a *Audit) Failed() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.fault
+	if err := a.fault.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // SendTo sends each record to a syslog server, too; Close ends that.
@@ -182,10 +193,10 @@ func hashOf(line []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Write appends a record; at once on the disk if durable, within a second otherwise. One that
-// the file does not take waits for it, with an error; so does what comes after it.
-func (a *Audit) Write(r AuditRecord, durable bool) (err error) {
-	for _, s := range []*string{&r.Who, &r.What, &r.Object, &r.Address, &r.Request} {
+// Write appends a record; at once on the disk if durable, within a second otherwise. A record that cannot be written
+// waits in memory and is written when that is possible again; how many found no room there is written then.
+func (a *Audit) Write(r AuditRecord, durable bool) error {
+	for _, s := range []*string{&r.Who, &r.What, &r.Object, &r.Address, &r.Request, &r.Realm, &r.Credential, &r.Method, &r.Resource} {
 		if len(*s) > auditText {
 			*s = strings.ToValidUTF8((*s)[:auditText], "") + "…"
 		}
@@ -195,53 +206,63 @@ func (a *Audit) Write(r AuditRecord, durable bool) (err error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	defer func() { a.fault = err }()
 	if a.file == nil {
 		a.stats.Lost++
 		return errors.New("the audit is closed")
 	}
-	if err = a.writeWaiting(); err == nil {
+	err := a.catchUp()
+	if err == nil {
 		err = a.append(r)
 	}
-	switch {
-	case err == nil && durable:
-		return a.sync()
-	case err == nil:
-	case len(a.waiting) < auditWaiting:
-		a.waiting = append(a.waiting, r)
-	default:
-		a.stats.Lost++
-		if a.missed++; a.missed == 1 {
-			a.missedFrom = r.Time
-		}
+	if err != nil {
+		err = fmt.Errorf("audit: %w", err)
+		a.fault.Store(&err)
+		a.hold(r)
+		return err
 	}
-	return err
+	if durable || a.fault.Load() != nil {
+		return a.sync()
+	}
+	return nil
 }
 
-// writeWaiting writes what the file did not take before, and how many had no room to wait.
-func (a *Audit) writeWaiting() error {
+// hold keeps a record that could not be written.
+func (a *Audit) hold(r AuditRecord) {
+	if len(a.waiting) < auditWaiting {
+		a.waiting = append(a.waiting, r)
+		return
+	}
+	if a.missed++; a.missed == 1 {
+		a.missedFrom = r.Time
+	}
+	a.stats.Lost++
+}
+
+// catchUp writes the records that wait.
+func (a *Audit) catchUp() error {
 	for len(a.waiting) > 0 {
 		if err := a.append(a.waiting[0]); err != nil {
 			return err
 		}
 		a.waiting = a.waiting[1:]
 	}
-	if a.missed == 0 {
-		return nil
-	}
-	err := a.append(AuditRecord{Time: time.Now(), What: "audit gap", Outcome: "failed",
-		Object: fmt.Sprintf("%d records since %s are lost, because the audit could not be written", a.missed, a.missedFrom.UTC().Format(time.RFC3339))})
-	if err == nil {
+	a.waiting = nil
+	if a.missed > 0 {
+		gap := AuditRecord{Time: time.Now(), What: "audit gap", Outcome: "failed", Count: a.missed,
+			Object: fmt.Sprintf("%d records since %s are lost, because the audit could not be written", a.missed, a.missedFrom.UTC().Format(time.RFC3339))}
+		if err := a.append(gap); err != nil {
+			return err
+		}
 		a.missed = 0
 	}
-	return err
+	return nil
 }
 
-// append writes one record as the next of the chain.
+// append writes one record to the file.
 func (a *Audit) append(r AuditRecord) error {
 	if a.bytes >= a.size {
 		if err := a.rotate(); err != nil {
-			return fmt.Errorf("audit: %w", err)
+			return err
 		}
 	}
 	r.Time, r.Seq, r.Prev = r.Time.UTC(), a.seq+1, a.prev
@@ -252,7 +273,7 @@ func (a *Audit) append(r AuditRecord) error {
 	n, err := a.file.Write(append(line, '\n'))
 	if err != nil {
 		_ = a.file.Truncate(a.bytes) // half a record would break the chain
-		return fmt.Errorf("audit: %w", err)
+		return err
 	}
 	a.bytes, a.seq, a.prev, a.dirty = a.bytes+int64(n), r.Seq, hashOf(line), true
 	switch r.Outcome {
@@ -269,12 +290,57 @@ func (a *Audit) append(r AuditRecord) error {
 	return nil
 }
 
+// Head is the number and the hash of the newest record.
+func (a *Audit) Head() (seq uint64, hash string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.seq, a.prev
+}
+
 // sync brings all that was written to the disk.
 func (a *Audit) sync() error {
 	if err := a.file.Sync(); err != nil {
-		return fmt.Errorf("audit: %w", err)
+		err = fmt.Errorf("audit: %w", err)
+		a.fault.Store(&err)
+		return err
 	}
 	a.dirty, a.stats.Synced = false, time.Now()
+	if len(a.waiting) == 0 {
+		a.fault.Store(nil)
+	}
+	return nil
+}
+
+// mend writes what waits, to a new file if the one that is written was removed or replaced.
+func (a *Audit) mend() error {
+	path := filepath.Join(a.dir, auditName)
+	have, err := a.file.Stat()
+	if err != nil {
+		return err
+	}
+	if at, err := os.Lstat(path); err != nil || !os.SameFile(have, at) {
+		if err == nil {
+			return fmt.Errorf("%s was replaced; move it away", path)
+		}
+		if err := os.MkdirAll(a.dir, 0o700); err != nil {
+			return err
+		}
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_RDWR, 0o600)
+		if err != nil {
+			return err
+		}
+		_ = a.file.Close()
+		a.file, a.bytes = f, 0
+		if err := a.append(AuditRecord{Time: time.Now(), What: "audit continued", Object: "its file was removed while it was written", Outcome: "failed"}); err != nil {
+			return err
+		}
+	}
+	if err := a.catchUp(); err != nil {
+		return err
+	}
+	if a.dirty || a.fault.Load() != nil {
+		return a.sync()
+	}
 	return nil
 }
 
@@ -284,7 +350,10 @@ func (a *Audit) rotate() error {
 		return err
 	}
 	path := filepath.Join(a.dir, auditName)
-	if err := os.Rename(path, filepath.Join(a.dir, fmt.Sprintf("audit-%016d.log", a.seq))); err != nil {
+	if err := os.Rename(path, filepath.Join(a.dir, fmt.Sprintf("audit-%016d.log", a.seq))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
@@ -315,8 +384,10 @@ func (a *Audit) syncEachSecond() {
 		case <-t.C:
 		}
 		a.mu.Lock()
-		if a.file != nil && (a.dirty || len(a.waiting)+a.missed > 0) {
-			a.fault = errors.Join(a.writeWaiting(), a.sync()) // it is tried again; Stats says since when
+		if a.file != nil {
+			if err := a.mend(); err != nil {
+				a.fault.Store(&err) // it is tried again; Stats says since when
+			}
 		}
 		a.mu.Unlock()
 	}
@@ -335,17 +406,29 @@ func (a *Audit) Close() error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	err := errors.Join(a.writeWaiting(), a.file.Sync(), a.file.Close())
+	err := errors.Join(a.catchUp(), a.file.Sync(), a.file.Close())
+	a.stats.Lost += uint64(len(a.waiting))
 	a.file = nil
 	return err
 }
 
-// VerifyAudit reads the audit of a directory and calls f for each record, until f returns false. The error names the
-// first line that is not as it was written, or is not there any more. It is not known what was removed at the end.
-func VerifyAudit(dir string, f func(AuditRecord) bool) (records int, err error) {
-	files, err := auditFiles(dir)
-	if err != nil {
+// AuditHead is the number and the hash of a record, kept elsewhere.
+type AuditHead struct {
+	Seq  uint64 `json:"seq"`
+	Hash string `json:"hash"`
+}
+
+// VerifyAudit reads the audit of a directory, or a copy of one of its files, and calls f for each record, until f returns
+// false. The error names the first line that is not as it was written, or is not there any more; what was removed at
+// the end is known by the head, if that is not the zero one.
+func VerifyAudit(path string, head AuditHead, f func(AuditRecord) bool) (records int, err error) {
+	files := []string{path}
+	if info, err := os.Stat(path); err != nil {
 		return 0, err
+	} else if info.IsDir() {
+		if files, err = auditFiles(path); err != nil {
+			return 0, err
+		}
 	}
 	prev, seq := "", uint64(0)
 	read := func(path string) (more bool, err error) {
@@ -371,6 +454,9 @@ func VerifyAudit(dir string, f func(AuditRecord) bool) (records int, err error) 
 			}
 			prev, seq = hashOf(lines.Bytes()), r.Seq
 			records++
+			if r.Seq == head.Seq && prev != head.Hash {
+				return false, fmt.Errorf("%s:%d: record %d is not the one whose hash was sealed: it, or one before it, was changed", path, n, r.Seq)
+			}
 			if !f(r) {
 				return false, nil
 			}
@@ -384,6 +470,9 @@ func VerifyAudit(dir string, f func(AuditRecord) bool) (records int, err error) 
 		if more, err := read(path); err != nil || !more {
 			return records, err
 		}
+	}
+	if seq < head.Seq {
+		return records, fmt.Errorf("the audit ends with record %d, and there was a record %d: the end was removed", seq, head.Seq)
 	}
 	return records, nil
 }

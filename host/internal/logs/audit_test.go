@@ -33,7 +33,7 @@ func TestTheAuditIsAChainOverFilesAndStarts(t *testing.T) {
 		}
 	}
 	files, _ := auditFiles(dir)
-	n, err := VerifyAudit(dir, all)
+	n, err := VerifyAudit(dir, AuditHead{}, all)
 	if n != 60 || err != nil || len(files) < 4 {
 		t.Fatalf("%d records in %d files: %v", n, len(files), err)
 	}
@@ -50,7 +50,7 @@ func TestTheAuditIsAChainOverFilesAndStarts(t *testing.T) {
 		if err := os.WriteFile(files[1], damage(good), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if n, err := VerifyAudit(dir, all); err == nil || n >= 60 || !strings.Contains(err.Error(), "audit-") {
+		if n, err := VerifyAudit(dir, AuditHead{}, all); err == nil || n >= 60 || !strings.Contains(err.Error(), "audit-") {
 			t.Errorf("%s: %d records, %v", name, n, err)
 		}
 		if err := os.WriteFile(files[1], good, 0o600); err != nil {
@@ -89,7 +89,7 @@ func TestTheAuditKeepsItsBudgetAndSurvivesATornRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	var last []string
-	if _, err := VerifyAudit(dir, func(r AuditRecord) bool { last = append(last, r.What); return true }); err != nil || strings.Join(last[len(last)-2:], ",") != "audit continued,after" {
+	if _, err := VerifyAudit(dir, AuditHead{}, func(r AuditRecord) bool { last = append(last, r.What); return true }); err != nil || strings.Join(last[len(last)-2:], ",") != "audit continued,after" {
 		t.Errorf("%v, %v", last[len(last)-2:], err)
 	}
 	if err := a.Write(AuditRecord{}, true); err == nil {
@@ -136,7 +136,7 @@ func TestRecordsWaitForADiskThatFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []AuditRecord
-	if _, err := VerifyAudit(dir, func(r AuditRecord) bool { got = append(got, r); return true }); err != nil {
+	if _, err := VerifyAudit(dir, AuditHead{}, func(r AuditRecord) bool { got = append(got, r); return true }); err != nil {
 		t.Fatal(err)
 	}
 	last := len(got) - 1

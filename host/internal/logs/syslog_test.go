@@ -123,7 +123,7 @@ func TestASyslogServerThatIsAwayDelaysNothing(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}
-	if n, err := VerifyAudit(a.dir, func(AuditRecord) bool { return true }); err != nil || n != syslogQueue+103 {
+	if n, err := VerifyAudit(a.dir, AuditHead{}, func(AuditRecord) bool { return true }); err != nil || n != syslogQueue+103 {
 		t.Errorf("%d records, %v", n, err)
 	}
 }

@@ -27,6 +27,9 @@ type operation struct {
 	timeout time.Duration
 }
 
+// Safe reports whether an RPC says that it changes nothing.
+func (m *Manager) Safe(module, rpc string) bool { return m.index.Load().rpcs[module+":"+rpc].safe }
+
 func (m *Manager) reindex() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

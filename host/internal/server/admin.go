@@ -62,6 +62,7 @@ func (s *Server) adminHandler() http.Handler {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ctl_http_requests_in_flight", Help: "HTTP requests that are worked on; limits.inFlight is the most."},
 			func() float64 { return float64(s.inFlight.Load()) }))
 	reg.MustRegister(hostMetric(s.browsers))
+	reg.MustRegister(lockoutCounters(&s.lockouts)...)
 	reg.MustRegister(roomMetrics(s.home)...)
 	reg.MustRegister(s.disks)
 	reg.MustRegister(auditMetrics(s.audit)...)

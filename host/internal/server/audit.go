@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net"
-	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -48,7 +47,7 @@ func (s *Server) openAudit(context.Context) (err error) {
 func (s *Server) logger(name string) *slog.Logger {
 	l := s.registry.Logger(name)
 	if name == accounting.AuditLogger {
-		return slog.New(s.audit.Handler(l.Handler(), true))
+		return slog.New(changeHandler{l.Handler(), s.audit.Handler(l.Handler(), true)})
 	}
 	return l
 }
@@ -85,13 +84,14 @@ type refusals struct {
 type refusal struct {
 	since time.Time
 	times int
+	last  logs.AuditRecord
 }
 
 // maxRefusals bounds the things that are counted apart.
 const maxRefusals = 1000
 
 // note counts a refusal and reports whether it is to be written, and how many there were before it unwritten.
-func (r *refusals) note(key string, now time.Time) (write bool, before int) {
+func (r *refusals) note(key string, record logs.AuditRecord, now time.Time) (write bool, before int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.seen == nil {
@@ -110,41 +110,42 @@ func (r *refusals) note(key string, now time.Time) (write bool, before int) {
 	}
 	if now.Sub(one.since) < time.Minute {
 		one.times++
+		one.last = record
 		return false, 0
 	}
 	before, one.since, one.times = one.times, now, 0
 	return true, before
 }
 
-// deniedRequest writes down a change over HTTP that its caller may not make: one record a minute for each caller and
-// subtree. Reads are not written: ctl_http_request_seconds counts them. Logins are not: they have a logger of their
-// own.
-func (s *Server) deniedRequest(who string, r *http.Request) {
-	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions || s.router == nil {
-		return
+// due returns the newest of the records that were folded for a minute, with their number; all of them at the end.
+func (r *refusals) due(now time.Time, all bool) []logs.AuditRecord {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []logs.AuditRecord
+	for key, one := range r.seen {
+		if !all && now.Sub(one.since) < time.Minute {
+			continue
+		}
+		if one.times > 0 {
+			one.last.Count = one.times
+			out = append(out, one.last)
+		}
+		delete(r.seen, key)
 	}
-	subtree := s.router.subtreeOf(r.URL.Path)
-	write, before := s.refusals.note("http "+who+" "+subtree, time.Now())
-	if !write {
-		return
-	}
-	text := r.Method + " " + r.URL.EscapedPath()
-	if before > 0 {
-		text += fmt.Sprintf(" (and %d changes below %s before)", before, subtree)
-	}
-	address, _, _ := net.SplitHostPort(r.RemoteAddr)
-	s.note(logs.AuditRecord{Who: who, What: "request denied", Object: text, Outcome: "refused", Address: address, Request: requestID(r)}, false)
+	slices.SortFunc(out, func(a, b logs.AuditRecord) int { return a.Time.Compare(b.Time) })
+	return out
 }
 
 // refused writes down what a plugin tried without a grant.
 func (s *Server) refused(plugin string, g grant.Grant) {
 	kind := g.Kind + " "
-	if write, before := s.refusals.note(plugin+" "+kind, time.Now()); write {
-		text := g.String()
+	r := logs.AuditRecord{Time: time.Now(), Who: "plugin:" + plugin, What: "use without a grant", Object: g.String(), Outcome: refused}
+	if write, before := s.refusals.note(plugin+" "+kind, r, r.Time); write {
 		if before > 0 {
-			text += fmt.Sprintf(" (and %d times %sbefore)", before, kind)
+			r.Object += fmt.Sprintf(" (and %d times %sbefore)", before, kind)
 		}
-		s.note(logs.AuditRecord{Who: "plugin:" + plugin, What: "use without a grant", Object: text, Outcome: "refused"}, false)
+		r.Count = before
+		s.note(r, false)
 	}
 }
 
@@ -161,4 +162,11 @@ func (s *Server) publishAccounting(e accounting.Event) {
 	if err == nil {
 		s.bus.Publish(accountingStream, "host", data)
 	}
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"ctl.internal/host/internal/aaa/act"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/logs"
 )
@@ -28,7 +29,11 @@ func TestDeniedChangesAreInTheAudit(t *testing.T) {
 		{"ann@sdn", "GET", "/rests/data/x"}, {"ann@sdn", "PUT", "/rests/data/x"}, {"ann@sdn", "PUT", "/rests/data/y"}, {"ben@sdn", "DELETE", "/rests/data/x"},
 		{"ann@sdn", "POST", "/made/up"}, {"ann@sdn", "POST", "/made/up/too"},
 	} {
-		s.deniedRequest(c.who, httptest.NewRequest(c.method, c.path, nil))
+		h := s.recorded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			act.Of(r.Context()).SentBy(act.Sender{User: c.who})
+			w.WriteHeader(http.StatusUnauthorized)
+		}))
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(c.method, c.path, nil))
 	}
 	if st := audit.Stats(); st.Refused != 3 || st.OK != 0 {
 		t.Errorf("%+v", st)
@@ -37,7 +42,7 @@ func TestDeniedChangesAreInTheAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	if _, err := logs.VerifyAudit(dir, func(r logs.AuditRecord) bool {
+	if _, err := logs.VerifyAudit(dir, logs.AuditHead{}, func(r logs.AuditRecord) bool {
 		got = append(got, r.Who+" "+r.Object+" "+r.Outcome)
 		return true
 	}); err != nil {
@@ -53,7 +58,7 @@ func TestRefusalsAreSummedAndBounded(t *testing.T) {
 	var r refusals
 	now := time.Now()
 	write := func(key string, at time.Time) string {
-		w, before := r.note(key, at)
+		w, before := r.note(key, logs.AuditRecord{}, at)
 		return strings.Repeat("w", map[bool]int{true: 1}[w]) + strings.Repeat("b", before)
 	}
 	for i, want := range []string{"w", "", ""} {

@@ -44,9 +44,10 @@ type pluginCalls struct{ s *Server }
 
 // Call implements hostsvc.Operations. A plugin that acts for a user may do what the
 // user could do over HTTP, no more.
-func (p pluginCalls) Call(ctx context.Context, plugin, module, rpc string, input []byte) ([]byte, error) {
+func (p pluginCalls) Call(ctx context.Context, plugin, module, rpc string, input []byte) (output []byte, err error) {
 	now := p.s.catalog.Installed()
 	module, rpc, aliases := now.Aliases.Resolve(module, rpc)
+	defer func() { p.s.calledByPlugin(ctx, plugin, module, rpc, err) }()
 	r := now.Schema.RPC(module, rpc)
 	if r == nil {
 		return nil, fault.New(fault.NotFound, "no installed feature serves the RPC %s:%s", module, rpc)
@@ -60,7 +61,7 @@ func (p pluginCalls) Call(ctx context.Context, plugin, module, rpc string, input
 		if err := p.s.plugins.Permitted(plugin, grant.RPC, module+":"+rpc); err != nil {
 			return nil, err
 		}
-		ctx = caller.With(ctx, caller.Caller{User: plugin, Domain: "plugin"})
+		ctx = caller.With(ctx, caller.Caller{User: plugin, Domain: pluginDomain})
 	}
 	body := `{"input":` + cmp.Or(string(input), "{}") + "}"
 	in, err := r.DecodeInput([]byte(body), yang.Options{Defaults: true, Aliases: aliases})
@@ -69,6 +70,9 @@ func (p pluginCalls) Call(ctx context.Context, plugin, module, rpc string, input
 	}
 	return p.s.invoker.Invoke(ctx, module, rpc, in)
 }
+
+// pluginDomain is the domain of a plugin that acts for nobody.
+const pluginDomain = "plugin"
 
 // trees makes documents of what plugins write into YANG trees; it implements
 // hostsvc.Trees.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,8 +20,10 @@ import (
 	ctl "ctl.internal"
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/logs"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/restconf"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -83,15 +86,21 @@ func processorTime(b *testing.B) time.Duration {
 type chained struct {
 	*Server
 	front http.Handler
+	dir   string // of the audit
 }
 
-func chain(b *testing.B, ini string) chained {
+func chain(b testing.TB, ini string) chained {
 	store := storetest.New(storetest.Options{})
 	b.Cleanup(func() { store.Close() })
-	s := &Server{store: store, ids: newIDs(), http: newHTTPMetrics(), bus: events.New(), log: slog.New(slog.DiscardHandler)}
+	s := &Server{store: store, ids: newIDs(), http: newHTTPMetrics(), bus: events.New(), log: slog.New(slog.DiscardHandler), certs: &certificates{}, loaded: &home.Loaded{Config: home.Default()}, registry: logs.New(logs.Options{})}
 	var err error
+	dir := filepath.Join(b.TempDir(), "audit")
+	if s.audit, err = logs.OpenAudit(dir, auditSize, auditKeep); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.audit.Close() })
 	s.aaa, err = aaa.New(context.Background(), aaa.Options{Store: store, SecINI: []byte(ini), First: identity.First{Admin: "admin", User: "user"},
-		RequestID: requestID, Names: s.otherNames})
+		RequestID: requestID, Names: s.otherNames, Logger: s.logger, Passwords: password.Params{MemoryKiB: 64, Time: 1, Threads: 1}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -110,7 +119,7 @@ func chain(b *testing.B, ini string) chained {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return chained{s, front}
+	return chained{s, front, dir}
 }
 
 func (c chained) token(b *testing.B) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"ctl.internal/host/internal/console/engine"
@@ -19,6 +20,7 @@ import (
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/snapshot"
 	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
 )
 
 // openConsole opens the shell: the local socket always, the SSH port if set.
@@ -33,13 +35,13 @@ func (s *Server) openConsole(ctx context.Context) error {
 		}
 		return s.features.ForCommand(command)
 	}
-	audit := engine.AuditTo(s.audit.Handler(s.registry.Logger("org.ctl.console.audit").Handler(), false))
+	audit := s.consoleAudit()
 	s.shell = engine.New(engine.Config{
 		Sources: []engine.Source{
 			engine.Static(tables.FeatureCommands(s.features)),
 			engine.Static(tables.PluginCommands(pluginTable{s.plugins, s})),
 			engine.Static(tables.LogCommands(s.registry)),
-			engine.Static(tables.AuditCommands(s.auditDir())),
+			engine.Static(tables.AuditCommands(s.auditDir(), s.auditHead)),
 			engine.Static(s.cluster.Commands(s.joinToken)),
 			engine.Static(tables.ConfigCommands(s.configTable())),
 			engine.Static(s.aaa.RealmCommands()), engine.Static(s.aaa.OwnCommands()),
@@ -49,7 +51,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 			tables.FromHost("users", s.aaa.Commands, s.cliOn), tables.FromHost("certificates", s.certs.commands, s.cliOn),
 			tables.FromHost("encryption", s.secrets.Commands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
 		},
-		Missing: missing, Log: log, NewRequestID: s.ids.next, Audit: audit,
+		Missing: missing, Log: log, NewRequestID: s.ids.next, Audit: audit, Refuse: s.refuseCommand,
 	})
 	own := engine.New(engine.Config{Sources: []engine.Source{engine.Static(s.aaa.OwnCommands())}, Log: log, NewRequestID: s.ids.next, Audit: audit})
 	var err error
@@ -75,6 +77,38 @@ func (s *Server) openConsole(ctx context.Context) error {
 		log.Info("listening", "listener", "ssh", "address", s.sshAddress.String())
 	}
 	s.background(ctx, "console", s.console.Serve)
+	return nil
+}
+
+// consoleAudit writes down each line of the console, into the audit unless it changes nothing and passed.
+func (s *Server) consoleAudit() func(context.Context, engine.Audited) {
+	log := s.registry.Logger("org.ctl.console.audit").Handler()
+	logged, audited := engine.AuditTo(log), engine.AuditTo(s.audit.Handler(log, false))
+	return func(ctx context.Context, a engine.Audited) {
+		if a.Reads && a.Code == 0 && !givesSecrets(a.Line) {
+			logged(ctx, a)
+			return
+		}
+		audited(ctx, a)
+	}
+}
+
+// givesSecrets reports whether a line that changes nothing writes secrets out.
+func givesSecrets(line string) bool {
+	return strings.Contains(line, "snapshot:save") || strings.Contains(line, "--secrets")
+}
+
+// unheld are commands that are never refused because the audit cannot be written.
+var unheld = []string{"feature:uninstall", "access:unblock", "system:shutdown"}
+
+// refuseCommand refuses what must be in the audit while that cannot be written.
+func (s *Server) refuseCommand(name string) error {
+	if s.audit.Failed() == nil || slices.Contains(unheld, name) || s.loaded.Audit.Required == "none" {
+		return nil
+	}
+	if s.loaded.Audit.Required == "all" || strings.HasPrefix(name, "aaa:") || strings.HasPrefix(name, "access:") {
+		return fault.New(fault.Unavailable, "%s", unwritable)
+	}
 	return nil
 }
 

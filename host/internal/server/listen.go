@@ -94,7 +94,7 @@ func (s *Server) front(c home.Config, log *slog.Logger) (http.Handler, error) {
 	if s.browsers, err = newBrowsers(c, s.certs.covers, log); err != nil {
 		return nil, err
 	}
-	limits, checked := c.Limits, s.browsers.handler(askedLocally(s.aaa.Filter(s.reading(s.router))))
+	limits, checked := c.Limits, s.recorded(s.browsers.handler(askedLocally(s.aaa.Filter(s.reading(s.router)))))
 	return outermost(s.http.handler(checked, s.router.subtreeOf), s.ids, int64(limits.Body), &s.inFlight, limits.InFlight, log), nil
 }
 

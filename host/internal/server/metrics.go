@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"ctl.internal/host/internal/aaa/accounting"
+	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/logs"
@@ -151,6 +152,17 @@ func auditMetrics(of *logs.Audit) []prometheus.Collector {
 	add("ctl_audit_syslog_dropped_total", "Records of the audit that a syslog server was not sent, because it did not take them in time.", nil,
 		func(s logs.AuditStats) float64 { return float64(s.Dropped) })
 	gauge("ctl_audit_syslog_queue", "Records of the audit that wait for the syslog server.", func(s logs.AuditStats) float64 { return float64(s.Queued) })
+	return out
+}
+
+// lockoutCounters count what was delayed or blocked after failed logins.
+func lockoutCounters(of *lockoutCounts) (out []prometheus.Collector) {
+	for _, kind := range []string{"account", "address"} {
+		for _, state := range []string{throttle.Delayed, throttle.Blocked} {
+			out = append(out, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "ctl_login_lockouts_total", Help: "Accounts and addresses that were first delayed, or blocked, after failed logins.",
+				ConstLabels: prometheus.Labels{"kind": kind, "state": state}}, func() float64 { return float64(of.of(kind, state)) }))
+		}
+	}
 	return out
 }
 

@@ -49,6 +49,8 @@ type Server struct {
 	registry       *logs.Registry
 	audit          *logs.Audit
 	refusals       refusals
+	lockouts       lockoutCounts
+	sealed         atomic.Uint64 // the number of the newest record whose hash is in the datastore
 	log            *slog.Logger
 	options        Options
 	firstPasswords identity.First
@@ -142,6 +144,7 @@ func (s *Server) start(ctx context.Context) error {
 		}
 		s.log.Debug("started", "part", step.name, "took", time.Since(began))
 	}
+	s.recordStart(run)
 	return nil
 }
 
@@ -174,11 +177,14 @@ func (s *Server) stop(ctx context.Context) error {
 		}
 	}
 	s.work.Wait()
+	s.sealHead(ctx)
 	s.closeCluster()
 	if s.store != nil {
 		errs = append(errs, s.store.Close())
 	}
 	if s.audit != nil {
+		s.flushFolded(time.Now(), true)
+		s.note(logs.AuditRecord{What: "stop", Object: "controller " + Version(), Outcome: passed}, true)
 		errs = append(errs, s.audit.Close())
 	}
 	_ = os.Remove(s.home.Run("ssh.addr"))
@@ -225,7 +231,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 	s.aaa, err = aaa.New(ctx, aaa.Options{
 		Blocked: blocked, PasswordMaxAge: c.PasswordMaxAge, ChangeFirst: c.ChangeFirst,
 		Store: s.store, Sealer: s.secrets, SecINI: ini, SecININame: s.home.Etc("sec.ini"), AuthnConfig: authn, First: s.firstPasswords,
-		TokenLifetime: c.TokenLifetime, MinPassword: c.PasswordMinimum, RoleDeniedStatus: c.RoleDeniedStatus,
+		TokenLifetime: c.TokenLifetime, TokensPerUser: c.TokensPerUser, MinPassword: c.PasswordMinimum, RoleDeniedStatus: c.RoleDeniedStatus,
 		Passwords:      password.Params{MemoryKiB: uint32(c.Argon2.Memory >> 10), Time: uint32(c.Argon2.Time), Threads: uint8(c.Argon2.Threads)},
 		ParallelLogins: c.Argon2.Parallel,
 		Throttle:       throttle.Settings{UserFree: c.Throttle.After, FirstDelay: c.Throttle.Delay, MaxDelay: c.Throttle.MaxDelay, Forget: c.Throttle.Forget},
@@ -239,8 +245,10 @@ func (s *Server) openAAA(ctx context.Context) error {
 		Names:          s.otherNames,
 		Routes:         s.otherRoutes,
 		KeysDir:        s.home.Etc("authorized_keys"),
+		LockedOut:      s.lockedOut,
 		Logger:         s.logger,
-		RequestID:      requestID, Waiting: s.inFlight.waiting, Denied: s.deniedRequest,
+		RequestID:      requestID,
+		Waiting:        s.inFlight.waiting,
 	})
 	s.firstPasswords = identity.First{}
 	if err != nil {

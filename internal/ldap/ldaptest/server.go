@@ -30,6 +30,9 @@ type Server struct {
 	BindCode   uint16      // answers every bind with this result code
 	Diagnostic string      // text of refused binds
 	SearchCode uint16      // answers every search with this result code
+	// Policy is what the response control of a password policy says to a bind, as the contents of its value: {[0] warning}
+	// or {[1] error}; nil = no control.
+	Policy func(dn string) []byte
 	// Refuse says which binds are refused although the password is right; nil = none.
 	Refuse func(dn string) bool
 
@@ -126,7 +129,7 @@ func (s *Server) serve(raw net.Conn) {
 		case goldap.ApplicationBindRequest:
 			code := s.bind(op)
 			bound = code == 0
-			s.reply(c, id, goldap.ApplicationBindResponse, code, s.Diagnostic)
+			s.answerBind(c, id, string(op.Children[1].ByteValue), code)
 		case goldap.ApplicationSearchRequest:
 			if !bound {
 				s.Anonymous.Add(1)
@@ -151,6 +154,32 @@ func (s *Server) reply(c net.Conn, id any, op ber.Tag, code uint16, text string)
 	r.AppendChild(text8(""))
 	r.AppendChild(text8(text))
 	send(c, id, r)
+}
+
+// answerBind answers a bind, with what the password policy says.
+func (s *Server) answerBind(c net.Conn, id any, dn string, code uint16) {
+	var says []byte
+	if s.Policy != nil {
+		says = s.Policy(dn)
+	}
+	if says == nil {
+		s.reply(c, id, goldap.ApplicationBindResponse, code, s.Diagnostic)
+		return
+	}
+	control := ber.NewSequence("")
+	control.AppendChild(text8(goldap.ControlTypeBeheraPasswordPolicy))
+	control.AppendChild(text8(string(append([]byte{0x30, byte(len(says))}, says...))))
+	controls := ber.Encode(ber.ClassContext, ber.TypeConstructed, 0, nil, "")
+	controls.AppendChild(control)
+	op := ber.Encode(ber.ClassApplication, ber.TypeConstructed, goldap.ApplicationBindResponse, nil, "")
+	op.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagEnumerated, int64(code), ""))
+	op.AppendChild(text8(""))
+	op.AppendChild(text8(s.Diagnostic))
+	p := ber.NewSequence("")
+	p.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagInteger, id, ""))
+	p.AppendChild(op)
+	p.AppendChild(controls)
+	_, _ = c.Write(p.Bytes())
 }
 
 func send(c net.Conn, id any, op *ber.Packet) {

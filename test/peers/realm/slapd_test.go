@@ -82,7 +82,8 @@ func ldif(many int) string {
 	}
 	b.WriteString("dn: dc=lab,dc=test\nobjectClass: dcObject\nobjectClass: organization\no: lab\n\ndn: ou=People,dc=lab,dc=test\nobjectClass: organizationalUnit\n\n" +
 		"dn: ou=Groups,dc=lab,dc=test\nobjectClass: organizationalUnit\n\n" +
-		"dn: cn=policy,dc=lab,dc=test\nobjectClass: device\nobjectClass: pwdPolicy\npwdAttribute: userPassword\npwdLockout: TRUE\npwdMaxFailure: 10000\n\n")
+		"dn: cn=policy,dc=lab,dc=test\nobjectClass: device\nobjectClass: pwdPolicy\npwdAttribute: userPassword\npwdLockout: TRUE\npwdMaxFailure: 10000\npwdMustChange: TRUE\n\n" +
+		"dn: cn=short,dc=lab,dc=test\nobjectClass: device\nobjectClass: pwdPolicy\npwdAttribute: userPassword\npwdMaxAge: 60\n\n")
 	person := func(uid, password, title, more string) {
 		line("dn", dn(uid))
 		b.WriteString("objectClass: inetOrgPerson\nsn: x\ncn: x\n")
@@ -94,6 +95,8 @@ func ldif(many int) string {
 	person("alice", "alicepw", "boss", "")
 	person("bob", "bobpw", "clerk", "")
 	person("off", "offpw", "boss", "pwdAccountLockedTime: 000001010000Z\n") // locked for good
+	person("reset", "resetpw", "boss", "pwdReset: TRUE\n")
+	person("expired", "expiredpw", "boss", "pwdChangedTime: 20000101000000Z\npwdPolicySubentry: cn=short,dc=lab,dc=test\n")
 	for _, name := range odd {
 		person(name, oddPassword(name), "boss", "")
 	}
@@ -175,7 +178,7 @@ func TestSlapd(t *testing.T) {
 	cert, key := certificate(t, "127.0.0.1")
 	s := startSlapd(t, cert, key, 10_000)
 	s.addGroups(t)
-	cases := slices.Clone(people)
+	cases := append(slices.Clone(people), loginCase{"to be changed", "reset", "resetpw", 401, 401}, loginCase{"expired", "expired", "expiredpw", 401, 401})
 	for _, name := range odd {
 		cases = append(cases, loginCase{"odd", name, oddPassword(name), 200, 200}, loginCase{"odd, wrong", name, "p:" + name, 401, 401},
 			loginCase{"odd, blanks cut off", name, strings.TrimSpace(oddPassword(name)), 401, 401})

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"ctl.internal/host/internal/aaa/act"
 	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/sdk/caller"
 )
@@ -119,6 +120,7 @@ func (r *Recorder) Change(ctx context.Context, action, object string) {
 	if c.User != "" {
 		e.User = Clean(c.User + "@" + c.Domain)
 	}
+	act.Of(ctx).Changed(action, e.Object)
 	rec := slog.NewRecord(e.Time, slog.LevelInfo, "audit: "+action, 0)
 	rec.AddAttrs(slog.String("object", e.Object), slog.String("user", e.User),
 		slog.String("address", e.Address), slog.String("request", e.RequestID))

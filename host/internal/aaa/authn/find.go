@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
+	"ctl.internal/host/internal/aaa/act"
 	"ctl.internal/host/internal/aaa/token"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/realm"
@@ -43,6 +45,13 @@ func (a *Authenticator) Find(ctx context.Context, who token.Outside) (*Login, er
 	}
 	if r.Outside == nil {
 		return nil, ErrRefused // etc/sec.ini names another realm now
+	}
+	if who.Held {
+		l := &Login{User: cmp.Or(who.Principal, who.User), Domain: orSDN(who.Domain), Realm: r.Name, Outside: &who}
+		if who.Roles != "" {
+			l.Roles = strings.Split(who.Roles, "\n")
+		}
+		return l, nil
 	}
 	epoch, now := r.epoch(), a.o.Now()
 	f, ok := a.found.Get(who)
@@ -102,4 +111,22 @@ func (a *Authenticator) Still(ctx context.Context, l *Login) (*Login, error) {
 	now := localLogin(p, l.Realm)
 	now.token, now.session = l.token, l.session
 	return now, nil
+}
+
+// SentBy tells the recorder of a request, if it has one, who sends it.
+func (a *Authenticator) SentBy(ctx context.Context, l *Login) {
+	of := act.Of(ctx)
+	if of == nil {
+		return
+	}
+	by := act.Sender{User: l.User + "@" + l.Domain, Realm: l.Realm}
+	if l.token != "" {
+		by.Credential = a.o.Tokens.IDOf(ctx, l.token, l.session)
+	}
+	for _, r := range a.o.Realms {
+		if l.Local && r.Outside == nil {
+			by.Realm = r.Name // also of a token
+		}
+	}
+	of.SentBy(by)
 }

@@ -98,6 +98,9 @@ func (a *Authenticator) attempt(ctx context.Context, c Credentials, name, domain
 	return v, nil
 }
 
+// Account is the spelling by which guesses at an account are counted.
+func (a *Authenticator) Account(name, domain string) string { return a.account(name, domain) }
+
 // account is what guesses at an account are counted by, however its name is written: LAB\\alice, ALICE
 // and alice@lab.test are one to a directory service.
 func (a *Authenticator) account(name, domain string) string {

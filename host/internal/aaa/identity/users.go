@@ -3,7 +3,9 @@ package identity
 import (
 	"context"
 	"crypto/rand"
+	"maps"
 	"slices"
+	"strings"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/sdk/fault"
@@ -163,7 +165,23 @@ func (s *Service) UpdateUser(ctx context.Context, id string, c UserChange) (u Us
 		u.Profile, u.Enabled = r.Profile, r.Enabled
 		return append(ops, put(userKey(u.Domain, u.Name), r)), nil
 	})
-	return u, s.done(ctx, err, "update user", id)
+	return u, s.done(ctx, err, "update user", id+c.what())
+}
+
+// what names what an update changes, without the values.
+func (c UserChange) what() string {
+	names := slices.Sorted(maps.Keys(c.Profile))
+	if c.Password != nil {
+		names = append(names, "password")
+	}
+	if c.Enabled != nil {
+		names = append(names, map[bool]string{true: "enabled", false: "disabled"}[*c.Enabled])
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	return ": " + strings.Join(names, ", ")
 }
 
 func set[T any](to *T, from *T) {

@@ -3,6 +3,7 @@ package idm
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -120,20 +121,25 @@ func (h *handler) issueToken(w http.ResponseWriter, r *http.Request, _ []string)
 		Token   string `json:"access_token"`
 		Type    string `json:"token_type"`
 		Expires int    `json:"expires_in"`
-		Refresh string `json:"refresh_token"`
-	}{pair.Access, "Bearer", int(h.Tokens.ExpiresIn().Seconds()), pair.Refresh}, nil
+		Refresh string `json:"refresh_token,omitempty"`
+	}{pair.Access, "Bearer", int(pair.Life.Seconds()), pair.Refresh}, nil
 }
 
-// passwordGrant finds out who sends a password. Tokens and sessions of outside users are issued only where their
-// realm can look them up later, for their rights are looked up at use.
+// passwordGrant finds out who sends a password. The rights of outside users are looked up at use; where their realm
+// cannot look them up, those of this login hold for a short time.
 func (h *handler) passwordGrant(r *http.Request, user, password string) (token.Holder, error) {
 	l, err := h.Authn.Login(r.Context(), authn.Credentials{User: user, Password: password, Address: address(r)})
 	if err != nil {
 		return token.Holder{}, err
 	}
 	if !l.Local {
-		_, err := h.Authn.Find(r.Context(), *l.Outside)
-		return token.Holder{Outside: l.Outside}, err
+		who := *l.Outside
+		_, err := h.Authn.Find(r.Context(), who)
+		if errors.As(err, new(*authn.NotFindableError)) {
+			who.Held, who.Principal, who.Roles = true, l.User, strings.Join(l.Roles, "\n")
+			err = nil
+		}
+		return token.Holder{Outside: &who}, err
 	}
 	p, err := h.Identity.Principal(r.Context(), l.User+"@"+l.Domain)
 	if demand := h.Identity.MustChange(p); err == nil && demand != "" {
@@ -147,7 +153,11 @@ func (h *handler) refusedGrant(w http.ResponseWriter, r *http.Request, err error
 	var slow *throttle.BlockedError
 	var silent *authn.UnavailableError
 	var notFindable *authn.NotFindableError
+	var many *token.TooManyError
 	switch {
+	case errors.As(err, &many):
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(many.RetryAfter().Seconds()))))
+		return oauthError{http.StatusTooManyRequests, "temporarily_unavailable", err.Error()}
 	case errors.As(err, &silent):
 		w.Header().Set("Retry-After", strconv.Itoa(int(silent.RetryAfter().Seconds())))
 		return oauthError{http.StatusServiceUnavailable, "temporarily_unavailable", "the credentials cannot be verified now"}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/host/internal/aaa/act"
 	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/host/internal/aaa/rules"
 	"ctl.internal/host/internal/aaa/throttle"
@@ -70,6 +71,11 @@ func (h *handler) as(ctx context.Context, who token.Holder) context.Context {
 	} else {
 		c.User, c.Domain = who.Outside.User, who.Outside.Domain
 	}
+	by := act.Sender{User: c.ID()}
+	if who.Outside != nil {
+		by.Realm = who.Outside.Realm
+	}
+	act.Of(ctx).SentBy(by)
 	return caller.With(ctx, c)
 }
 
@@ -108,6 +114,7 @@ func (h *handler) sender(w http.ResponseWriter, r *http.Request) *authn.Login {
 	l, _, _, err := h.Authn.Sender(r.Context(), r, address(r), rules.Basic|rules.Bearer)
 	switch {
 	case err == nil:
+		h.Authn.SentBy(r.Context(), l)
 		return l
 	case errors.Is(err, authn.ErrNoOrigin):
 		h.fail(w, r, http.StatusForbidden, err.Error())

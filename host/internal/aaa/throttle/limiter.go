@@ -74,6 +74,7 @@ type Limiter struct {
 	// elsewhere does not lock them out.
 	trusted  map[key]time.Time
 	remember func(Trust)
+	tell     func(Lockout)
 }
 
 // Trust says that a user has logged in from a place (see Site).
@@ -186,15 +187,36 @@ func (l *Limiter) forgetTrust(now time.Time) {
 // Failed ends a turn in which the password was wrong.
 func (t *Turn) Failed() {
 	l := t.l
+	for _, o := range t.failed() {
+		if l.tell != nil {
+			l.tell(o)
+		}
+	}
+}
+
+// failed counts the failure, and returns what is first delayed or blocked by it.
+func (t *Turn) failed() (first []Lockout) {
+	l := t.l
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t.ended {
-		return
+		return nil
 	}
-	l.count(t.user, now, l.s.UserBlock)
-	l.count(t.address, now, l.s.AddressBlock)
+	for _, one := range []struct {
+		k     key
+		c     *counter
+		block int
+	}{{t.userKey, t.user, l.s.UserBlock}, {addressKey(t.pair.from), t.address, l.s.AddressBlock}} {
+		l.count(one.c, now, one.block)
+		if one.c.failures == one.c.free || one.c.failures == one.block {
+			if o, ok := l.lockout(one.k, one.c, now); ok {
+				first = append(first, o)
+			}
+		}
+	}
 	t.leave()
+	return first
 }
 
 // Cancelled ends a turn in which the password could not be verified at all.

@@ -13,6 +13,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -60,7 +62,16 @@ type Outside struct {
 	Realm  string `json:"realm"`
 	User   string `json:"user"`
 	Domain string `json:"domain,omitempty"` // as it was typed
+
+	// Held says that the realm cannot look the user up: Principal and Roles, one a line, are those of the login, and
+	// hold for HeldFor at most.
+	Held      bool   `json:"held,omitempty"`
+	Principal string `json:"principal,omitempty"`
+	Roles     string `json:"roles,omitempty"`
 }
+
+// HeldFor is how long the roles of a login are believed at most where its realm cannot look the user up.
+const HeldFor = 30 * time.Minute
 
 func (o *Outside) id() string { return o.Realm + "/" + o.User + "@" + o.Domain }
 
@@ -91,6 +102,7 @@ const (
 type Options struct {
 	Store    datastore.Store
 	Lifetime time.Duration
+	MaxLive  int           // live access tokens of a user, sessions and refresh tokens not counted; 0 = 1000
 	CacheFor time.Duration // how long a token is believed without asking the store; 0 = 6 minutes
 	Now      func() time.Time
 }
@@ -116,15 +128,13 @@ func New(o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	o.MaxLive = cmp.Or(o.MaxLive, 1000)
 	o.CacheFor = cmp.Or(o.CacheFor, 6*time.Minute)
 	return &Service{o: o, cache: cache.New[[sha256.Size]byte, kept](maxCached)}
 }
 
 // Bind gives the service the identities, which in turn are made with its Dependents.
 func (s *Service) Bind(i *identity.Service) { s.identities = i }
-
-// ExpiresIn is the life of a new access token.
-func (s *Service) ExpiresIn() time.Duration { return s.o.Lifetime }
 
 // Info is what is known of a live token.
 type Info struct {
@@ -157,11 +167,81 @@ func (r record) add() (token string, ops []datastore.Op, err error) {
 }
 
 // Pair is what a login, or a refresh, is answered with.
-type Pair struct{ Access, Refresh string }
+type Pair struct {
+	Access, Refresh string // Refresh is empty where new credentials are needed
+	Life            time.Duration
+}
+
+// TooManyError refuses a token to a user who has as many as a user may have.
+type TooManyError struct {
+	Max  int
+	Wait time.Duration
+}
+
+// Error says what to do.
+func (e *TooManyError) Error() string {
+	return fmt.Sprintf("the user has %d live tokens, the most (aaa.tokensPerUser); use one, revoke one, or wait until one ends", e.Max)
+}
+
+// RetryAfter is when the next of the tokens ends.
+func (e *TooManyError) RetryAfter() time.Duration { return e.Wait }
+
+// room is a *TooManyError if a user may have no further access token. Two at once may both see the last room; that the
+// bound is passed by what is under way at the same moment does no harm.
+func (s *Service) room(ctx context.Context, user string) error {
+	now := s.o.Now()
+	live, first := 0, now.Add(s.o.Lifetime)
+	var refresh []refreshable
+	err := s.each(ctx, userKey(user, ""), func(d string, r *record) {
+		switch {
+		case r.Session != nil, !now.Before(r.Expires):
+		case r.Refresh:
+			refresh = append(refresh, refreshable{d, r.Issued})
+		default:
+			if live++; r.Expires.Before(first) {
+				first = r.Expires
+			}
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case live >= s.o.MaxLive:
+		return &TooManyError{s.o.MaxLive, first.Sub(now)}
+	}
+	return s.trim(ctx, user, refresh)
+}
+
+// refreshable is a refresh token, by its digest.
+type refreshable struct {
+	digest string
+	issued time.Time
+}
+
+// trim ends the oldest refresh tokens of a user who has more than a user may have access tokens: they live longer, and
+// nobody uses so many.
+func (s *Service) trim(ctx context.Context, user string, all []refreshable) error {
+	if len(all) < s.o.MaxLive {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b refreshable) int { return a.issued.Compare(b.issued) })
+	var ops []datastore.Op
+	for _, r := range all[:len(all)-s.o.MaxLive+1] {
+		ops = append(ops, remove(user, r.digest)...)
+	}
+	_, err := s.o.Store.Commit(ctx, datastore.Txn{Ops: ops})
+	return err
+}
 
 // Grant makes the tokens of a login.
 func (s *Service) Grant(ctx context.Context, h Holder) (Pair, error) {
+	if err := s.room(ctx, h.ID()); err != nil {
+		return Pair{}, err
+	}
 	r := record{User: h.ID(), Outside: h.Outside, Family: rand.Text(), Ends: s.o.Now().Add(refreshLife)}
+	if h.held() {
+		return s.grantHeld(ctx, r)
+	}
 	if h.Principal != nil {
 		r.Epoch = h.Principal.Epoch
 	}
@@ -172,8 +252,24 @@ func (s *Service) Grant(ctx context.Context, h Holder) (Pair, error) {
 	return pair, err
 }
 
+// held reports whether the realm of the user cannot look the user up.
+func (h Holder) held() bool { return h.Outside != nil && h.Outside.Held }
+
+// grantHeld makes an access token that is never refreshed without credentials.
+func (s *Service) grantHeld(ctx context.Context, r record) (Pair, error) {
+	life := min(s.o.Lifetime, HeldFor)
+	r.Issued = s.o.Now()
+	r.Expires, r.Ends = r.Issued.Add(life), r.Issued.Add(life)
+	access, ops, err := r.add()
+	if err == nil {
+		_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: ops})
+	}
+	return Pair{Access: access, Life: life}, err
+}
+
 func (s *Service) pair(r record) (p Pair, ops []datastore.Op, err error) {
 	r.Issued, r.Used = s.o.Now(), false
+	p.Life = s.o.Lifetime
 	access, refresh := r, r
 	access.Refresh, access.Expires = false, r.Issued.Add(s.o.Lifetime)
 	refresh.Refresh, refresh.Expires = true, r.Issued.Add(refreshIdle)
@@ -208,6 +304,9 @@ func (s *Service) Exchange(ctx context.Context, token string, allowed func(Holde
 			return Pair{}, Holder{}, err
 		}
 		if err := allowed(h); err != nil {
+			return Pair{}, Holder{}, err
+		}
+		if err := s.room(ctx, r.User); err != nil {
 			return Pair{}, Holder{}, err
 		}
 		pair, ops, err := s.pair(*r)

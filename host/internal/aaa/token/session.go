@@ -40,6 +40,9 @@ func (r *record) shown() Session {
 // Begin makes a session that ends when it is unused for idle, and after life in any case.
 func (s *Service) Begin(ctx context.Context, h Holder, address, agent string, idle, life time.Duration) (string, error) {
 	now := s.o.Now()
+	if h.held() {
+		life = min(life, HeldFor)
+	}
 	r := record{User: h.ID(), Outside: h.Outside, Issued: now, Expires: now.Add(min(idle, life)), Ends: now.Add(life),
 		Session: &session{ID: rand.Text()[:12], Address: address, Agent: agent, Idle: idle}}
 	if h.Principal != nil {
@@ -61,6 +64,15 @@ func (s *Service) SessionInfo(ctx context.Context, token string) (*Session, erro
 	shown := r.shown()
 	shown.Current = true
 	return &shown, err
+}
+
+// IDOf is the id by which users and the audit name a live token or session; empty if it is not live.
+func (s *Service) IDOf(ctx context.Context, token string, session bool) string {
+	h, r, _ := s.live(ctx, token, session)
+	if !h.Known() {
+		return ""
+	}
+	return r.id(digestOf(token))
 }
 
 // Used notes that a user has used a session.

@@ -193,7 +193,7 @@ func seconds(text, what string) (time.Duration, error) {
 func AuditTo(h slog.Handler) func(context.Context, Audited) {
 	return func(ctx context.Context, a Audited) {
 		r := slog.NewRecord(time.Now(), slog.LevelInfo, "command", 0)
-		r.AddAttrs(slog.String("user", a.Caller.User), slog.String("address", a.Caller.Address), slog.String("request", a.Caller.RequestID),
+		r.AddAttrs(slog.String("user", a.Caller.ID()), slog.String("address", a.Caller.Address), slog.String("request", a.Caller.RequestID),
 			slog.String("line", a.Line), slog.Int("code", int(a.Code)), slog.String("took", a.Duration.Round(time.Microsecond).String()))
 		_ = h.Handle(ctx, r) // an error of the log itself cannot be reported
 	}

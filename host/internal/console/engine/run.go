@@ -69,9 +69,24 @@ func (s *Session) runPipeline(ctx context.Context, p syntax.Pipeline, std IO) co
 		for i, stage := range p {
 			texts[i], _ = s.redactStage(x, stage)
 		}
-		s.shell.cfg.Audit(ctx, Audited{Caller: who, Line: strings.Join(texts, " | "), Code: code, Duration: time.Since(began)})
+		s.shell.cfg.Audit(ctx, Audited{Caller: who, Line: strings.Join(texts, " | "), Code: code, Duration: time.Since(began), Reads: s.reads(x, p)})
 	}
 	return code
+}
+
+// reads reports whether every stage of a pipeline is a command that changes nothing.
+func (s *Session) reads(x *index, p syntax.Pipeline) bool {
+	expanded, err := s.expand(p, 0)
+	if err != nil {
+		return false
+	}
+	for _, stage := range expanded {
+		cmd, err := x.find(s.Scope(), stage.Texts()[0])
+		if err != nil || !cmd.Safe {
+			return false
+		}
+	}
+	return true
 }
 
 // job is one checked stage, ready to run.
@@ -100,6 +115,11 @@ func (s *Session) start(ctx context.Context, x *index, p syntax.Pipeline, std IO
 				err = fault.New(fault.NotFound, "the command %s comes with the feature %s, which is not installed or not started: feature:install %s", words[0], orList(by), by[0])
 			}
 			return s.fail(std, s.format, err)
+		}
+		if refuse := s.shell.cfg.Refuse; refuse != nil && !cmd.Safe {
+			if err := refuse(cmd.Name); err != nil {
+				return s.fail(std, s.format, err)
+			}
 		}
 		b := binder{cmd: cmd, words: words[1:], stopAtArg: stopsAtArg(cmd.Name)}
 		given, err := b.bind()

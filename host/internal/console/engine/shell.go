@@ -28,6 +28,7 @@ type Audited struct {
 	Line     string
 	Code     console.Code
 	Duration time.Duration
+	Reads    bool // it changes nothing
 }
 
 // Config is what a Shell is made of.
@@ -35,6 +36,8 @@ type Config struct {
 	Sources []Source
 	// Missing names the features that would bring a command, if any would.
 	Missing func(command string) []string
+	// Refuse returns why a command that changes something may not run now; nil = all may.
+	Refuse func(command string) error
 	// Audit is called after each pipeline; nil = no audit.
 	Audit func(context.Context, Audited)
 	Log   *slog.Logger // nil = discarded

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"ctl.internal/host/internal/logs"
 	"ctl.internal/internal/console"
@@ -13,14 +12,25 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// AuditCommands are audit:*, on the audit in a directory.
-func AuditCommands(dir string) []commands.Command {
-	return []commands.Command{{
+// AuditCommands are audit:*, on the audit in a directory; head returns what of its newest record is kept elsewhere.
+func AuditCommands(dir string, head func(context.Context) (logs.AuditHead, error)) []commands.Command {
+	return []commands.Command{auditExport(dir), {
 		Name: "audit:verify", Summary: "check that no record of the audit was changed or removed", Safe: true,
-		Help: "The error names the first line that does not follow the one before. What was removed at the end is not noticed:\nkeep a copy elsewhere for that.",
-		Run: func(_ context.Context, in *commands.Invocation) error {
+		Help: "The error names the first line that does not follow the one before. What was removed at the end is noticed by the head\n" +
+			"that is sealed in the datastore every 10 seconds. With FILE a copy is checked: the output of audit:export, or a file of log/audit.",
+		Arguments: []commands.Argument{{Name: "file", Help: "a copy; absent = the audit itself", Type: commands.File}},
+		Run: func(ctx context.Context, in *commands.Invocation) error {
 			var first, last logs.AuditRecord
-			n, err := logs.VerifyAudit(dir, func(r logs.AuditRecord) bool {
+			path, sealed := dir, logs.AuditHead{}
+			if file := in.Arg("file"); file != "" {
+				path = file
+			} else {
+				var err error
+				if sealed, err = head(ctx); err != nil {
+					return err
+				}
+			}
+			n, err := logs.VerifyAudit(path, sealed, func(r logs.AuditRecord) bool {
 				if first.Seq == 0 {
 					first = r
 				}
@@ -43,18 +53,14 @@ func AuditCommands(dir string) []commands.Command {
 			{Name: "what", Help: "only records whose action or object holds this text", Type: commands.String},
 		},
 		Run: func(_ context.Context, in *commands.Invocation) error {
-			var since time.Time
-			if text := in.Option("since"); text != "" {
-				d, err := time.ParseDuration(text)
-				if err != nil || d < 0 {
-					return fault.New(fault.Invalid, "--since %q is not a duration such as 90m or 24h", text)
-				}
-				since = time.Now().Add(-d)
+			since, err := sinceOption(in)
+			if err != nil {
+				return err
 			}
 			who, what := in.Option("who"), in.Option("what")
 			out := &commands.Table{Empty: "No records", Columns: []commands.Column{{Title: "Number", Key: "seq", Right: true}, {Title: "Time", Key: "time"},
 				{Title: "Who", Key: "who"}, {Title: "What", Key: "what"}, {Title: "Object", Key: "object"}, {Title: "Outcome", Key: "outcome"}, {Title: "Address", Key: "address"}}}
-			_, err := logs.VerifyAudit(dir, func(r logs.AuditRecord) bool {
+			_, err = logs.VerifyAudit(dir, logs.AuditHead{}, func(r logs.AuditRecord) bool {
 				if r.Time.Before(since) || who != "" && r.Who != who && !strings.HasPrefix(r.Who, who+"@") || !strings.Contains(r.What+" "+r.Object, what) {
 					return true
 				}

@@ -1,0 +1,318 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ctl.internal/host/internal/aaa/accounting"
+	"ctl.internal/host/internal/aaa/act"
+	"ctl.internal/host/internal/aaa/throttle"
+	"ctl.internal/host/internal/logs"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/fault"
+)
+
+// recorded is the one recorder of requests over HTTP, whatever serves them: each that is neither a read nor an operation
+// that changes nothing is in the audit before it is answered, with who sent it, what it changed and how it ended.
+// Reads go by untouched.
+func (s *Server) recorded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method {
+		case http.MethodGet, http.MethodHead, http.MethodOptions:
+			next.ServeHTTP(w, r)
+			return
+		}
+		if s.audit.Failed() != nil && s.needsAudit(r.URL.Path) {
+			w.Header().Set("Retry-After", "5")
+			refuse(w, r, http.StatusServiceUnavailable, "operation-failed", unwritable)
+			return
+		}
+		one := &act.Act{}
+		aw := &actWriter{ResponseWriter: w, s: s, act: one, r: r.WithContext(act.With(r.Context(), one))}
+		defer func() { aw.record(http.StatusInternalServerError) }() // of a panic, which goes on
+		next.ServeHTTP(aw, aw.r)
+		aw.record(http.StatusOK)
+	})
+}
+
+const unwritable = "the audit cannot be written, so nothing is changed that must be in it (audit.required in etc/ctl.yaml); ctl system:ready says why, and the log of the controller"
+
+// actWriter records an act when its status is known, before the status is sent.
+type actWriter struct {
+	http.ResponseWriter
+	s    *Server
+	act  *act.Act
+	r    *http.Request
+	done bool
+}
+
+func (w *actWriter) WriteHeader(status int) {
+	if status >= 200 {
+		w.record(status)
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *actWriter) Write(b []byte) (int, error) {
+	w.record(http.StatusOK)
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap gives http.ResponseController the connection.
+func (w *actWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *actWriter) Flush() {
+	w.record(http.StatusOK)
+	_ = http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+func (w *actWriter) record(status int) {
+	if !w.done {
+		w.done = true
+		w.s.recordAct(w.r, w.act, status)
+	}
+}
+
+// Outcomes of records.
+const (
+	passed  = "ok"
+	refused = "refused"
+	failed  = "failed"
+)
+
+func outcomeOf(status int) string {
+	switch {
+	case status < http.StatusBadRequest:
+		return passed
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusTooManyRequests, status == http.StatusMisdirectedRequest:
+		return refused
+	}
+	return failed
+}
+
+// anonymous is who sends a request whose sender is not known.
+const anonymous = "anonymous"
+
+// recordAct writes an act down. The path is the canonical one by now, if access control has seen it.
+func (s *Server) recordAct(r *http.Request, of *act.Act, status int) {
+	sender, changes := of.Known()
+	resource, reads := s.resourceOf(r)
+	outcome := outcomeOf(status)
+	if reads && outcome == passed && len(changes) == 0 {
+		return
+	}
+	address, _, _ := net.SplitHostPort(r.RemoteAddr)
+	record := logs.AuditRecord{
+		Time: time.Now(),
+		Who:  cmp.Or(accounting.Clean(sender.User), anonymous), What: "request", Object: r.Method + " " + resource, Outcome: outcome, Address: address, Request: requestID(r),
+		Realm: sender.Realm, Credential: sender.Credential, Method: r.Method, Resource: resource, Status: status,
+	}
+	if outcome == refused {
+		record.What = "request denied"
+		s.fold("http "+record.Who+" "+address+" "+s.router.subtreeOf(r.URL.Path), record)
+		return
+	}
+	for _, c := range changes {
+		one := record
+		one.What, one.Object = c.Action, c.Object
+		if slices.Contains(folded, c.Action) {
+			s.fold(c.Action+" "+record.Who+" "+c.Object+" "+address, one)
+		} else {
+			s.note(one, true)
+		}
+	}
+	if len(changes) == 0 {
+		s.note(record, s.protected(r.URL.Path))
+	}
+}
+
+// folded are the changes of which one user may make any number in a row without meaning to change anything: a record a
+// minute says how many there were.
+var folded = []string{"issue token", "refresh token", "begin session", "end session", "revoke token"}
+
+// resourceOf is the canonical resource of a request, and whether it is an operation that changes nothing. All addresses
+// of an operation are one resource.
+func (s *Server) resourceOf(r *http.Request) (resource string, reads bool) {
+	path := r.URL.EscapedPath()
+	if path == "/oauth2/introspect" {
+		return path, true
+	}
+	for _, root := range []string{"/restconf/operations/", "/rests/operations/", "/operations/"} {
+		name, ok := strings.CutPrefix(path, root)
+		if !ok || s.catalog == nil {
+			continue
+		}
+		module, rpc, ok := strings.Cut(name, ":")
+		if !ok {
+			return path, false
+		}
+		module, rpc, _ = s.catalog.Installed().Aliases.Resolve(module, rpc)
+		return operation(module, rpc), s.readsOnly(module, rpc)
+	}
+	return path, false
+}
+
+func operation(module, rpc string) string { return "/rests/operations/" + module + ":" + rpc }
+
+// hostReads are the operations of the controller's own modules that change nothing.
+var hostReads = []string{"show", "get-log", "get-plugin", "get-plugins", "get-status", "get-snapshots", "get-features", "preview-feature", "preview-features"}
+
+// readsOnly reports whether an operation says that it changes nothing.
+func (s *Server) readsOnly(module, rpc string) bool {
+	if module == systemModule {
+		return slices.Contains(hostReads, rpc)
+	}
+	return s.plugins != nil && s.plugins.Safe(module, rpc)
+}
+
+// excepted are requests that are never refused because the audit cannot be written: their records wait.
+var excepted = []string{"/web/login", "/web/logout", "/oauth2/token", "/oauth2/revoke", "/oauth2/introspect"}
+
+// needsAudit reports whether a request is refused while the audit cannot be written.
+func (s *Server) needsAudit(path string) bool {
+	if slices.Contains(excepted, path) {
+		return false
+	}
+	switch s.loaded.Audit.Required {
+	case "none":
+		return false
+	case "all":
+		return true
+	}
+	return s.protected(path)
+}
+
+// protected reports whether a path is that of identities, policies, certificates or keys.
+func (s *Server) protected(path string) bool {
+	if strings.HasPrefix(path, "/auth/") || strings.HasPrefix(path, "/web/keys") {
+		return true
+	}
+	for _, part := range strings.Split(path, "/") {
+		module, _, ok := strings.Cut(part, ":")
+		if ok && (module == "aaa" || strings.HasPrefix(module, "aaa-") || module == "authorization-schema") {
+			return true
+		}
+	}
+	return false
+}
+
+// fold writes a record, and of those that are the same within a minute only how many they were.
+func (s *Server) fold(key string, r logs.AuditRecord) {
+	write, before := s.refusals.note(key, r, time.Now())
+	if !write {
+		return
+	}
+	r.Count = before
+	if before > 0 && r.Outcome == refused {
+		r.Object += " (and " + plural(before, "change") + " below " + s.router.subtreeOf(r.Resource) + " before)"
+	}
+	s.note(r, r.Outcome == passed)
+}
+
+// flushFolded writes how many records were folded since a minute and not told of since, all when everything ends.
+func (s *Server) flushFolded(now time.Time, all bool) {
+	for _, r := range s.refusals.due(now, all) {
+		s.note(r, false)
+	}
+}
+
+// foldedRecords tells of folded records each minute, until ctx ends.
+func (s *Server) foldedRecords(ctx context.Context) error {
+	t := time.NewTicker(time.Minute)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case now := <-t.C:
+			s.flushFolded(now, false)
+		}
+	}
+}
+
+// calledByPlugin writes down an operation that a plugin had carried out for a user, or for itself.
+func (s *Server) calledByPlugin(ctx context.Context, plugin, module, rpc string, err error) {
+	if s.readsOnly(module, rpc) && err == nil {
+		return
+	}
+	who, _ := caller.From(ctx)
+	outcome := passed
+	switch {
+	case fault.KindOf(err) == fault.Denied && err != nil:
+		outcome = refused
+	case err != nil:
+		outcome = failed
+	}
+	resource := operation(module, rpc)
+	address, _, _ := net.SplitHostPort(who.Address)
+	r := logs.AuditRecord{Who: who.ID(), What: "operation by plugin " + plugin, Object: "POST " + resource, Outcome: outcome, Address: address, Request: who.RequestID,
+		Method: http.MethodPost, Resource: resource}
+	if who.Domain == pluginDomain {
+		r.Who = "plugin:" + plugin
+	}
+	if outcome == refused {
+		s.fold("plugin "+r.Who+" "+resource, r)
+		return
+	}
+	s.note(r, s.protected(resource))
+}
+
+// changeHandler writes changes of access control to the log, and to the audit unless the recorder of their request does.
+type changeHandler struct {
+	slog.Handler
+	audit slog.Handler
+}
+
+// Handle implements slog.Handler.
+func (h changeHandler) Handle(ctx context.Context, r slog.Record) error {
+	if act.Of(ctx) != nil {
+		return h.Handler.Handle(ctx, r)
+	}
+	return h.audit.Handle(ctx, r)
+}
+
+// lockoutCounts counts lockouts by kind (account or address) and state, for a metric without names.
+type lockoutCounts struct {
+	mu    sync.Mutex
+	count map[[2]string]uint64
+}
+
+func (c *lockoutCounts) add(kind, state string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.count == nil {
+		c.count = map[[2]string]uint64{}
+	}
+	c.count[[2]string{kind, state}]++
+}
+
+func (c *lockoutCounts) of(kind, state string) uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.count[[2]string{kind, state}]
+}
+
+// lockedOut says in log, audit and metric that an account or address is first delayed, or blocked.
+func (s *Server) lockedOut(o throttle.Lockout) {
+	s.lockouts.add(o.Kind(), o.State)
+	what, from := accounting.Clean(o.User), ""
+	if o.From.IsValid() {
+		from = o.From.String()
+	}
+	what = cmp.Or(what, from)
+	r := logs.AuditRecord{Time: time.Now(), What: "logins " + o.State, Object: o.Kind() + " " + what, Outcome: refused, Address: from}
+	write, before := s.refusals.note("lockout "+o.State+" "+what, r, r.Time)
+	if !write {
+		return
+	}
+	r.Count = before
+	s.log.Warn("logins are "+o.State+" after wrong passwords; access:throttled shows it, access:unblock ends it", o.Kind(), what, "failures", o.Failures)
+	s.note(r, false)
+}
