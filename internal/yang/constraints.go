@@ -61,7 +61,9 @@ func (k *constraintCheck) check(d *Data) {
 	}
 	k.required(d)
 	for c := d.first; c != nil; c = c.next {
-		k.check(c)
+		if c.Node != nil && (c.Node.Config || !d.Node.Config) {
+			k.check(c)
+		}
 	}
 }
 
@@ -71,7 +73,7 @@ func (k *constraintCheck) required(d *Data) {
 		return
 	}
 	for _, m := range d.Node.members {
-		if len(m.conditions) == 0 || !required(m) || d.Get(m) != nil || m.Parent != nil && m.Parent.Kind == Case {
+		if len(m.conditions) == 0 || d.Node.Config && !m.Config || !required(m) || d.Get(m) != nil || m.Parent != nil && m.Parent.Kind == Case {
 			continue
 		}
 		absent := &Data{Node: m, kind: jObject, parent: d, name: m.Name} // stands for what is not there
@@ -88,6 +90,9 @@ func (k *constraintCheck) required(d *Data) {
 
 // holds evaluates a condition. One that cannot be evaluated is reported.
 func (k *constraintCheck) holds(x *constraint, d *Data) (bool, error) {
+	if x.expr.absolute && k.root == nil {
+		return true, nil // what it looks at is not at hand
+	}
 	at := d
 	if x.above {
 		if at = xparent(d); at == nil {
@@ -103,4 +108,14 @@ func (k *constraintCheck) holds(x *constraint, d *Data) (bool, error) {
 		k.v.fault(fault.TooBig, d.Path(), "the condition %s cannot be checked: %v", x.expr, err)
 	}
 	return ok, err
+}
+
+// Tops returns an instance of the root with all top-level instances, nil if they cannot be read.
+type Tops func() *Data
+
+func (t Tops) load(n *Node) *Data {
+	if t == nil || !n.elsewhere {
+		return nil
+	}
+	return t()
 }

@@ -151,9 +151,14 @@ func (c *compiler) finish(n *Node) {
 			m.conditions = append(m.conditions[:len(m.conditions):len(m.conditions)], p.whens...)
 		}
 		m.constrains = m.constrains || len(m.musts)+len(m.conditions) > 0
+		c.reaches(m)
 		n.constrains = n.constrains || m.constrains
+		n.elsewhere, n.beyond = n.elsewhere || m.elsewhere, n.beyond || m.beyond
 	}
 	n.constrains = n.constrains || len(n.musts) > 0
+	if n.Kind != Root && n.Parent == nil {
+		c.reaches(n)
+	}
 	for _, m := range n.Notifications {
 		c.finish(m)
 	}

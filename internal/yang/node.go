@@ -70,7 +70,9 @@ type Node struct {
 	musts      []*constraint
 	whens      []*constraint
 	conditions []*constraint // its whens and those of the cases and choices that it is in
-	constrains bool          // it, or something below it, has a must or when
+	elsewhere  bool
+	beyond     bool
+	constrains bool // it, or something below it, has a must or when
 
 	unique  [][][]*Node // of a list: groups of paths to leaves
 	members []*Node     // data children, those of choices and cases included

@@ -18,6 +18,8 @@ type Options struct {
 	Defaults bool
 	// Partial lets mandatory nodes be absent, keys excepted: the body of a patch.
 	Partial bool
+	// Tops loads the data that the conditions of an input may look at; nil: what they look at is not checked.
+	Tops Tops
 	// At is what the document stands below; it lends its path to the faults.
 	At *Data
 	// Single lets a list be sent as one entry without brackets.

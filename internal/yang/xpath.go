@@ -9,8 +9,9 @@ import (
 // XPath is an expression of XPath 1.0 with the functions of YANG (RFC 7950 section 10), as must, when, leafrefs, filters of
 // streams and pages of lists have it. It is immutable.
 type XPath struct {
-	text string
-	root xnode
+	text     string
+	root     xnode
+	absolute bool // it looks at the top of the tree, or where a reference leads
 }
 
 // String returns the expression.
@@ -41,7 +42,7 @@ func compileXPath(text string, module func(prefix string) (string, bool)) (*XPat
 	if p.err != nil {
 		return nil, p.err
 	}
-	return &XPath{text, root}, nil
+	return &XPath{text, root, p.absolute}, nil
 }
 
 // xnode is a node of an expression.
@@ -83,6 +84,8 @@ type xparser struct {
 	pos    int
 	depth  int
 	err    error
+
+	absolute bool
 }
 
 func (p *xparser) fail(why string) {
@@ -285,6 +288,7 @@ func (p *xparser) primary(t xtoken, call bool) xnode {
 		}
 		n.args = append(n.args, p.binary(0))
 	}
+	p.absolute = p.absolute || n.op == "deref"
 	f, ok := xFunctions[n.op]
 	n.call = f.call
 	switch {
@@ -307,7 +311,7 @@ func (p *xparser) predicates() (out []xnode) {
 func (p *xparser) location() xnode {
 	n := xnode{kind: xPath}
 	if p.is("/") || p.is("//") {
-		n.op = "/"
+		n.op, p.absolute = "/", true
 		if p.is("/") && !p.stepAt(p.pos+1) {
 			p.pos++
 			return n

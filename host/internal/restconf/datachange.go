@@ -134,10 +134,10 @@ type changes struct {
 	path   tree.Path
 	after  datastore.Revision
 	seen   datastore.Revision // by the client; what is older in the log tells what the documents were
-	replay bool              // from after on, or from the time since
-	since  time.Time         // of the first change that is wanted
-	lost   string            // what the client missed and is not stored
-	docs   map[string]string // documents as they were before the next change; of a replay those that it has seen
+	replay bool               // from after on, or from the time since
+	since  time.Time          // of the first change that is wanted
+	lost   string             // what the client missed and is not stored
+	docs   map[string]string  // documents as they were before the next change; of a replay those that it has seen
 }
 
 // resume says where to begin: after the event that the client saw last, or at a time. It returns what distinguishes
