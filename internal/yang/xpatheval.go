@@ -44,11 +44,19 @@ func (x *XPath) Holds(at, root *Data) (bool, error) {
 	return v.bool(), e.err
 }
 
-// Text is the value of the expression as a string.
-func (x *XPath) Text(at, root *Data) (string, error) {
-	e := xeval{current: at, root: root}
-	v := e.eval(&x.root, xcontext{at, 1, 1})
-	return v.string(), e.err
+// Filter returns the instances at which the expression is true; each is the top of what it may look at.
+func (x *XPath) Filter(list []*Data) (out []*Data, err error) {
+	e := xeval{}
+	for _, d := range list {
+		e.current, e.root, e.steps = d, d, max(0, e.steps-maxXSteps/1000) // a long list may take as many steps more
+		if e.eval(&x.root, xcontext{d, 1, 1}).bool() {
+			out = append(out, d)
+		}
+		if e.err != nil {
+			return nil, e.err
+		}
+	}
+	return out, nil
 }
 
 // holds is Holds of a constraint, whose names without a prefix are of the module of the node.
