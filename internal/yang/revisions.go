@@ -147,9 +147,8 @@ func (lib *library) pick(f *file, imp *importOf) *file {
 			if c.revision == imp.revision {
 				return c
 			}
-		case c.source == f.source:
-			return c
-		case best == nil || c.revision > best.revision:
+		case best == nil, c.source == f.source && best.source != f.source,
+			(c.source == f.source) == (best.source == f.source) && c.revision > best.revision:
 			best = c
 		}
 	}
