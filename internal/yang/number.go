@@ -88,7 +88,7 @@ func parseSpans(text string, digits int, outer spans) (out spans, why string) {
 		if r.min.compare(r.max) > 0 || len(out) > 0 && out[len(out)-1].max.compare(r.min) >= 0 {
 			return nil, "the intervals of " + strconv.Quote(text) + " must ascend"
 		}
-		if !slices.ContainsFunc(outer.joined(digits), func(o span) bool { return o.min.compare(r.min) <= 0 && r.max.compare(o.max) <= 0 }) {
+		if !slices.ContainsFunc(outer.joined(), func(o span) bool { return o.min.compare(r.min) <= 0 && r.max.compare(o.max) <= 0 }) {
 			return nil, strconv.Quote(strings.TrimSpace(part)) + " is not within what the type allows, " + outer.text(digits)
 		}
 		out = append(out, r)
@@ -97,7 +97,7 @@ func parseSpans(text string, digits int, outer spans) (out spans, why string) {
 }
 
 // joined joins intervals that follow each other without a gap.
-func (s spans) joined(int) spans {
+func (s spans) joined() spans {
 	var out spans
 	for _, r := range s {
 		if n := len(out); n > 0 && !out[n-1].max.Negative && !r.min.Negative && out[n-1].max.Value+1 == r.min.Value {
