@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openconfig/goyang/pkg/yang"
 	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"ctl.internal/internal/nearest"
 	"ctl.internal/internal/wire"
+	"ctl.internal/internal/yang"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/commands"
 )
@@ -215,17 +215,13 @@ func addModules(m *pluginv1.Manifest, f manifestFile, fsys fs.FS) error {
 }
 
 func addRPCs(m *pluginv1.Manifest, f manifestFile, module, file, text string) error {
-	ms := yang.NewModules()
-	if err := ms.Parse(text, file); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+	names, err := yang.RPCNames(module, file, []byte(text))
+	if err != nil {
+		return err
 	}
-	mod := ms.Modules[module]
-	if mod == nil {
-		return fmt.Errorf("%s: holds no module %q", file, module)
-	}
-	for _, r := range mod.RPC {
-		full := module + ":" + r.Name
-		rpc := &pluginv1.Rpc{Module: module, Name: r.Name}
+	for _, name := range names {
+		full := module + ":" + name
+		rpc := &pluginv1.Rpc{Module: module, Name: name}
 		for _, pattern := range f.Operations.Safe {
 			ok, err := path.Match(pattern, full)
 			if err != nil {

@@ -2,216 +2,538 @@ package yang
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
-
-	gy "github.com/openconfig/goyang/pkg/yang"
 
 	"ctl.internal/sdk/fault"
 )
 
-// compiler turns goyang's entries into Nodes.
+// compiler turns the statements of modules into Nodes: groupings are expanded where they are used, then augments and
+// deviations are applied, and then every node gets its type, config and constraints.
 type compiler struct {
-	ns     map[string]string // namespace → module name
-	faults fault.List
-	types  map[*gy.YangType]*Type
-	refs   []*pendingRef
-	set    *Set
-	spaces *spaces
-	byNode map[*gy.Entry]*Node
+	lib      *library
+	set      *Set
+	spaces   *spaces
+	faults   fault.List
+	types    map[*statement]*Type
+	active   map[*statement]bool // typedefs, groupings and features that are being looked into
+	features map[*statement]bool // supported or not
+	derived  map[string][]string // identity → those derived from it
+	refs     []*pendingRef
+	augments []*pendingAugment
+	actions  []*RPC
 }
 
-func compile(lib *library, ms *gy.Modules) (*Set, error) {
+// raw is what a node has until the compiler is done with it.
+type raw struct {
+	stmt      *statement
+	config    *statement
+	mandatory bool
+	typ       *statement
+	defaults  []*statement
+	units     string
+	key       *statement
+	unique    []*statement
+	musts     []*statement
+	whens     []when
+}
+
+// when is a condition on a node. above says that it is about the data node that the node stands in.
+type when struct {
+	stmt  *statement
+	above bool
+}
+
+func compile(lib *library) (*Set, error) {
 	c := &compiler{
-		ns: map[string]string{}, types: map[*gy.YangType]*Type{}, byNode: map[*gy.Entry]*Node{},
+		lib: lib, types: map[*statement]*Type{}, active: map[*statement]bool{}, features: map[*statement]bool{}, derived: map[string][]string{},
 		set: &Set{byName: map[string]*Module{}, rpcs: map[string]*RPC{}, Root: &Node{Kind: Root, Config: true}},
 	}
-	c.spaces = &spaces{module: c.ns, uri: map[string]string{}}
+	c.spaces = &spaces{module: map[string]string{}, uri: map[string]string{}}
+	c.spaces.derived = c.derived
 	c.set.Root.spaces = c.spaces
-	for _, f := range lib.order {
-		space := argument(f.stmt, "namespace")
-		if o, ok := c.ns[space]; ok && o != f.name {
-			c.faults = append(c.faults, at(f.stmt, "module %q has the namespace of module %q: %s", f.name, o, space))
+	slices.SortFunc(lib.order, func(a, b *file) int { return strings.Compare(a.full(), b.full()) })
+	for _, step := range []func(){c.namespaces, c.cycles, c.collectIdentities, c.build, c.augment, c.deviate, c.resolve, c.leafrefs, c.finishAll} {
+		if step(); len(c.faults) > 0 {
+			return nil, c.faults.Err()
 		}
-		c.ns[space] = f.name
-		c.spaces.uri[f.name] = space
-	}
-	for _, f := range lib.order {
-		c.module(f, ms.Modules[f.full()])
-	}
-	for _, m := range c.set.modules {
-		c.set.Root.Children = append(c.set.Root.Children, m.Data...)
-	}
-	c.leafrefs()
-	if len(c.faults) > 0 {
-		return nil, c.faults.Err()
-	}
-	c.finishAll()
-	if len(c.faults) > 0 {
-		return nil, c.faults.Err()
 	}
 	return c.set, nil
 }
 
-// module compiles one module; files come sorted by name and revision.
-func (c *compiler) module(f *file, ast *gy.Module) {
-	m := &Module{
-		Name: f.name, Revision: f.revision, Namespace: argument(f.stmt, "namespace"), Prefix: argument(f.stmt, "prefix"),
-		Description: argument(f.stmt, "description"), Source: f.source, Text: f.text, Path: f.path,
+func (c *compiler) fault(s *statement, format string, args ...any) {
+	if len(c.faults) < maxFaults {
+		c.faults = append(c.faults, at(s, format, args...))
 	}
-	c.set.modules = append(c.set.modules, m)
-	c.set.byName[m.Name] = m
-	for _, s := range f.stmt.SubStatements() {
-		if s.Keyword == "feature" {
-			m.Features = append(m.Features, s.Argument)
-		}
-		m.Implemented = m.Implemented || s.Keyword == "augment"
-	}
-	for _, e := range c.ordered(gy.ToEntry(ast)) {
-		switch {
-		case e.RPC != nil:
-			m.RPCs = append(m.RPCs, c.rpc(e, m))
-		case e.Kind == gy.NotificationEntry:
-			m.Notifications = append(m.Notifications, c.node(e, nil, false))
-		default:
-			m.Data = append(m.Data, c.node(e, nil, true))
-		}
-	}
-	m.Implemented = m.Implemented || len(m.Data)+len(m.RPCs)+len(m.Notifications) > 0
 }
 
-func (c *compiler) rpc(e *gy.Entry, m *Module) *RPC {
-	c.faults = append(c.faults, unsupportedEntry(e)...)
-	r := &RPC{Module: m.Name, Name: e.Name, Description: e.Description}
-	part := func(e *gy.Entry, k Kind) *Node {
-		n := &Node{Kind: k, Name: k.String(), Module: m.Name, spaces: c.spaces}
-		if e != nil {
-			c.faults = append(c.faults, unsupportedEntry(e)...)
-			c.byNode[e] = n
-			c.children(e, n)
+func (c *compiler) namespaces() {
+	for _, f := range c.lib.order {
+		space := argument(f.stmt, "namespace")
+		if o, ok := c.spaces.module[space]; ok && o != f.name {
+			c.fault(f.stmt, "module %q has the namespace of module %q: %s", f.name, o, space)
+		}
+		c.spaces.module[space] = f.name
+		c.spaces.uri[f.name] = space
+	}
+}
+
+// build makes the trees of all modules; files come sorted by name and revision.
+func (c *compiler) build() {
+	for _, f := range c.lib.order {
+		m := &Module{
+			Name: f.name, Revision: f.revision, Namespace: argument(f.stmt, "namespace"), Prefix: argument(f.stmt, "prefix"),
+			Description: argument(f.stmt, "description"), Source: f.source, Text: f.text, Path: f.path,
+		}
+		for _, p := range f.parts {
+			m.Submodules = append(m.Submodules, Submodule{p.name, p.revision, p.text})
+		}
+		c.set.modules = append(c.set.modules, m)
+		c.set.byName[m.Name] = m
+		top := &Node{Kind: Root, Module: f.name}
+		for _, body := range f.bodies() {
+			c.checkGroupings(body)
+			for _, s := range body.sub {
+				c.top(s, top, m, f)
+			}
+		}
+		for _, n := range top.Children {
+			n.Parent = nil
+		}
+		m.Data = top.Children
+		m.Implemented = m.Implemented || len(m.Data)+len(m.RPCs)+len(m.Notifications) > 0
+	}
+}
+
+// top compiles one statement at the top of a module.
+func (c *compiler) top(s *statement, top *Node, m *Module, f *file) {
+	switch s.keyword {
+	case "feature":
+		if c.supported(s) {
+			m.Features = append(m.Features, s.arg)
+		}
+	case "augment":
+		m.Implemented = true
+		c.augments = append(c.augments, &pendingAugment{stmt: s, module: f})
+	case "deviation":
+		m.Deviates = true
+	case "rpc":
+		if c.enabled(s) {
+			r := c.rpc(s, f)
+			m.RPCs = append(m.RPCs, r)
+			c.set.rpcs[m.Name+":"+r.Name] = r
+		}
+	case "notification":
+		if c.enabled(s) {
+			m.Notifications = append(m.Notifications, c.node(s, nil, f))
+		}
+	case "typedef":
+		c.checkTypedef(s)
+	default:
+		c.child(s, top, f)
+	}
+}
+
+// checkTypedef compiles a typedef that may not be used, for what is wrong with it.
+func (c *compiler) checkTypedef(s *statement) {
+	if c.active[s] {
+		return
+	}
+	c.active[s] = true
+	defer delete(c.active, s)
+	t := c.compileTypedef(s)
+	if d := s.one("default"); d != nil && !t.local {
+		v := Data{kind: jString, text: c.defaultText(d, t)}
+		if t.Base == Empty {
+			c.fault(d, "the type empty has no default")
+		} else if why := t.parse(&v, &Node{Module: s.file.module.name}, true); why != "" {
+			c.fault(d, "the default %q of the typedef %q is not of its type: %s", d.arg, s.arg, why)
+		}
+	}
+}
+
+// checkGroupings looks into definitions that may not be used: their types, and what they use, must be there.
+func (c *compiler) checkGroupings(s *statement) {
+	for _, g := range s.sub {
+		if g.keyword == "grouping" {
+			into := &Node{Kind: Container, Name: g.arg, Module: g.file.module.name}
+			kept := c.actions
+			c.children(g, into, g.file.module)
+			c.typesBelow(into)
+			c.actions = kept // they are those of no node
+		}
+		if g.keyword == "typedef" && s.keyword != "module" && s.keyword != "submodule" {
+			c.checkTypedef(g)
+		}
+		c.checkGroupings(g)
+	}
+}
+
+// typesBelow compiles the types of a grouping's leaves.
+func (c *compiler) typesBelow(n *Node) {
+	for _, m := range n.Children {
+		if m.IsLeaf() && m.raw.typ != nil {
+			c.compileType(m.raw.typ)
+		}
+		c.typesBelow(m)
+	}
+}
+
+func (c *compiler) rpc(s *statement, f *file) *RPC {
+	r := &RPC{Module: f.name, Name: s.arg, Description: argument(s, "description")}
+	part := func(k Kind) *Node {
+		n := &Node{Kind: k, Name: k.String(), Module: f.name, spaces: c.spaces, raw: &raw{stmt: s}}
+		if p := s.one(k.String()); p != nil {
+			n.raw.stmt, n.raw.musts = p, p.all("must")
+			c.children(p, n, f)
 		}
 		return n
 	}
-	r.Input, r.Output = part(e.RPC.Input, Input), part(e.RPC.Output, Output)
+	r.Input, r.Output = part(Input), part(Output)
 	r.qinput = r.Input.QName()
-	c.set.rpcs[m.Name+":"+r.Name] = r
 	return r
 }
 
-var kinds = map[gy.EntryKind]Kind{
-	gy.AnyDataEntry: AnyData, gy.ChoiceEntry: Choice, gy.CaseEntry: Case, gy.NotificationEntry: Notification,
+// kindsOf are the kinds of nodes by keyword.
+var kindsOf = map[string]Kind{
+	"container": Container, "list": List, "leaf": Leaf, "leaf-list": LeafList, "anydata": AnyData, "anyxml": AnyData,
+	"choice": Choice, "case": Case, "notification": Notification,
 }
 
-func kindOf(e *gy.Entry) Kind {
+// children compiles what stands below a statement into a node, in the namespace of a module.
+func (c *compiler) children(s *statement, parent *Node, f *file) {
+	for _, sub := range s.sub {
+		c.child(sub, parent, f)
+	}
+}
+
+func (c *compiler) child(s *statement, parent *Node, f *file) {
+	kind := kindsOf[s.keyword]
 	switch {
-	case e.IsLeafList():
-		return LeafList
-	case e.Kind == gy.LeafEntry:
-		return Leaf
-	case e.IsList():
-		return List
+	case s.keyword == "uses":
+		c.uses(s, parent, f)
+		return
+	case s.keyword == "action" && c.enabled(s):
+		r := c.rpc(s, f)
+		r.Input.Parent, r.Output.Parent = parent, parent
+		parent.Actions = append(parent.Actions, r)
+		c.actions = append(c.actions, r)
+		return
+	case kind == 0 || !c.enabled(s):
+		return
+	case kind == Notification:
+		parent.Notifications = append(parent.Notifications, c.node(s, parent, f))
+		return
+	case parent.Kind == Choice && kind != Case: // the shorthand of a case with one node
+		cs := &Node{Kind: Case, Name: s.arg, Module: f.name, Parent: parent, raw: &raw{stmt: s}}
+		parent.Children = append(parent.Children, cs)
+		parent = cs
 	}
-	if k, ok := kinds[e.Kind]; ok {
-		return k
-	}
-	return Container
+	n := c.node(s, parent, f)
+	parent.Children = append(parent.Children, n)
 }
 
-// node compiles an entry. config is that of the parent.
-func (c *compiler) node(e *gy.Entry, parent *Node, config bool) *Node {
-	c.faults = append(c.faults, unsupportedEntry(e)...)
+// node makes a node of its statement.
+func (c *compiler) node(s *statement, parent *Node, f *file) *Node {
 	n := &Node{
-		Kind: kindOf(e), Name: e.Name, Description: e.Description, Config: config, Parent: parent,
-		Mandatory: e.Mandatory == gy.TSTrue, Presence: len(e.Extra["presence"]) > 0, Max: math.MaxUint64,
-		spaces: c.spaces,
-	}
-	c.byNode[e] = n
-	n.Module = c.ns[e.Namespace().Name]
-	if e.Config != gy.TSUnset {
-		n.Config = config && e.Config == gy.TSTrue
+		Kind: kindsOf[s.keyword], Name: s.arg, Module: f.name, Description: argument(s, "description"), Parent: parent, Max: math.MaxUint64,
+		Status: argument(s, "status"), spaces: c.spaces, raw: &raw{stmt: s},
 	}
 	n.opening, n.closing = "<"+n.Name+">", "</"+n.Name+">"
 	n.bare, n.full = `"`+n.Name+`":`, `"`+n.Module+":"+n.Name+`":`
-	if a := e.ListAttr; a != nil {
-		n.UserOrdered, n.Min, n.Max = a.OrderedByUser, a.MinElements, a.MaxElements
+	n.raw.typ, n.raw.key, n.raw.unique = s.one("type"), s.one("key"), s.all("unique")
+	n.UserOrdered = argument(s, "ordered-by") == "user"
+	if w := s.one("when"); w != nil {
+		n.raw.whens = append(n.raw.whens, when{stmt: w})
 	}
-	if n.IsLeaf() {
-		n.Type = c.typ(e, n)
-		n.Default = c.defaults(e, n)
-		return n
+	c.properties(n, s)
+	c.children(s, n, f)
+	return n
+}
+
+// properties sets what a node, a refine and a deviate have alike.
+func (c *compiler) properties(n *Node, s *statement) {
+	if len(s.all("default")) > 0 {
+		n.raw.defaults = s.all("default")
 	}
-	if n.Kind == Choice {
-		n.Default = e.Default
+	if s.one("config") != nil {
+		n.raw.config = s.one("config")
 	}
-	c.children(e, n)
-	if n.Kind == List {
-		c.list(e, n)
+	if m := s.one("mandatory"); m != nil {
+		n.raw.mandatory = m.arg == "true"
+	}
+	if s.one("presence") != nil {
+		n.Presence = true
+	}
+	if u := s.one("units"); u != nil {
+		n.raw.units = u.arg
+	}
+	n.raw.musts = append(n.raw.musts[:len(n.raw.musts):len(n.raw.musts)], s.all("must")...)
+	if m := s.one("min-elements"); m != nil {
+		n.Min, _ = strconv.ParseUint(m.arg, 10, 64)
+	}
+	if m := s.one("max-elements"); m != nil {
+		n.Max = math.MaxUint64
+		if v, err := strconv.ParseUint(m.arg, 10, 64); err == nil {
+			n.Max = v
+		}
+	}
+}
+
+// uses expands a grouping below parent, then refines and augments it.
+func (c *compiler) uses(s *statement, parent *Node, f *file) {
+	if !c.enabled(s) {
+		return
+	}
+	g := s.find("grouping", s.arg)
+	if g == nil {
+		c.fault(s, "there is no grouping %q%s", s.arg, c.unknownPrefix(s, s.arg))
+		return
+	}
+	if c.active[g] {
+		c.fault(s, "the grouping %q refers to itself", s.arg)
+		return
+	}
+	c.active[g] = true
+	defer delete(c.active, g)
+	from := len(parent.Children)
+	c.children(g, parent, f)
+	added := func() *Node {
+		return &Node{Children: parent.Children[from:], Actions: parent.Actions, Notifications: parent.Notifications}
+	}
+	if w := s.one("when"); w != nil {
+		for _, n := range added().Children {
+			n.raw.whens = append(n.raw.whens, when{w, true})
+		}
+	}
+	for _, sub := range s.sub {
+		if sub.keyword != "refine" && sub.keyword != "augment" {
+			continue
+		}
+		switch n := c.below(added(), sub, sub.arg, f.name); {
+		case n == nil:
+			c.fault(sub, "the grouping %q has no node %q", s.arg, sub.arg)
+		case sub.keyword == "refine":
+			c.refine(n, sub)
+		case c.enabled(sub):
+			c.extend(n, sub, f)
+		}
+	}
+}
+
+func (c *compiler) refine(n *Node, r *statement) {
+	if !c.enabled(r) {
+		n.detach()
+		return
+	}
+	if d := argument(r, "description"); d != "" {
+		n.Description = d
+	}
+	switch {
+	case r.one("presence") != nil && n.Kind != Container,
+		r.one("default") != nil && !n.IsLeaf() && n.Kind != Choice,
+		(r.one("min-elements") != nil || r.one("max-elements") != nil) && !n.IsList(),
+		r.one("mandatory") != nil && n.Kind != Leaf && n.Kind != Choice && n.Kind != AnyData:
+		c.fault(r, "a %s cannot be refined so", n.Kind)
+	}
+	c.properties(n, r)
+}
+
+// detach takes a node out of its parent.
+func (n *Node) detach() {
+	if n.Parent != nil {
+		n.Parent.Children = slices.DeleteFunc(n.Parent.Children, func(o *Node) bool { return o == n })
+	}
+}
+
+// below follows a schema node identifier down from a node; names without a prefix are of a module.
+func (c *compiler) below(n *Node, s *statement, path, module string) *Node {
+	for step := range strings.SplitSeq(path, "/") {
+		prefix, name := prefixed(strings.TrimSpace(step))
+		at := module
+		if prefix != "" {
+			m := s.moduleOf(prefix)
+			if m == nil {
+				return nil
+			}
+			if at = m.name; prefix == s.file.prefix() && s.file.module.name != module {
+				at = module // the nodes of a grouping are of the module that uses it
+			}
+		}
+		if n = n.schemaChild(at, name); n == nil {
+			return nil
+		}
 	}
 	return n
 }
 
-// children compiles the children of e below n. goyang leaves out the implicit
-// cases of choices inside rpcs, so they are added here.
-func (c *compiler) children(e *gy.Entry, n *Node) {
-	for _, ce := range c.ordered(e) {
-		if ce.Kind == gy.NotificationEntry || ce.RPC != nil {
-			c.faults = append(c.faults, at(ce.Node.Statement(), "%s is not supported here", ce.Node.Kind()))
-			continue
-		}
-		if n.Kind == Choice && ce.Kind != gy.CaseEntry {
-			cs := &Node{Kind: Case, Name: ce.Name, Config: n.Config, Parent: n}
-			child := c.node(ce, cs, n.Config)
-			cs.Module, cs.Children = child.Module, []*Node{child}
-			n.Children = append(n.Children, cs)
-			continue
-		}
-		n.Children = append(n.Children, c.node(ce, n, n.Config))
-	}
-}
-
-// ordered returns the children of an entry as the module writes them, those of
-// groupings in place; goyang keeps them in a map only. What augments added comes
-// last, by name.
-func (c *compiler) ordered(e *gy.Entry) []*gy.Entry {
-	out := make([]*gy.Entry, 0, len(e.Dir))
-	left := make(map[string]bool, len(e.Dir))
-	for k := range e.Dir {
-		left[k] = true
-	}
-	take := func(name string) {
-		if left[name] {
-			delete(left, name)
-			out = append(out, e.Dir[name])
-		}
-	}
-	if e.Node != nil && e.Node.Statement() != nil {
-		written(e.Node, e.Node.Statement(), take)
-	}
-	for _, k := range slices.Sorted(maps.Keys(left)) {
-		take(k)
-	}
-	return out
-}
-
-var dataStatements = map[string]bool{
-	"container": true, "list": true, "leaf": true, "leaf-list": true, "choice": true, "case": true, "anydata": true,
-	"rpc": true, "notification": true,
-}
-
-// written calls take for the names below a statement, uses expanded.
-func written(n gy.Node, s *gy.Statement, take func(string)) {
-	for _, sub := range s.SubStatements() {
-		switch {
-		case dataStatements[sub.Keyword]:
-			take(sub.Argument)
-		case sub.Keyword == "uses":
-			if g := gy.FindGrouping(n, sub.Argument, map[string]bool{}); g != nil {
-				written(g, g.Statement(), take)
+// schemaChild returns a child by name, choices and cases being children, too, and the parts of actions.
+func (n *Node) schemaChild(module, name string) *Node {
+	for _, list := range [][]*Node{n.Children, n.Notifications} {
+		for _, m := range list {
+			if m.Name == name && m.Module == module {
+				return m
 			}
 		}
 	}
+	for _, r := range n.Actions {
+		if r.Name == name && r.Module == module {
+			return r.asNode()
+		}
+	}
+	return nil
+}
+
+// asNode is an operation as a node whose children are input and output.
+func (r *RPC) asNode() *Node {
+	return &Node{Kind: Case, Name: r.Name, Module: r.Module, Children: []*Node{r.Input, r.Output}}
+}
+
+// definedAt is the place of a node's statement.
+func (n *Node) definedAt() string {
+	s := n.defined
+	if n.raw != nil {
+		s = n.raw.stmt
+	}
+	if s == nil {
+		return n.QName()
+	}
+	return fmt.Sprintf("%s:%d", s.file.path, s.line)
+}
+
+// resolve gives every node its config, type, keys and constraints.
+func (c *compiler) resolve() {
+	for _, m := range c.set.modules {
+		for _, n := range m.Data {
+			c.settle(n, true, true)
+			n.raw = nil
+		}
+		c.set.Root.Children = append(c.set.Root.Children, m.Data...)
+		for _, r := range m.RPCs {
+			c.settleRPC(r)
+		}
+		for _, n := range m.Notifications {
+			c.settle(n, false, false)
+			n.raw = nil
+		}
+	}
+	for _, r := range c.actions {
+		c.settleRPC(r)
+	}
+}
+
+func (c *compiler) settleRPC(r *RPC) {
+	for _, part := range []*Node{r.Input, r.Output} {
+		c.constraints(part)
+		for _, n := range part.Children {
+			c.settle(n, false, false)
+			n.raw = nil
+		}
+		part.raw = nil
+	}
+}
+
+// settle resolves a node and what is below it; config is that of the parent, data says that config matters.
+func (c *compiler) settle(n *Node, config, data bool) {
+	r := n.raw
+	n.Config = config
+	if r.config != nil && data {
+		if n.Config = r.config.arg == "true"; n.Config && !config {
+			c.fault(r.config, "%q is configuration inside of state", n.Name)
+		}
+	}
+	n.Mandatory, n.Units = r.mandatory, r.units
+	c.constraints(n)
+	switch {
+	case n.IsLeaf():
+		c.leaf(n)
+	case n.Kind == Choice:
+		for _, d := range r.defaults {
+			n.Default = []string{strings.TrimPrefix(d.arg, d.file.prefix()+":")}
+			if cs := n.defaultCase(); cs == nil {
+				c.fault(d, "the choice %q has no case %q", n.Name, d.arg)
+			} else if n.Mandatory {
+				c.fault(d, "the choice %q is mandatory, so it has no default", n.Name)
+			}
+		}
+	}
+	for _, m := range n.Children {
+		c.settle(m, n.Config, data)
+	}
+	for _, m := range n.Notifications {
+		c.settle(m, false, false)
+	}
+	if n.Kind == List {
+		c.list(n)
+	}
+	if n.IsList() && n.Min > n.Max {
+		c.fault(r.stmt, "%q has min-elements above max-elements", n.Name)
+	}
+	n.defined = r.stmt
+	for _, m := range n.Children {
+		m.raw = nil
+	}
+}
+
+func (c *compiler) leaf(n *Node) {
+	r := n.raw
+	if r.typ == nil {
+		c.fault(r.stmt, "%s %q has no type", n.Kind, n.QName())
+		n.Type = &Type{Base: String}
+		return
+	}
+	n.Type = c.typ(r.typ, n)
+	n.Units = cmp.Or(r.units, n.Type.units)
+	defaults := r.defaults
+	if len(defaults) > 0 && n.Mandatory {
+		c.fault(defaults[0], "the leaf %q is mandatory, so it has no default", n.Name)
+	}
+	if len(defaults) > 0 && n.Kind == LeafList && n.Min > 0 {
+		c.fault(defaults[0], "the leaf-list %q has min-elements, so it has no default", n.Name)
+	}
+	if len(defaults) == 0 && n.Type.dflt != nil && !n.Mandatory && n.Min == 0 {
+		defaults = []*statement{n.Type.dflt}
+	}
+	for _, d := range defaults {
+		n.Default = append(n.Default, d.arg)
+		n.defaultsAt = append(n.defaultsAt, d)
+	}
+}
+
+// constraints compiles the must and when statements of a node.
+func (c *compiler) constraints(n *Node) {
+	if n.raw == nil {
+		return
+	}
+	for _, s := range n.raw.musts {
+		if x := c.expression(s); x != nil {
+			n.musts = append(n.musts, x)
+		}
+	}
+	for _, w := range n.raw.whens {
+		if x := c.expression(w.stmt); x != nil {
+			x.above = w.above || n.Kind == Choice || n.Kind == Case
+			n.whens = append(n.whens, x)
+		}
+	}
+}
+
+func (c *compiler) expression(s *statement) *constraint {
+	x, err := compileXPath(s.arg, func(prefix string) (string, bool) {
+		if m := s.moduleOf(prefix); m != nil {
+			return m.name, true
+		}
+		return "", false
+	})
+	if err != nil {
+		c.fault(s, "%s %q: %v", s.keyword, s.arg, err)
+		return nil
+	}
+	return &constraint{expr: x, stmt: s, message: argument(s, "error-message"), tag: argument(s, "error-app-tag")}
 }
 
 // byPlace sorts names by the number that stands for them.

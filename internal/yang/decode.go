@@ -42,6 +42,11 @@ func (r *RPC) DecodeInput(body []byte, o Options) ([]byte, error) {
 	if err := v.err(); err != nil {
 		return nil, err
 	}
+	if r.Input.constrains {
+		if l := in.Constraints(o.Tops.load(r.Input)); len(l) > 0 {
+			return nil, l.Err()
+		}
+	}
 	return in.Append(make([]byte, 0, len(body)), Canonical), nil
 }
 

@@ -3,51 +3,58 @@ package yang
 import (
 	"strings"
 
-	gy "github.com/openconfig/goyang/pkg/yang"
-
 	"ctl.internal/sdk/fault"
 )
 
 // list resolves the keys and unique statements of a list. A configuration list
 // without keys is against RFC 7950 section 7.8.2, but models that users rely on
 // have them, so they are let through.
-func (c *compiler) list(e *gy.Entry, n *Node) {
-	stmt := e.Node.Statement()
-	for name := range strings.FieldsSeq(e.Key) {
-		_, name = prefixed(name)
-		k := n.child(name)
-		if k == nil || k.Kind != Leaf {
-			c.faults = append(c.faults, at(stmt, "the key %q of list %q is not one of its leaves", name, n.Name))
-			continue
+func (c *compiler) list(n *Node) {
+	if k := n.raw.key; k != nil {
+		for name := range strings.FieldsSeq(k.arg) {
+			prefix, local := prefixed(name)
+			module := n.Module
+			if m := k.moduleOf(prefix); prefix != "" && m != nil {
+				module = m.name
+			}
+			leaf := n.child(module, local)
+			switch {
+			case leaf == nil || leaf.Kind != Leaf || leaf.Parent != n:
+				c.fault(k, "the key %q of list %q is not one of its leaves", local, n.Name)
+				continue
+			case leaf.key:
+				c.fault(k, "the key %q of list %q is there twice", local, n.Name)
+				continue
+			case leaf.raw != nil && (len(leaf.raw.whens) > 0 || k.file.old && leaf.Type.Base == Empty):
+				c.fault(k, "the key %q of list %q can be absent, or has no value", local, n.Name)
+			case leaf.Config != n.Config:
+				c.fault(k, "the key %q of list %q must have the same config as the list", local, n.Name)
+			}
+			leaf.Mandatory, leaf.key, leaf.Default = true, true, nil
+			n.Keys = append(n.Keys, leaf)
 		}
-		k.Mandatory, k.key, k.Default = true, true, nil
-		n.Keys = append(n.Keys, k)
 	}
-	for _, x := range e.Extra["unique"] {
-		v, ok := x.(*gy.Value)
-		if !ok {
-			continue
-		}
+	for _, u := range n.raw.unique {
 		var group [][]*Node
-		for path := range strings.FieldsSeq(v.Name) {
-			if steps := n.descend(path); steps != nil {
+		for path := range strings.FieldsSeq(u.arg) {
+			if steps := n.descend(path, u); steps != nil {
 				group = append(group, steps)
 				continue
 			}
-			c.faults = append(c.faults, at(v.Statement(), "unique names %q, which is not a leaf below list %q", path, n.Name))
+			c.fault(u, "unique names %q, which is not a leaf below list %q", path, n.Name)
 		}
 		n.unique = append(n.unique, group)
 	}
 }
 
 // child returns the schema child of a name, looking through choices and cases.
-func (n *Node) child(name string) *Node {
+func (n *Node) child(module, name string) *Node {
 	for _, c := range n.Children {
 		if c.Kind == Choice || c.Kind == Case {
-			if d := c.child(name); d != nil {
+			if d := c.child(module, name); d != nil {
 				return d
 			}
-		} else if c.Name == name {
+		} else if c.Name == name && c.Module == module {
 			return c
 		}
 	}
@@ -55,19 +62,40 @@ func (n *Node) child(name string) *Node {
 }
 
 // descend resolves a descendant schema path to a leaf (RFC 7950 section 7.8.3).
-func (n *Node) descend(path string) []*Node {
+func (n *Node) descend(path string, u *statement) []*Node {
 	var steps []*Node
+	module := n.Module
 	for step := range strings.SplitSeq(path, "/") {
-		_, name := prefixed(step)
-		if n = n.child(name); n == nil {
+		prefix, name := prefixed(step)
+		at := module
+		if m := u.moduleOf(prefix); prefix != "" && m != nil {
+			at = m.name
+		}
+		down := n.child(at, name)
+		if down == nil { // choices and cases are steps of such a path
+			down = n.inside(at, name)
+		}
+		if n = down; n == nil {
 			return nil
 		}
-		steps = append(steps, n)
+		if n.Kind != Choice && n.Kind != Case {
+			steps = append(steps, n)
+		}
 	}
 	if n.Kind != Leaf {
 		return nil
 	}
 	return steps
+}
+
+// inside returns the choice or case of a name.
+func (n *Node) inside(module, name string) *Node {
+	for _, c := range n.Children {
+		if (c.Kind == Choice || c.Kind == Case) && c.Name == name && c.Module == module {
+			return c
+		}
+	}
+	return nil
 }
 
 // prefixed parts prefix:name; the prefix is empty for a name without prefix.
@@ -91,18 +119,25 @@ func (c *compiler) finishAll() {
 			c.finish(n)
 		}
 	}
+	for _, r := range c.actions {
+		c.finish(r.Input)
+		c.finish(r.Output)
+	}
 }
 
 func (c *compiler) finish(n *Node) {
 	n.index = map[string]*Node{}
 	clash := map[string]bool{}
 	c.flatten(n, n, clash)
-	for name := range clash {
+	for name := range clash { // without a module a name is one of the module of what is around it (RFC 7951 section 4)
 		delete(n.index, name)
+		if own := n.index[n.Module+":"+name]; own != nil && n.Kind != Root {
+			n.index[name] = own
+		}
 	}
 	for _, m := range n.members {
 		m.kept = m.bare
-		if n.index[m.Name] == nil || n.Kind != Root && n.Module != m.Module {
+		if n.index[m.Name] != m || n.Kind != Root && n.Module != m.Module {
 			m.kept = m.full
 		}
 		if !m.IsLeaf() && m.Kind != AnyData {
@@ -111,6 +146,21 @@ func (c *compiler) finish(n *Node) {
 		c.parseDefaults(m)
 		m.refers = m.refers || m.IsLeaf() && m.Config && len(m.Type.References()) > 0
 		n.refers = n.refers || m.refers
+		m.conditions = m.whens
+		for p := m.Parent; p != nil && (p.Kind == Choice || p.Kind == Case); p = p.Parent {
+			m.conditions = append(m.conditions[:len(m.conditions):len(m.conditions)], p.whens...)
+		}
+		m.constrains = m.constrains || len(m.musts)+len(m.conditions) > 0
+		c.reaches(m)
+		n.constrains = n.constrains || m.constrains
+		n.elsewhere, n.beyond = n.elsewhere || m.elsewhere, n.beyond || m.beyond
+	}
+	n.constrains = n.constrains || len(n.musts) > 0
+	if n.Kind != Root && n.Parent == nil {
+		c.reaches(n)
+	}
+	for _, m := range n.Notifications {
+		c.finish(m)
 	}
 	for _, x := range n.choices {
 		if x.Parent == nil || x.Parent.Kind != Case { // nested ones are reached through it
@@ -142,7 +192,11 @@ func (c *compiler) flatten(n, at *Node, clash map[string]bool) {
 		if o := n.index[child.Name]; o != nil {
 			clash[child.Name] = true
 			if o.Module == child.Module {
-				c.faults = append(c.faults, fault.New(fault.Invalid, "two nodes in %[2]s %[3]q have the name %[1]q", child.QName(), n.Kind, n.Name))
+				place := child
+				if place.defined == nil {
+					place = o
+				}
+				c.faults = append(c.faults, fault.At(fault.Invalid, place.definedAt(), "two nodes in %[2]s %[3]q have the name %[1]q: the other is at %[4]s", child.QName(), n.Kind, n.Name, o.definedAt()))
 			}
 		}
 		n.index[child.Name] = child

@@ -7,9 +7,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
-
-	gy "github.com/openconfig/goyang/pkg/yang"
 
 	"ctl.internal/sdk/fault"
 )
@@ -41,7 +38,6 @@ func FromFS(name string, fsys fs.FS, dir string) (Source, error) {
 // ietf-yang-types, network-topology and others).
 //
 // The error is a fault.List of Kind Invalid; each fault's Path is file:line.
-// Statements whose meaning would be lost are refused (see doc.go).
 func Load(sources ...Source) (*Set, error) {
 	lib := newLibrary()
 	var l fault.List
@@ -58,47 +54,7 @@ func Load(sources ...Source) (*Set, error) {
 	if len(l) > 0 {
 		return nil, l.Err()
 	}
-	for _, f := range lib.order {
-		l = append(l, unsupported(f)...)
-	}
-	l = append(l, cycles(lib.order)...)
-	if len(l) > 0 {
-		return nil, l.Err()
-	}
-	ms, l := process(lib)
-	if len(l) > 0 {
-		return nil, l.Err()
-	}
-	return compile(lib, ms)
-}
-
-// process runs goyang over files that are known to be complete, so that it never
-// looks for a missing module in the file system.
-func process(lib *library) (ms *gy.Modules, l fault.List) {
-	defer func() {
-		if r := recover(); r != nil {
-			l = fault.List{fault.New(fault.Invalid, "the YANG compiler cannot read these modules: %v", r)}
-		}
-	}()
-	ms = gy.NewModules()
-	ms.ParseOptions.StoreUses = true
-	slices.SortFunc(lib.order, func(a, b *file) int { return strings.Compare(a.full(), b.full()) })
-	for _, f := range lib.order {
-		if err := ms.Parse(f.text, f.path); err != nil {
-			l = append(l, faults(err)...)
-			continue
-		}
-		m := ms.Modules[f.full()]
-		for i, imp := range m.Import {
-			if rev := f.imports[i].revision; rev != "" {
-				imp.RevisionDate = &gy.Value{Name: rev, Source: imp.Source, Parent: imp}
-			}
-		}
-	}
-	if len(l) > 0 {
-		return nil, l
-	}
-	return ms, faults(ms.Process()...)
+	return compile(lib)
 }
 
 //go:embed modules/*.yang
@@ -121,3 +77,20 @@ func (lib *library) addEmbedded(name string) error {
 // Modules are the modules this package carries, as modules/NAME.yang: for a plugin
 // that implements one of them.
 func Modules() fs.FS { return embedded }
+
+// RPCNames lists the rpcs of the text of a module without compiling it: what a plugin serves is asked before the modules
+// that it imports are at hand.
+func RPCNames(module, path string, text []byte) ([]string, error) {
+	f, err := scan("", path, text)
+	if err != nil {
+		return nil, err
+	}
+	if f.name != module {
+		return nil, fault.At(fault.Invalid, path, "the file holds %q, not the module %q", f.name, module)
+	}
+	var names []string
+	for _, s := range f.stmt.all("rpc") {
+		names = append(names, s.arg)
+	}
+	return names, nil
+}

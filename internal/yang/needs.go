@@ -1,10 +1,6 @@
 package yang
 
-import (
-	"slices"
-
-	"ctl.internal/sdk/fault"
-)
+import "slices"
 
 // matters reports whether the absence of a node means something: it is required,
 // or a default stands for it.
@@ -71,13 +67,18 @@ func (c *compiler) parseDefaults(n *Node) {
 	if !n.IsLeaf() {
 		return
 	}
-	for _, s := range n.Default {
+	for i, s := range n.Default {
+		if i >= len(n.defaultsAt) {
+			break
+		}
+		s = c.defaultText(n.defaultsAt[i], n.Type)
+		n.Default[i] = s
 		d := Data{kind: jString, text: s, Node: n}
 		if n.Type.Base == Empty {
 			d.kind = jNull
 		}
 		if why := n.Type.parse(&d, n, true); why != "" {
-			c.faults = append(c.faults, fault.New(fault.Invalid, "the default %q of %s %q is not of its type: %s", s, n.Kind, n.QName(), why))
+			c.fault(n.defaultsAt[i], "the default %q of %s %q is not of its type: %s", s, n.Kind, n.QName(), why)
 			continue
 		}
 		n.defs = append(n.defs, defaultValue{d.kind, d.text, d.typ})

@@ -2,9 +2,9 @@
 // them: one pass reports every fault with its RFC 7951 path, fills defaults and
 // gives the canonical form that plugins receive.
 //
-// The text of the modules is parsed by goyang; what goyang would drop in silence
-// is refused at load, so that no constraint of a module passes unchecked. A Set
-// is immutable: when plugins come and go, a new Set is built from their files.
+// All statements of RFC 7950 and RFC 6020 are compiled, so that no constraint of a
+// module passes unchecked. A Set is immutable: when plugins come and go, a new Set
+// is built from their files.
 //
 // Use package encoding/json for documents without a schema, and host/internal's
 // restconf for what is stored and addressed by URL.
@@ -54,8 +54,25 @@ type Node struct {
 	Keys        []*Node  // of a list, in key order; empty = keyless
 	Type        *Type    // of a leaf or leaf-list
 	Default     []string // lexical values as the module writes them; of a choice, the case
-	Parent      *Node    // nil at the top
-	Children    []*Node  // as the module orders them, choices and cases included
+	Status      string   // "deprecated", "obsolete", or empty for current
+	Units       string
+	Parent      *Node   // nil at the top
+	Children    []*Node // as the module orders them, choices and cases included
+
+	// Actions and Notifications are those that are bound to an instance of the node.
+	Actions       []*RPC
+	Notifications []*Node
+
+	raw        *raw       // while it is compiled
+	defined    *statement // where it is written
+	defaultsAt []*statement
+	gone       bool // by a deviation
+	musts      []*constraint
+	whens      []*constraint
+	conditions []*constraint // its whens and those of the cases and choices that it is in
+	elsewhere  bool
+	beyond     bool
+	constrains bool // it, or something below it, has a must or when
 
 	unique  [][][]*Node // of a list: groups of paths to leaves
 	members []*Node     // data children, those of choices and cases included
@@ -154,9 +171,14 @@ type Module struct {
 	RPCs                              []*RPC   // in the order of the module
 	Notifications                     []*Node  // in the order of the module
 	Features                          []string // all of them count as supported
-	Text                              string   // the YANG text
-	Path                              string   // the file
+	Submodules                        []Submodule
+	Deviates                          bool   // it has deviations of other modules
+	Text                              string // the YANG text
+	Path                              string // the file
 }
+
+// Submodule is a part of a module in a text of its own.
+type Submodule struct{ Name, Revision, Text string }
 
 // Set is an immutable, compiled collection of modules.
 type Set struct {
@@ -180,7 +202,7 @@ func (s *Set) RPC(module, name string) *RPC { return s.rpcs[module+":"+name] }
 // Data returns the top-level data node of a module, nil if it does not exist.
 func (s *Set) Data(module, name string) *Node {
 	if m := s.byName[module]; m != nil {
-		return named(m.Data, name)
+		return dataNode(m, name)
 	}
 	return nil
 }

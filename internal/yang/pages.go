@@ -19,7 +19,7 @@ const (
 
 // Paged reports whether the output of an RPC comes in pages.
 func (r *RPC) Paged() bool {
-	return r.Input.child(leafLimit) != nil && r.Input.child(leafCursor) != nil && r.Output.child(leafNext) != nil
+	return r.Input.child(r.Module, leafLimit) != nil && r.Input.child(r.Module, leafCursor) != nil && r.Output.child(r.Module, leafNext) != nil
 }
 
 // Pages makes one output of the pages of an RPC: the entries of a list that several pages have follow each other.
@@ -99,7 +99,7 @@ func (p *Pages) Page(output []byte) (text []byte, more bool, err error) {
 
 // count takes the entries of a page from those that are wanted, and returns its cursor.
 func (p *Pages) count(d *Data) (next *Data, err error) {
-	node, members, entries := p.RPC.Output.child(leafNext), 0, 0
+	node, members, entries := p.RPC.Output.child(p.RPC.Module, leafNext), 0, 0
 	for c := d.first; c != nil; c = c.next {
 		if c.Node == node {
 			next = c

@@ -26,7 +26,14 @@ func compilePattern(xsd string) (*regexp.Regexp, error) {
 			}
 			b.WriteString(s)
 		case class && ch == '[':
-			return nil, fmt.Errorf("%q subtracts one class from another", xsd)
+			return nil, fmt.Errorf("%q has a class inside of another", xsd)
+		case ch == '[' && !plainClass(xsd[i:]):
+			set, end, err := parseClass(xsd, i)
+			if err != nil {
+				return nil, err
+			}
+			b.WriteString(set.text())
+			i = end
 		case ch == '[':
 			class = true
 			b.WriteByte(ch)
@@ -79,8 +86,18 @@ func escape(xsd string, i *int, class bool) (string, error) {
 	switch {
 	case ch == 'p' || ch == 'P':
 		end := strings.IndexByte(xsd[*i:], '}')
-		if end < 0 || strings.HasPrefix(xsd[*i+1:], "{Is") {
-			return "", fmt.Errorf("%q names a Unicode block, which is not supported", xsd)
+		if end < 0 {
+			return "", fmt.Errorf("%q names no category", xsd)
+		}
+		if strings.HasPrefix(xsd[*i+1:], "{Is") {
+			set, err := namedSet(xsd, xsd[*i+2:*i+end])
+			if err != nil {
+				return "", err
+			}
+			if *i += end; ch == 'P' {
+				set = set.complement()
+			}
+			return set.text(), nil
 		}
 		s := `\` + xsd[*i:*i+end+1]
 		*i += end

@@ -20,6 +20,11 @@ func TestPatterns(t *testing.T) {
 		{`\p{Lu}\P{Lu}`, []string{"Aa"}, []string{"AA"}},
 		{`\.\*\{\}\(\)\[\]\|\\\?\+\^\$`, []string{`.*{}()[]|\?+^$`}, []string{"x"}},
 		{`a{2,3}`, []string{"aa", "aaa"}, []string{"a", "aaaa"}},
+		{`[a-z-[aeiou]]+`, []string{"xyz"}, []string{"axe", "1"}},
+		{`[^a-c-[x-z]]`, []string{"d", "1"}, []string{"a", "y"}},
+		{`[\D-[x]]`, []string{"a"}, []string{"1", "x"}},
+		{`\p{IsBasicLatin}+\P{IsBasicLatin}`, []string{"abcé"}, []string{"éa", "ab"}},
+		{`[\p{Lu}\p{IsGreek}]`, []string{"A", "α"}, []string{"a"}},
 		{`\t\n\r`, []string{"\t\n\r"}, []string{"tnr"}},
 	} {
 		re, err := compilePattern(c.xsd)
@@ -38,7 +43,7 @@ func TestPatterns(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{`[a-z-[aeiou]]`, `\p{IsGreek}`, `a\`, `(?i)a`, `\q`, `[\D]`, `(`, `\p{Lu`, `a{1001}`} {
+	for _, bad := range []string{`[a-z-[aeiou]`, `\p{IsNowhere}`, `[a-[b]c]`, `[z-a-[b]]`, `a\`, `(?i)a`, `\q`, `(`, `\p{Lu`, `a{1001}`} {
 		if _, err := compilePattern(bad); err == nil {
 			t.Errorf("%s must be refused", bad)
 		}

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	gy "github.com/openconfig/goyang/pkg/yang"
-
 	"ctl.internal/sdk/fault"
 )
 
@@ -14,7 +12,8 @@ import (
 type library struct {
 	byFull map[string]*file
 	byName map[string][]*file
-	order  []*file
+	parts  []*file // submodules
+	order  []*file // modules
 }
 
 func newLibrary() *library {
@@ -24,6 +23,10 @@ func newLibrary() *library {
 // add takes a file in. The same revision shipped twice is shared when both texts
 // mean the same, and refused when they differ, since neither is known to be right.
 func (lib *library) add(f *file) error {
+	if f.submodule() {
+		lib.parts = append(lib.parts, f)
+		return nil
+	}
 	if o := lib.byFull[f.full()]; o != nil {
 		if sameMeaning(o.stmt, f.stmt) {
 			return nil
@@ -41,42 +44,97 @@ func (lib *library) add(f *file) error {
 var prose = map[string]bool{"description": true, "reference": true, "organization": true, "contact": true, "revision": true}
 
 // sameMeaning compares two statements, prose and white space left out.
-func sameMeaning(a, b *gy.Statement) bool {
-	return a.Keyword == b.Keyword && a.Argument == b.Argument && slices.EqualFunc(meaning(a), meaning(b), sameMeaning)
+func sameMeaning(a, b *statement) bool {
+	return a.keyword == b.keyword && a.arg == b.arg && slices.EqualFunc(meaning(a), meaning(b), sameMeaning)
 }
 
-func meaning(s *gy.Statement) []*gy.Statement {
-	var out []*gy.Statement
-	for _, c := range s.SubStatements() {
-		if !prose[c.Keyword] {
+func meaning(s *statement) []*statement {
+	var out []*statement
+	for _, c := range s.sub {
+		if !prose[c.keyword] {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// resolve picks a revision for every import, loading embedded modules for those
+// resolve finds the submodules of every module and picks a revision for every import, loading embedded modules for those
 // that no source ships.
 func (lib *library) resolve() fault.List {
 	var l fault.List
 	for i := 0; i < len(lib.order); i++ { // grows while embedded modules are taken in
 		f := lib.order[i]
-		for j := range f.imports {
-			imp := &f.imports[j]
-			if len(lib.byName[imp.module]) == 0 {
-				if err := lib.addEmbedded(imp.module); err != nil {
-					l = append(l, fault.All(err)...)
+		f.module, f.defs = f, map[string]*statement{}
+		l = append(l, lib.include(f, f, map[string]bool{})...)
+		for _, part := range append([]*file{f}, f.parts...) {
+			part.prefixes = map[string]*file{part.prefix(): f}
+			for j := range part.imports {
+				l = append(l, lib.resolveImport(part, &part.imports[j])...)
+			}
+			for _, s := range part.stmt.sub {
+				if definitions[s.keyword] {
+					key := s.keyword + " " + s.arg
+					if o := f.defs[key]; o != nil && o != s {
+						l = append(l, at(s, "the %s %q is there already: %s:%d", s.keyword, s.arg, o.file.path, o.line))
+					}
+					f.defs[key] = s
 				}
 			}
-			got := lib.pick(f, imp)
-			if got == nil {
-				l = append(l, at(imp.stmt, "the module %q is not there: ship it with the plugin%s", fullName(imp.module, imp.revision), lib.nearby(imp.module)))
-				continue
-			}
-			imp.revision = got.revision
 		}
 	}
 	return append(l, lib.checkRevisions()...)
+}
+
+var definitions = map[string]bool{"typedef": true, "grouping": true, "identity": true, "feature": true, "extension": true}
+
+// include takes in the submodules that a part of a module includes.
+func (lib *library) include(f, part *file, seen map[string]bool) fault.List {
+	var l fault.List
+	for _, s := range part.includes {
+		if seen[s.arg] {
+			continue
+		}
+		seen[s.arg] = true
+		var found *file
+		for _, p := range lib.parts {
+			rev := argument(s, "revision-date")
+			if p.name == s.arg && p.source == f.source && (rev == "" && (found == nil || p.revision > found.revision) || rev != "" && p.revision == rev) {
+				found = p
+			}
+		}
+		switch {
+		case found == nil:
+			l = append(l, at(s, "the submodule %q is not there: ship it with the module", fullName(s.arg, argument(s, "revision-date"))))
+		case argument(found.stmt, "belongs-to") != f.name:
+			l = append(l, at(s, "the submodule %q belongs to the module %q", s.arg, argument(found.stmt, "belongs-to")))
+		case found.module != nil:
+			l = append(l, at(s, "the submodule %q is a part of two revisions of its module", s.arg))
+		default:
+			found.module = f
+			f.parts = append(f.parts, found)
+			l = append(l, lib.include(f, found, seen)...)
+		}
+	}
+	return l
+}
+
+func (lib *library) resolveImport(f *file, imp *importOf) fault.List {
+	var l fault.List
+	if len(lib.byName[imp.module]) == 0 {
+		if err := lib.addEmbedded(imp.module); err != nil {
+			l = append(l, fault.All(err)...)
+		}
+	}
+	got := lib.pick(f, imp)
+	if got == nil {
+		return append(l, at(imp.stmt, "the module %q is not there: ship it with the plugin%s", fullName(imp.module, imp.revision), lib.nearby(imp.module)))
+	}
+	if f.prefixes[imp.prefix] != nil {
+		return append(l, at(imp.stmt, "the prefix %q is there already", imp.prefix))
+	}
+	imp.revision = got.revision
+	f.prefixes[imp.prefix] = got
+	return l
 }
 
 // pick chooses what an import means: the revision it names; else the one its own
@@ -89,9 +147,8 @@ func (lib *library) pick(f *file, imp *importOf) *file {
 			if c.revision == imp.revision {
 				return c
 			}
-		case c.source == f.source:
-			return c
-		case best == nil || c.revision > best.revision:
+		case best == nil, c.source == f.source && best.source != f.source,
+			(c.source == f.source) == (best.source == f.source) && c.revision > best.revision:
 			best = c
 		}
 	}
@@ -125,12 +182,12 @@ func (lib *library) checkRevisions() fault.List {
 			continue
 		}
 		for _, f := range files {
-			for _, s := range f.stmt.SubStatements() {
-				if typesOnly[s.Keyword] || strings.Contains(s.Keyword, ":") {
+			for _, s := range f.stmt.sub {
+				if typesOnly[s.keyword] || strings.Contains(s.keyword, ":") {
 					continue
 				}
 				l = append(l, at(s, "the module is there in several revisions (%s): only modules of types and groupings may be, this one has the %s %q",
-					strings.TrimSuffix(strings.TrimPrefix(lib.nearby(name), " (there is "), ")"), s.Keyword, s.Argument))
+					strings.TrimSuffix(strings.TrimPrefix(lib.nearby(name), " (there is "), ")"), s.keyword, s.arg))
 				break
 			}
 		}

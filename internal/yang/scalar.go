@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	gy "github.com/openconfig/goyang/pkg/yang"
-
 	"ctl.internal/sdk/fault"
 )
 
@@ -104,7 +102,7 @@ func (t *Type) parseInt(d *Data, lenient bool) string {
 	if !ok {
 		return fmt.Sprintf("%s is not a whole number", show(d))
 	}
-	if !within(t.span, v) {
+	if !t.span.has(v) {
 		if t.rangeText != "" {
 			return fmt.Sprintf("%s is not within %s", show(d), t.rangeText)
 		}
@@ -121,7 +119,7 @@ func (t *Type) parseInt(d *Data, lenient bool) string {
 
 // wholeNumber reads a decimal number with an optional sign (RFC 7950 section 9.2.1); hexadecimal and octal ones are
 // for the defaults of modules alone.
-func wholeNumber(s string) (v gy.Number, ok bool) {
+func wholeNumber(s string) (v number, ok bool) {
 	body := s
 	if s != "" && (s[0] == '-' || s[0] == '+') {
 		body = s[1:]
@@ -131,9 +129,9 @@ func wholeNumber(s string) (v gy.Number, ok bool) {
 	}
 	n, err := strconv.ParseUint(body, 10, 64)
 	if errors.Is(err, strconv.ErrRange) { // a value outside every range
-		return gy.Number{Negative: true, Value: n}, true
+		return number{Negative: true, Value: n}, true
 	}
-	return gy.Number{Negative: s[0] == '-' && n != 0, Value: n}, err == nil
+	return number{Negative: s[0] == '-' && n != 0, Value: n}, err == nil
 }
 
 func (t *Type) parseDecimal(d *Data) string {
@@ -151,27 +149,17 @@ func (t *Type) parseDecimal(d *Data) string {
 	if frac == "" {
 		frac = "0"
 	}
-	digits := strings.TrimLeft(strings.TrimLeft(whole, "+-"), "0")
-	if digits == "" {
-		digits = "0"
-	}
-	if whole[0] == '-' {
-		whole = "-" + digits
-	} else {
-		whole = digits
-	}
-	v, err := gy.ParseDecimal(whole+"."+frac, uint8(t.Digits))
-	if err != nil || !within(t.span, v) {
+	v, ok := decimal(whole+"."+frac, t.Digits)
+	if !ok || !t.span.has(v) {
 		if t.rangeText != "" {
 			return fmt.Sprintf("%s is not within %s", show(d), t.rangeText)
 		}
 		return fmt.Sprintf("%s is too large", show(d))
 	}
-	sign := ""
-	if v.Negative {
-		sign = "-"
+	d.kind, d.text = jNumber, v.text(t.Digits)
+	if v.Negative && v.Value == 0 {
+		d.text = "0.0"
 	}
-	d.kind, d.text = jNumber, sign+strings.TrimPrefix(whole, "-")+"."+frac
 	return ""
 }
 
@@ -211,7 +199,7 @@ func (t *Type) parseString(s string, n *Node) (string, string) {
 		if err != nil {
 			return s, "this is not base64"
 		}
-		if !within(t.length, gy.Number{Value: uint64(len(b))}) {
+		if !t.length.has(number{Value: uint64(len(b))}) {
 			return s, fmt.Sprintf("%d octets, but the length must be %s", len(b), t.lengthText)
 		}
 	case InstanceIdentifier:
@@ -226,13 +214,16 @@ func (t *Type) parseString(s string, n *Node) (string, string) {
 
 func (t *Type) checkText(s string) string {
 	if len(t.length) > 0 {
-		if c := utf8.RuneCountInString(s); !within(t.length, gy.Number{Value: uint64(c)}) {
+		if c := utf8.RuneCountInString(s); !t.length.has(number{Value: uint64(c)}) {
 			return fmt.Sprintf("%d characters, but the length must be %s", c, t.lengthText)
 		}
 	}
-	for i, re := range t.res {
-		if !re.MatchString(s) {
-			return fmt.Sprintf("%.60q does not match the pattern %s", s, t.Patterns[i])
+	for _, p := range t.patterns {
+		if p.re.MatchString(s) == p.invert {
+			if p.invert {
+				return fmt.Sprintf("%.60q matches the pattern %s, which is excluded", s, p.text)
+			}
+			return fmt.Sprintf("%.60q does not match the pattern %s", s, p.text)
 		}
 	}
 	return ""

@@ -1,11 +1,7 @@
 package yang
 
 import (
-	"bytes"
-	"fmt"
 	"strings"
-
-	gy "github.com/openconfig/goyang/pkg/yang"
 
 	"ctl.internal/sdk/fault"
 )
@@ -17,34 +13,60 @@ const (
 	maxNesting  = 64
 )
 
-// file is one module file, parsed into statements but not yet resolved.
+// file is the text of a module or submodule, parsed into statements.
 type file struct {
 	source   string // who ships it
 	path     string
 	text     string
 	name     string
 	revision string
-	stmt     *gy.Statement
+	old      bool // of YANG version 1 (RFC 6020)
+	stmt     *statement
 	imports  []importOf
+	includes []*statement
+
+	// What resolve finds:
+	module   *file   // itself, or the module that a submodule belongs to
+	parts    []*file // of a module: its submodules
+	prefixes map[string]*file
+	defs     map[string]*statement // of a module: "keyword name" → definition at its top or that of a submodule
 }
 
 type importOf struct {
-	stmt     *gy.Statement
+	stmt     *statement
 	module   string
 	prefix   string
 	revision string // as written, or as chosen by resolve
 }
 
-// full is the name goyang knows the file by.
+// full is the name and revision of the file.
 func (f *file) full() string { return fullName(f.name, f.revision) }
 
-// at makes a fault that names the place of a statement as file:line.
-func at(s *gy.Statement, format string, args ...any) *fault.Error {
-	loc := s.Location()
-	if i := strings.LastIndexByte(loc, ':'); i > 0 && strings.Count(loc, ":") > 1 {
-		loc = loc[:i] // the column is not helpful
+func fullName(module, revision string) string {
+	if revision == "" {
+		return module
 	}
-	return fault.At(fault.Invalid, loc, format, args...)
+	return module + "@" + revision
+}
+
+// submodule reports whether the file is a part of a module.
+func (f *file) submodule() bool { return f.stmt.keyword == "submodule" }
+
+// prefix is the one that the file gives its own module.
+func (f *file) prefix() string {
+	if f.submodule() {
+		return argument(f.stmt.one("belongs-to"), "prefix")
+	}
+	return argument(f.stmt, "prefix")
+}
+
+// bodies are the statements of a module and of its submodules.
+func (f *file) bodies() []*statement {
+	out := []*statement{f.stmt}
+	for _, p := range f.parts {
+		out = append(out, p.stmt)
+	}
+	return out
 }
 
 // scan reads one file into statements.
@@ -52,136 +74,71 @@ func scan(source, path string, text []byte) (*file, error) {
 	if len(text) > maxFileSize {
 		return nil, fault.At(fault.TooBig, path, "a YANG module may have %d bytes at most, this has %d", maxFileSize, len(text))
 	}
-	if line := tooDeep(text); line > 0 {
-		return nil, fault.At(fault.Invalid, fmt.Sprintf("%s:%d", path, line), "statements nest more than %d levels deep", maxNesting)
-	}
-	stmts, err := parseStatements(string(text), path)
+	f := &file{source: source, path: path, text: string(text), old: !versionOf11(string(text))}
+	s, err := parseStatements(f)
 	if err != nil {
 		return nil, err
 	}
-	if len(stmts) != 1 {
-		return nil, fault.At(fault.Invalid, path, "want exactly one module statement in the file, found %d statements", len(stmts))
+	f.stmt, f.name = s, s.arg
+	if s.keyword != "module" && s.keyword != "submodule" {
+		return nil, at(s, "want a module, found %q", s.keyword)
 	}
-	s := stmts[0]
-	if s.Keyword == "submodule" {
-		return nil, at(s, "submodules are not supported: put the text of %q into its module", s.Argument)
+	if !isIdentifier(s.arg) {
+		return nil, at(s, "%q is not a module name", s.arg)
 	}
-	if s.Keyword != "module" {
-		return nil, at(s, "want a module, found %q", s.Keyword)
+	if l := f.check(); len(l) > 0 {
+		return nil, l.Err()
 	}
-	if !isIdentifier(s.Argument) {
-		return nil, at(s, "%q is not a module name", s.Argument)
-	}
-	f := &file{source: source, path: path, text: string(text), name: s.Argument, stmt: s}
-	return f, f.header()
+	f.header()
+	return f, nil
 }
 
-// header reads revisions and imports.
-func (f *file) header() error {
-	for _, c := range f.stmt.SubStatements() {
-		switch c.Keyword {
+// versionOf11 reports whether a text says that it is of version 1.1: strings are read by other rules then.
+func versionOf11(text string) bool {
+	_, rest, ok := strings.Cut(text, "yang-version")
+	return ok && strings.HasPrefix(strings.TrimLeft(rest, " \t\r\n\"'"), "1.1")
+}
+
+// header reads revisions, imports and includes.
+func (f *file) header() {
+	for _, c := range f.stmt.sub {
+		switch c.keyword {
 		case "revision":
-			if c.Argument > f.revision {
-				f.revision = c.Argument
-			}
+			f.revision = max(f.revision, c.arg)
 		case "import":
-			imp := importOf{stmt: c, module: c.Argument, prefix: argument(c, "prefix"), revision: argument(c, "revision-date")}
-			if imp.prefix == "" {
-				return at(c, "the import of %q has no prefix", c.Argument)
-			}
-			f.imports = append(f.imports, imp)
+			f.imports = append(f.imports, importOf{stmt: c, module: c.arg, prefix: argument(c, "prefix"), revision: argument(c, "revision-date")})
+		case "include":
+			f.includes = append(f.includes, c)
 		}
 	}
-	return nil
 }
 
-// parseStatements calls goyang's parser, which reports all errors as one text of
-// file:line:column lines.
-func parseStatements(text, path string) (s []*gy.Statement, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fault.At(fault.Invalid, path, "the YANG parser failed: %v", r)
+// find returns the definition that a name means at a statement: one in the statements around it, at the top of the module,
+// or with a prefix in another module; nil if there is none.
+func (s *statement) find(keyword, name string) *statement {
+	prefix, local := prefixed(name)
+	if prefix != "" && prefix != s.file.prefix() {
+		if m := s.file.prefixes[prefix]; m != nil {
+			return m.defs[keyword+" "+local]
 		}
-	}()
-	s, err = gy.Parse(text, path)
-	if err != nil {
-		return nil, faults(err).Err()
+		return nil
 	}
-	return s, nil
-}
-
-// faults splits goyang's errors into one fault a line.
-func faults(errs ...error) fault.List {
-	var l fault.List
-	for _, err := range errs {
-		for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
-			place, text := splitPlace(line)
-			l = append(l, &fault.Error{Kind: fault.Invalid, Path: place, Text: text})
-		}
-	}
-	return l
-}
-
-// splitPlace parts "file:line:col: text".
-func splitPlace(s string) (place, text string) {
-	head, tail, ok := strings.Cut(s, ": ")
-	if !ok || !strings.Contains(head, ":") {
-		return "", s
-	}
-	if i := strings.LastIndexByte(head, ':'); strings.Count(head, ":") > 1 {
-		head = head[:i]
-	}
-	return head, tail
-}
-
-// tooDeep returns the line at which the nesting passes the bound, else 0. It is
-// a lexer of its own because goyang's parser recurses without a bound.
-func tooDeep(text []byte) int {
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '{':
-			if depth++; depth > maxNesting {
-				return 1 + bytes.Count(text[:i], []byte("\n"))
-			}
-		case '}':
-			depth--
-		case '\'':
-			i = skipTo(text, i+1, "'")
-		case '"':
-			for i++; i < len(text) && text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
-			}
-		case '/':
-			switch {
-			case bytes.HasPrefix(text[i:], []byte("//")):
-				i = skipTo(text, i, "\n")
-			case bytes.HasPrefix(text[i:], []byte("/*")):
-				i = skipTo(text, i+2, "*/") + 1
+	for p := s.parent; p != nil; p = p.parent {
+		for _, c := range p.sub {
+			if c.keyword == keyword && c.arg == local {
+				return c
 			}
 		}
 	}
-	return 0
+	return s.file.module.defs[keyword+" "+local]
 }
 
-func skipTo(text []byte, from int, end string) int {
-	n := bytes.Index(text[from:], []byte(end))
-	if n < 0 {
-		return len(text)
+// moduleOf returns the module that a prefix means at a statement, that of the file for none; nil if it is not known.
+func (s *statement) moduleOf(prefix string) *file {
+	if prefix == "" {
+		return s.file.module
 	}
-	return from + n
-}
-
-// argument returns the argument of the first sub-statement with a keyword.
-func argument(s *gy.Statement, keyword string) string {
-	for _, c := range s.SubStatements() {
-		if c.Keyword == keyword {
-			return c.Argument
-		}
-	}
-	return ""
+	return s.file.prefixes[prefix]
 }
 
 // isIdentifier reports whether s is a YANG identifier (RFC 7950 section 6.2).

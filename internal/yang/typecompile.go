@@ -1,182 +1,569 @@
 package yang
 
 import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
-
-	gy "github.com/openconfig/goyang/pkg/yang"
-
-	"ctl.internal/sdk/fault"
 )
 
-var bases = map[gy.TypeKind]Base{
-	gy.Yint8: Int8, gy.Yint16: Int16, gy.Yint32: Int32, gy.Yint64: Int64, gy.Yuint8: Uint8, gy.Yuint16: Uint16,
-	gy.Yuint32: Uint32, gy.Yuint64: Uint64, gy.Ydecimal64: Decimal64, gy.Ystring: String, gy.Ybool: Boolean,
-	gy.Yenum: Enumeration, gy.Ybits: Bits, gy.Ybinary: Binary, gy.Yidentityref: Identityref,
-	gy.YinstanceIdentifier: InstanceIdentifier, gy.Yleafref: Leafref, gy.Yempty: Empty, gy.Yunion: Union,
+// builtin are the built-in types by name.
+var builtin = func() map[string]Base {
+	out := map[string]Base{}
+	for b, name := range baseNames {
+		if name != "" {
+			out[name] = Base(b)
+		}
+	}
+	return out
+}()
+
+// pattern is one restriction of a string.
+type pattern struct {
+	text   string // as the module writes it
+	re     *regexp.Regexp
+	invert bool
+	stmt   *statement // with a message or an app-tag; else nil
 }
 
 // pendingRef is a leafref whose path is resolved when all trees are there.
 type pendingRef struct {
 	typ  *Type
 	node *Node
-	ast  gy.Node
 }
 
-// typ compiles the type of a leaf. Types without a leafref in them are shared.
-func (c *compiler) typ(e *gy.Entry, n *Node) *Type {
-	if e.Type == nil {
-		c.faults = append(c.faults, fault.New(fault.Invalid, "%s %q has no type", n.Kind, n.QName()))
-		return &Type{Base: String}
-	}
-	return c.compileType(e.Type, e, n)
-}
-
-func (c *compiler) compileType(y *gy.YangType, e *gy.Entry, n *Node) *Type {
-	if t := c.types[y]; t != nil {
-		return t
-	}
-	place := e.Node.Statement()
-	t := &Type{Name: y.Name, Base: bases[y.Kind], Path: y.Path, MustExist: !y.OptionalInstance, Digits: y.FractionDigits, Patterns: y.Pattern,
-		span: y.Range, length: y.Length}
-	shared := true
-	switch t.Base {
-	case Enumeration:
-		t.values = numbered(y.Enum)
-		t.Names = byPlace(t.values)
-	case Bits:
-		t.values = numbered(y.Bit)
-		t.Names = byPlace(t.values)
-	case Identityref:
-		c.identities(t, y.IdentityBase)
-	case Leafref:
-		shared = false
-		c.refs = append(c.refs, &pendingRef{t, n, e.Node})
-	case Union:
-		for _, m := range y.Type {
-			mt := c.compileType(m, e, n)
-			shared = shared && mt.Base != Leafref && mt.Base != Union
-			t.Members = append(t.Members, mt)
-		}
-	}
-	if b, ok := gy.BaseTypedefs[t.Base.String()]; ok && !y.Range.Equal(b.YangType.Range) && len(y.Range) > 0 {
-		t.rangeText = y.Range.String()
-	}
-	if len(y.Length) > 0 {
-		t.lengthText = y.Length.String()
-	}
-	for _, p := range y.Pattern {
-		re, err := compilePattern(p)
-		if err != nil {
-			c.faults = append(c.faults, at(place, "the type of %q has a pattern that cannot be used: %v", n.Name, err))
-			continue
-		}
-		t.res = append(t.res, re)
-	}
-	if shared {
-		c.types[y] = t
+// typ compiles the type of a leaf.
+func (c *compiler) typ(s *statement, n *Node) *Type {
+	t := c.compileType(s)
+	if t.local {
+		t = c.localised(t, n)
 	}
 	return t
 }
 
-func numbered(e *gy.EnumType) map[string]int64 {
-	if e == nil {
-		return map[string]int64{}
-	}
-	return e.NameMap()
-}
-
-// identities fills the names that an identityref accepts: those derived from its
-// base, bare where that is unambiguous, and qualified by their module.
-func (c *compiler) identities(t *Type, base *gy.Identity) {
-	t.identities = map[string]string{}
-	if base == nil {
-		return
-	}
-	for _, i := range base.Values {
-		full := gy.RootNode(i).Name + ":" + i.Name
-		t.Names = append(t.Names, full)
-		t.identities[full] = full
-		if o, ok := t.identities[i.Name]; ok && o != full {
-			t.identities[i.Name] = ""
-		} else {
-			t.identities[i.Name] = full
-		}
-	}
-}
-
-// defaults returns the default values of a leaf; those of identityrefs are
-// written with prefixes, which become module names.
-func (c *compiler) defaults(e *gy.Entry, n *Node) []string {
-	values := e.DefaultValues()
-	for i, v := range values {
-		prefix, name := prefixed(v)
-		if prefix == "" || n.Type.Base != Identityref {
-			continue
-		}
-		values[i] = name
-		if m := gy.FindModuleByPrefix(e.Node, prefix); m != nil {
-			values[i] = m.Name + ":" + name
-		}
-	}
-	return values
-}
-
-// leafrefs resolves the paths of all leafrefs.
-func (c *compiler) leafrefs() {
-	for _, r := range c.refs {
-		if why := c.leafref(r); why != "" {
-			c.faults = append(c.faults, at(r.ast.Statement(), "the leafref %q of %q: %s", r.typ.Path, r.node.Name, why))
-		}
-	}
-	for _, r := range c.refs {
-		if r.typ.Target != nil && r.typ.Final().Base == Leafref {
-			c.faults = append(c.faults, at(r.ast.Statement(), "the leafref %q of %q refers to itself in a circle", r.typ.Path, r.node.Name))
-		}
-	}
-}
-
-func (c *compiler) leafref(r *pendingRef) string {
-	path := strings.ReplaceAll(strings.TrimSpace(r.typ.Path), " ", "")
-	if path == "" || strings.ContainsAny(path, "[]()") {
-		return "only plain paths are supported"
-	}
-	steps := strings.Split(path, "/")
-	at := r.node
-	if steps[0] == "" {
-		at, r.typ.up = nil, -1
-		steps = steps[1:]
-	}
-	for _, step := range steps {
-		if step == ".." {
-			if at == nil || len(r.typ.down) > 0 || r.typ.up < 0 {
-				return "it goes up too far"
+// localised copies a type with a leafref in it for the leaf that it is used at.
+func (c *compiler) localised(t *Type, n *Node) *Type {
+	own := *t
+	switch t.Base {
+	case Leafref:
+		c.refs = append(c.refs, &pendingRef{&own, n})
+	case Union:
+		own.Members = slices.Clone(t.Members)
+		for i, m := range own.Members {
+			if m.local {
+				own.Members[i] = c.localised(m, n)
 			}
-			at = at.DataParent()
-			r.typ.up++
-			continue
 		}
-		next := c.step(r.ast, at, step)
-		if next == nil {
-			return "there is no node " + step
+	}
+	return &own
+}
+
+// compileType compiles a type statement, once for all leaves that have it by a grouping or typedef.
+func (c *compiler) compileType(s *statement) *Type {
+	if t := c.types[s]; t != nil {
+		return t
+	}
+	var t Type
+	base := builtin[s.arg]
+	if base == 0 {
+		def := s.find("typedef", s.arg)
+		switch {
+		case def == nil:
+			c.fault(s, "there is no type %q%s", s.arg, c.unknownPrefix(s, s.arg))
+			base = String
+		case c.active[def]:
+			c.fault(def, "the typedef %q refers to itself", def.arg)
+			base = String
+		default:
+			c.active[def] = true
+			t = *c.compileTypedef(def)
+			delete(c.active, def)
 		}
-		at = next
-		r.typ.down = append(r.typ.down, at)
 	}
-	if at == nil || !at.IsLeaf() {
-		return "it does not lead to a leaf"
+	if base != 0 {
+		t = Type{Base: base, MustExist: true, span: limits[base]}
 	}
-	r.typ.Target = at
+	derived := base == 0
+	_, t.Name = prefixed(s.arg)
+	c.types[s] = &t
+	c.restrict(&t, s, derived)
+	return &t
+}
+
+func (c *compiler) compileTypedef(def *statement) *Type {
+	t := *c.compileType(def.one("type"))
+	if d := def.one("default"); d != nil {
+		t.dflt = d
+	}
+	if u := argument(def, "units"); u != "" {
+		t.units = u
+	}
+	return &t
+}
+
+// unknownPrefix says that it is the prefix of a name that is not known.
+func (c *compiler) unknownPrefix(s *statement, name string) string {
+	if prefix, _ := prefixed(name); prefix != "" && s.moduleOf(prefix) == nil {
+		return fmt.Sprintf(": no import has the prefix %q", prefix)
+	}
 	return ""
 }
 
-// step goes down one schema level; at is nil at the top of the data tree.
-func (c *compiler) step(ast gy.Node, at *Node, step string) *Node {
-	prefix, name := prefixed(step)
+// restrictions are the statements that each built-in type may have.
+var restrictions = map[Base]string{
+	Decimal64: "fraction-digits range", String: "length pattern", Binary: "length", Enumeration: "enum", Bits: "bit", Leafref: "path require-instance",
+	InstanceIdentifier: "require-instance", Identityref: "base", Union: "type", Boolean: "", Empty: "",
+}
+
+// restrict applies the restrictions of a type statement.
+func (c *compiler) restrict(t *Type, s *statement, derived bool) {
+	may, ok := restrictions[t.Base]
+	if !ok {
+		may = "range" // numbers
+	}
+	for _, r := range s.sub {
+		if !strings.Contains(r.keyword, ":") && !slices.Contains(strings.Fields(may), r.keyword) {
+			c.fault(r, "the type %q has no %s", s.arg, r.keyword)
+			return
+		}
+	}
+	switch t.Base {
+	case Decimal64:
+		c.decimal(t, s, derived)
+	case String, Binary:
+		c.text(t, s)
+	case Enumeration, Bits:
+		c.values(t, s, derived)
+	case Identityref:
+		c.identityref(t, s, derived)
+	case Leafref:
+		c.reference(t, s, derived)
+	case InstanceIdentifier:
+		c.requireInstance(t, s)
+	case Union:
+		c.union(t, s, derived)
+	case Boolean, Empty:
+	default:
+		c.span(t, s, "range", 0)
+	}
+}
+
+// span narrows a range.
+func (c *compiler) span(t *Type, s *statement, keyword string, digits int) {
+	r := s.one(keyword)
+	if r == nil {
+		return
+	}
+	got, why := parseSpans(r.arg, digits, t.span)
+	if why != "" {
+		c.fault(r, "range: %s", why)
+		return
+	}
+	t.span, t.rangeText = got, got.text(digits)
+	t.speaks("range", r)
+}
+
+// speaks keeps the statement of a restriction for its message and app-tag.
+func (t *Type) speaks(keyword string, r *statement) {
+	says := map[string]*statement{keyword: r}
+	for k, o := range t.says {
+		if k != keyword {
+			says[k] = o
+		}
+	}
+	t.says = says
+}
+
+func (c *compiler) decimal(t *Type, s *statement, derived bool) {
+	d := s.one("fraction-digits")
+	switch {
+	case d != nil && derived:
+		c.fault(d, "fraction-digits cannot be changed")
+	case d != nil:
+		t.Digits, _ = strconv.Atoi(d.arg)
+	case !derived:
+		c.fault(s, "a decimal64 needs fraction-digits")
+		t.Digits = 1
+	}
+	c.span(t, s, "range", t.Digits)
+}
+
+func (c *compiler) text(t *Type, s *statement) {
+	if l := s.one("length"); l != nil {
+		outer := t.length
+		if outer == nil {
+			outer = spans{{number{}, number{Value: math.MaxUint64}}}
+		}
+		got, why := parseSpans(l.arg, 0, outer)
+		if why != "" {
+			c.fault(l, "length: %s", why)
+			return
+		}
+		t.length, t.lengthText = got, got.text(0)
+		t.speaks("length", l)
+	}
+	for _, p := range s.all("pattern") {
+		re, err := compilePattern(p.arg)
+		if err != nil {
+			c.fault(p, "the pattern cannot be used: %v", err)
+			continue
+		}
+		one := pattern{text: p.arg, re: re, invert: p.one("modifier") != nil, stmt: p}
+		t.patterns = append(t.patterns[:len(t.patterns):len(t.patterns)], one)
+		if !one.invert {
+			t.Patterns = append(t.Patterns[:len(t.Patterns):len(t.Patterns)], p.arg)
+		}
+	}
+}
+
+// values are those of an enumeration or of bits, or the part of them that a derived type leaves.
+func (c *compiler) values(t *Type, s *statement, derived bool) {
+	keyword, number := "enum", "value"
+	if t.Base == Bits {
+		keyword, number = "bit", "position"
+	}
+	list := s.all(keyword)
+	if len(list) == 0 {
+		if !derived {
+			c.fault(s, "%s needs at least one %s", t.Base, keyword)
+		}
+		return
+	}
+	outer := t.values
+	t.values = map[string]int64{}
+	used := map[int64]bool{}
+	next := int64(0)
+	for _, v := range list {
+		at, ok := outer[v.arg]
+		given, err := strconv.ParseInt(argument(v, number), 10, 64)
+		_, twice := t.values[v.arg]
+		switch hasNumber := v.one(number) != nil; {
+		case twice:
+			c.fault(v, "the %s %q is there twice", keyword, v.arg)
+			continue
+		case derived && !ok:
+			c.fault(v, "the type has no %s %q that could be left", keyword, v.arg)
+			continue
+		case derived && hasNumber && given != at:
+			c.fault(v, "the %s of %q cannot be changed", number, v.arg)
+		case hasNumber && (err != nil || t.Base == Enumeration && given != int64(int32(given)) || t.Base == Bits && given > math.MaxUint32):
+			c.fault(v, "%q is out of the range of a %s", argument(v, number), number)
+		case !derived && hasNumber:
+			at = given
+		case !derived:
+			at = next
+		}
+		if used[at] {
+			c.fault(v, "the %s %d is there twice", number, at)
+		}
+		if used[at] = true; c.enabled(v) {
+			t.values[v.arg] = at
+		}
+		next = max(next, at+1)
+		if len(t.values) == 1 && len(used) == 1 {
+			next = at + 1
+		}
+	}
+	t.Names = byPlace(t.values)
+}
+
+func (c *compiler) identityref(t *Type, s *statement, derived bool) {
+	bases := s.all("base")
+	switch {
+	case derived && len(bases) > 0:
+		c.fault(bases[0], "the base cannot be changed")
+		return
+	case derived:
+		return
+	case len(bases) == 0:
+		c.fault(s, "an identityref needs a base")
+		return
+	case len(bases) > 1 && s.file.old:
+		c.fault(s, "several bases need yang-version 1.1")
+	}
+	count := map[string]int{}
+	for _, b := range bases {
+		def := b.find("identity", b.arg)
+		if def == nil {
+			c.fault(b, "there is no identity %q%s", b.arg, c.unknownPrefix(b, b.arg))
+			return
+		}
+		for _, full := range c.derived[identityName(def)] {
+			count[full]++
+		}
+	}
+	t.identities = map[string]string{}
+	for full, n := range count {
+		if n < len(bases) {
+			continue
+		}
+		t.Names = append(t.Names, full)
+		_, name := prefixed(full)
+		if o, ok := t.identities[name]; ok && o != full {
+			t.identities[name] = ""
+		} else {
+			t.identities[name] = full
+		}
+	}
+	for _, full := range t.Names {
+		t.identities[full] = full
+	}
+	slices.Sort(t.Names)
+}
+
+func (c *compiler) requireInstance(t *Type, s *statement) {
+	if r := s.one("require-instance"); r != nil {
+		t.MustExist = r.arg == "true"
+	}
+}
+
+func (c *compiler) reference(t *Type, s *statement, derived bool) {
+	p := s.one("path")
+	switch {
+	case derived && p != nil:
+		c.fault(p, "the path cannot be changed")
+	case derived && s.file.old && s.one("require-instance") != nil || s.file.old && s.one("require-instance") != nil:
+		c.fault(s, "require-instance of a leafref needs yang-version 1.1")
+	case !derived && p == nil:
+		c.fault(s, "a leafref needs a path")
+	case p != nil:
+		t.Path, t.path, t.local = p.arg, p, true
+		if x := c.expression(p); x != nil {
+			t.expr = x.expr
+		}
+	}
+	c.requireInstance(t, s)
+}
+
+func (c *compiler) union(t *Type, s *statement, derived bool) {
+	members := s.all("type")
+	if derived && len(members) > 0 || !derived && len(members) == 0 {
+		c.fault(s, "a union has its types where it is defined, at least one")
+		return
+	}
+	for _, m := range members {
+		mt := c.compileType(m)
+		if s.file.old && (mt.Base == Leafref || mt.Base == Empty) {
+			c.fault(m, "a %s in a union needs yang-version 1.1", mt.Base)
+		}
+		t.Members = append(t.Members, mt)
+		t.local = t.local || mt.local
+	}
+}
+
+// identityName is module:name.
+func identityName(def *statement) string { return def.file.module.name + ":" + def.arg }
+
+// collectIdentities finds what is derived from each identity, at any distance.
+func (c *compiler) collectIdentities() {
+	below := map[string][]*statement{}
+	var all []*statement
+	for _, f := range c.lib.order {
+		for _, body := range f.bodies() {
+			for _, def := range body.all("identity") {
+				if !c.enabled(def) {
+					continue
+				}
+				all = append(all, def)
+				for _, b := range def.all("base") {
+					base := b.find("identity", b.arg)
+					if base == nil {
+						c.fault(b, "there is no identity %q%s", b.arg, c.unknownPrefix(b, b.arg))
+						continue
+					}
+					below[identityName(base)] = append(below[identityName(base)], def)
+				}
+			}
+		}
+	}
+	for _, def := range all {
+		seen := map[string]bool{}
+		var visit func(name string)
+		visit = func(name string) {
+			for _, d := range below[name] {
+				if full := identityName(d); !seen[full] {
+					seen[full] = true
+					visit(full)
+				}
+			}
+		}
+		own := identityName(def)
+		visit(own)
+		if seen[own] {
+			c.fault(def, "the identity %q refers to itself", def.arg)
+			delete(seen, own)
+		}
+		for full := range seen {
+			c.derived[own] = append(c.derived[own], full)
+		}
+	}
+}
+
+// defaultText is the value of a default as instances write it: the prefix of an identity becomes its module's name.
+func (c *compiler) defaultText(s *statement, t *Type) string {
+	prefix, name := prefixed(s.arg)
+	m := s.moduleOf(prefix)
+	if m == nil {
+		return s.arg
+	}
+	for _, one := range t.Final().flat() {
+		if one = one.Final(); one.Base == Identityref && one.identities[m.name+":"+name] != "" {
+			return m.name + ":" + name
+		}
+	}
+	return s.arg
+}
+
+// leafrefs resolves the paths of all leafrefs. One that goes by deref() waits for the leafref that it goes by.
+func (c *compiler) leafrefs() {
+	left := c.refs
+	for len(left) > 0 {
+		var later []*pendingRef
+		for _, r := range left {
+			why, wait := c.leafref(r)
+			switch {
+			case wait:
+				later = append(later, r)
+			case why != "":
+				c.fault(r.typ.path, "the leafref %q of %q: %s", r.typ.Path, r.node.Name, why)
+			}
+		}
+		if len(later) == len(left) {
+			for _, r := range later {
+				c.fault(r.typ.path, "the leafref %q of %q refers to itself in a circle", r.typ.Path, r.node.Name)
+			}
+			return
+		}
+		left = later
+	}
+	for _, r := range c.refs {
+		if r.typ.Target != nil && r.typ.Final().Base == Leafref {
+			c.fault(r.typ.path, "the leafref %q of %q refers to itself in a circle", r.typ.Path, r.node.Name)
+		}
+	}
+}
+
+// pathStep is a step of the path of a leafref, and what is before its predicates.
+var pathStep = regexp.MustCompile(`^\s*(?:\.\.|[A-Za-z_][\w.-]*(?:\s*:\s*[A-Za-z_][\w.-]*)?)\s*$`)
+
+// withoutPredicates takes the predicates out of a path.
+func withoutPredicates(path string) (string, bool) {
+	var b strings.Builder
+	depth := 0
+	for i := 0; i < len(path); i++ {
+		switch c := path[i]; {
+		case c == '\'' || c == '"':
+			end := strings.IndexByte(path[i+1:], c)
+			if end < 0 || depth == 0 {
+				return "", false
+			}
+			i += end + 1
+		case c == '[':
+			depth++
+		case c == ']':
+			if depth--; depth < 0 {
+				return "", false
+			}
+		case depth == 0:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), depth == 0
+}
+
+func (c *compiler) leafref(r *pendingRef) (why string, wait bool) {
+	path, ok := withoutPredicates(strings.TrimSpace(r.typ.Path))
+	if !ok || path == "" {
+		return "it is not a path", false
+	}
+	at := r.node
+	if rest, deref := strings.CutPrefix(path, "deref("); deref {
+		inner, rest, _ := strings.Cut(rest, ")")
+		from, why := c.walk(r, r.node, strings.TrimSpace(inner), false)
+		if why != "" {
+			return why, false
+		}
+		if from == nil || !from.IsLeaf() || from.Type == nil || from.Type.Base != Leafref {
+			return "deref() needs a leafref", false
+		}
+		if from.Type.Target == nil {
+			return "", true
+		}
+		at, path = from.Type.Target, strings.TrimPrefix(strings.TrimSpace(rest), "/")
+		r.typ.deref = true
+	}
+	to, why := c.walk(r, at, path, !r.typ.deref)
+	switch {
+	case why != "":
+		return why, false
+	case to == nil || !to.IsLeaf():
+		return "it does not lead to a leaf", false
+	}
+	r.typ.Target = to
+	return "", false
+}
+
+// walk follows a path through the schema; noting keeps its steps for the look-up of instances.
+func (c *compiler) walk(r *pendingRef, at *Node, path string, noting bool) (*Node, string) {
+	steps := strings.Split(path, "/")
+	if steps[0] == "" {
+		at = nil
+		if r.typ.up = 0; noting {
+			r.typ.up = -1
+		}
+		steps = steps[1:]
+	}
+	down := false
+	for _, step := range steps {
+		if !pathStep.MatchString(step) {
+			return nil, fmt.Sprintf("%q is no step of a path", strings.TrimSpace(step))
+		}
+		step = strings.Join(strings.Fields(step), "")
+		if step == ".." {
+			if at == nil || down || noting && r.typ.up < 0 {
+				return nil, "it goes up too far"
+			}
+			at = at.DataParent()
+			if noting {
+				r.typ.up++
+			}
+			continue
+		}
+		down = true
+		prefix, name := prefixed(step)
+		module := r.node.Module
+		if m := r.typ.path.moduleOf(prefix); prefix != "" {
+			if m == nil {
+				return nil, fmt.Sprintf("no import has the prefix %q", prefix)
+			}
+			module = m.name
+		}
+		next := c.step(at, module, name)
+		if next == nil {
+			return nil, "there is no node " + step
+		}
+		if at = next; noting {
+			r.typ.down = append(r.typ.down, at)
+		}
+	}
+	return at, ""
+}
+
+// step goes down one level of data; at is nil at the top of the data tree.
+func (c *compiler) step(at *Node, module, name string) *Node {
 	if at != nil {
-		return at.child(name)
+		return at.child(module, name)
 	}
-	if m := gy.FindModuleByPrefix(ast, prefix); m != nil {
-		return c.set.Data(m.Name, name)
+	return dataNode(c.set.byName[module], name)
+}
+
+// dataNode is a top-level data node of a module, choices and cases looked through.
+func dataNode(m *Module, name string) *Node {
+	if m == nil {
+		return nil
 	}
-	return nil
+	top := Node{Children: m.Data}
+	return top.child(m.Name, name)
 }

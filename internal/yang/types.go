@@ -1,12 +1,5 @@
 package yang
 
-import (
-	"regexp"
-	"slices"
-
-	gy "github.com/openconfig/goyang/pkg/yang"
-)
-
 // Base is a built-in type of YANG (RFC 7950 section 4.2.4).
 type Base uint8
 
@@ -47,18 +40,25 @@ func (b Base) String() string { return baseNames[b] }
 type Type struct {
 	Name       string // as the module writes it: a typedef's name, or the built-in's
 	Base       Base
-	Names      []string     // of an enumeration, bits or identityref: the values, in order
-	Members    []*Type      // of a union
-	Target     *Node        // of a leafref: the leaf it refers to
-	Path       string       // of a leafref, as the module writes it
-	MustExist  bool         // of a leafref or instance-identifier: require-instance
-	Digits     int          // of a decimal64: fraction digits, 1 to 18
-	Patterns   []string     // XSD expressions as written; all must match
-	up         int          // of a relative leafref: data levels to go up; -1 = absolute
-	down       []*Node      // of a leafref: the data nodes to go down
-	span       gy.YangRange // of numbers, all that is allowed
-	length     gy.YangRange // of strings in characters, of binary in octets
-	res        []*regexp.Regexp
+	Names      []string // of an enumeration, bits or identityref: the values, in order
+	Members    []*Type  // of a union
+	Target     *Node    // of a leafref: the leaf it refers to
+	Path       string   // of a leafref, as the module writes it
+	MustExist  bool     // of a leafref or instance-identifier: require-instance
+	Digits     int      // of a decimal64: fraction digits, 1 to 18
+	Patterns   []string // XSD expressions as written; all must match
+	up         int      // of a relative leafref: data levels to go up; -1 = absolute
+	down       []*Node  // of a leafref: the data nodes to go down
+	span       spans    // of numbers, all that is allowed
+	length     spans    // of strings in characters, of binary in octets
+	patterns   []pattern
+	says       map[string]*statement // the statement of a restriction that has a message or an app-tag: "range", "length"
+	path       *statement            // of a leafref
+	expr       *XPath                // the same, for deref()
+	dflt       *statement            // of a typedef
+	units      string
+	deref      bool              // the path goes by deref(), so it has no steps of its own
+	local      bool              // holds a leafref, whose target depends on where the type is used
 	values     map[string]int64  // of enumerations and bits
 	identities map[string]string // bare and module-qualified name → canonical; "" = ambiguous
 	rangeText  string
@@ -78,7 +78,7 @@ func (t *Type) Bounds() (low, high string) {
 	if len(t.span) == 0 || t.Base == Decimal64 {
 		return "", ""
 	}
-	return t.span[0].Min.String(), t.span[len(t.span)-1].Max.String()
+	return t.span[0].min.String(), t.span[len(t.span)-1].max.String()
 }
 
 // LengthBounds returns the smallest and the largest length that the type allows,
@@ -87,7 +87,7 @@ func (t *Type) LengthBounds() (low, high uint64, ok bool) {
 	if len(t.length) == 0 {
 		return 0, 0, false
 	}
-	return t.length[0].Min.Value, t.length[len(t.length)-1].Max.Value, true
+	return t.length[0].min.Value, t.length[len(t.length)-1].max.Value, true
 }
 
 // Reference returns the path of a leafref: how many data nodes to go up, -1 for
@@ -156,7 +156,3 @@ func (t *Type) Final() *Type {
 // Quoted reports whether RFC 7951 section 6.1 writes numbers of the type as
 // JSON strings.
 func (b Base) Quoted() bool { return b == Int64 || b == Uint64 || b == Decimal64 }
-
-func within(allowed gy.YangRange, v gy.Number) bool {
-	return len(allowed) == 0 || slices.ContainsFunc(allowed, func(r gy.YRange) bool { return !v.Less(r.Min) && !r.Max.Less(v) })
-}

@@ -18,6 +18,8 @@ type Options struct {
 	Defaults bool
 	// Partial lets mandatory nodes be absent, keys excepted: the body of a patch.
 	Partial bool
+	// Tops loads the data that the conditions of an input may look at; nil: what they look at is not checked.
+	Tops Tops
 	// At is what the document stands below; it lends its path to the faults.
 	At *Data
 	// Single lets a list be sent as one entry without brackets.
@@ -217,6 +219,9 @@ func (v *validator) choices(d *Data, n *Node, seen seenSet) {
 // absent handles a node that matters when it is not there: it is reported, or
 // its default is filled in.
 func (v *validator) absent(d *Data, x *Node, seen seenSet, active []*Node) {
+	if len(x.whens) > 0 && !v.conditional(d, x) {
+		return
+	}
 	if x.Kind == Choice {
 		cs := active[x.choice]
 		if cs == nil {
@@ -248,6 +253,22 @@ func (v *validator) absent(d *Data, x *Node, seen seenSet, active []*Node) {
 	case v.Defaults && len(x.defs) > 0 && (v.want == nil || v.want(x)):
 		v.fill(d, x)
 	}
+}
+
+// conditional reports whether the conditions of an absent node hold as far as this document tells: whether it is required
+// is checked where all data is at hand (Constraints), so here it matters for defaults alone.
+func (v *validator) conditional(d *Data, x *Node) bool {
+	if !v.Defaults || required(x) {
+		return false
+	}
+	dummy := &Data{Node: x, kind: jObject, parent: d, name: x.Name}
+	k := constraintCheck{v: validator{a: v.a}}
+	for _, w := range x.whens {
+		if ok, err := k.holds(w, dummy); !ok || err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // absentContainer treats a container that is not there as an empty one, which

@@ -14,10 +14,10 @@ func (v *Violation) Error() string { return v.Tag + " " + v.AppTag }
 
 // The violations of RFC 7950 section 15.
 var (
-	notUnique        = &Violation{"operation-failed", "data-not-unique"}
-	tooMany          = &Violation{"operation-failed", "too-many-elements"}
-	tooFew           = &Violation{"operation-failed", "too-few-elements"}
-	missingChoice    = &Violation{"data-missing", "missing-choice"}
+	notUnique     = &Violation{"operation-failed", "data-not-unique"}
+	tooMany       = &Violation{"operation-failed", "too-many-elements"}
+	tooFew        = &Violation{"operation-failed", "too-few-elements"}
+	missingChoice = &Violation{"data-missing", "missing-choice"}
 )
 
 // InstanceRequired is the violation of a reference that leads to nothing.

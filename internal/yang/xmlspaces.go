@@ -9,6 +9,8 @@ import (
 type spaces struct {
 	module map[string]string // namespace → module
 	uri    map[string]string // module → namespace
+	// derived are the identities that are derived from one, all by module:name.
+	derived map[string][]string
 }
 
 // fromXMLPath turns an instance-identifier of XML, whose prefixes lookup knows, into that of JSON.

@@ -3,8 +3,6 @@ package yang
 import (
 	"strings"
 
-	gy "github.com/openconfig/goyang/pkg/yang"
-
 	"ctl.internal/sdk/fault"
 )
 
@@ -40,10 +38,15 @@ func (s *Set) Revision(name, revision string) *Module {
 	return nil
 }
 
+// statements parses the text of a module again.
+func (m *Module) statements() (*statement, error) {
+	return parseStatements(&file{path: m.Path, text: m.Text, old: !versionOf11(m.Text)})
+}
+
 // YIN returns the text of a module of the set in the XML form of YANG.
 func (s *Set) YIN(m *Module) ([]byte, error) {
-	stmts, err := parseStatements(m.Text, m.Path)
-	if err != nil || len(stmts) != 1 {
+	top, err := m.statements()
+	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "the module %s cannot be parsed again", m.Name)
 	}
 	w := yinWriter{imports: map[string]*Module{m.Prefix: m}, extensions: map[*Module]map[string]string{}}
@@ -54,18 +57,18 @@ func (s *Set) YIN(m *Module) ([]byte, error) {
 		buf = append(appendXMLText(buf, uri), '"')
 	}
 	declare(m.Prefix, m.Namespace)
-	for _, c := range stmts[0].SubStatements() {
-		if c.Keyword != "import" {
+	for _, c := range top.sub {
+		if c.keyword != "import" {
 			continue
 		}
-		if o := s.Revision(c.Argument, argument(c, "revision-date")); o != nil {
+		if o := s.Revision(c.arg, argument(c, "revision-date")); o != nil {
 			prefix := argument(c, "prefix")
 			w.imports[prefix] = o
 			declare(prefix, o.Namespace)
 		}
 	}
 	w.buf = append(buf, ">\n"...)
-	for _, c := range stmts[0].SubStatements() {
+	for _, c := range top.sub {
 		w.statement(c, "  ")
 	}
 	return append(w.buf, "</module>\n"...), nil
@@ -77,17 +80,17 @@ type yinWriter struct {
 	extensions map[*Module]map[string]string // name → argument as in yinArguments
 }
 
-func (w *yinWriter) statement(s *gy.Statement, indent string) {
-	name := yinArguments[s.Keyword]
-	if prefix, ext, ok := strings.Cut(s.Keyword, ":"); ok {
+func (w *yinWriter) statement(s *statement, indent string) {
+	name := yinArguments[s.keyword]
+	if prefix, ext, ok := strings.Cut(s.keyword, ":"); ok {
 		name = w.extension(prefix, ext)
 	}
-	w.buf = append(append(append(w.buf, indent...), '<'), s.Keyword...)
+	w.buf = append(append(append(w.buf, indent...), '<'), s.keyword...)
 	name, element := strings.CutSuffix(name, "/")
-	sub := s.SubStatements()
-	if s.HasArgument && name != "" && !element {
+	sub := s.sub
+	if s.hasArg && name != "" && !element {
 		w.buf = append(append(append(w.buf, ' '), name...), `="`...)
-		escaped := string(appendXMLText(nil, s.Argument)) // a line feed of an attribute would be read as a blank
+		escaped := string(appendXMLText(nil, s.arg)) // a line feed of an attribute would be read as a blank
 		w.buf = append(append(w.buf, strings.NewReplacer("\n", "&#10;", "\t", "&#9;").Replace(escaped)...), '"')
 	}
 	if len(sub) == 0 && !element {
@@ -95,18 +98,18 @@ func (w *yinWriter) statement(s *gy.Statement, indent string) {
 		return
 	}
 	w.buf = append(w.buf, ">\n"...)
-	if element && s.HasArgument {
+	if element && s.hasArg {
 		prefix := ""
-		if p, _, ok := strings.Cut(s.Keyword, ":"); ok {
+		if p, _, ok := strings.Cut(s.keyword, ":"); ok {
 			prefix = p + ":"
 		}
 		w.buf = append(w.buf, indent+"  <"+prefix+name+">"...)
-		w.buf = append(appendXMLText(w.buf, s.Argument), "</"+prefix+name+">\n"...)
+		w.buf = append(appendXMLText(w.buf, s.arg), "</"+prefix+name+">\n"...)
 	}
 	for _, c := range sub {
 		w.statement(c, indent+"  ")
 	}
-	w.buf = append(w.buf, indent+"</"+s.Keyword+">\n"...)
+	w.buf = append(w.buf, indent+"</"+s.keyword+">\n"...)
 }
 
 // extension returns how the argument of an extension's statement is written.
@@ -119,18 +122,18 @@ func (w *yinWriter) extension(prefix, name string) string {
 	if known == nil {
 		known = map[string]string{}
 		w.extensions[m] = known
-		stmts, err := parseStatements(m.Text, m.Path)
-		if err != nil || len(stmts) != 1 {
+		top, err := m.statements()
+		if err != nil {
 			return ""
 		}
-		for _, e := range stmts[0].SubStatements() {
-			for _, a := range e.SubStatements() {
-				if e.Keyword != "extension" || a.Keyword != "argument" {
+		for _, e := range top.sub {
+			for _, a := range e.sub {
+				if e.keyword != "extension" || a.keyword != "argument" {
 					continue
 				}
-				known[e.Argument] = a.Argument
+				known[e.arg] = a.arg
 				if argument(a, "yin-element") == "true" {
-					known[e.Argument] += "/"
+					known[e.arg] += "/"
 				}
 			}
 		}

@@ -66,7 +66,7 @@ func (x *exchange) operation(name string) error {
 	if err != nil {
 		return err
 	}
-	input, err := r.DecodeInput(body, yang.Options{Lenient: x.lenient(), Defaults: true, Aliases: aliases, XML: x.inXML})
+	input, err := r.DecodeInput(body, yang.Options{Lenient: x.lenient(), Defaults: true, Aliases: aliases, XML: x.inXML, Tops: x.tops})
 	if err != nil {
 		return err
 	}
@@ -131,4 +131,19 @@ func (x *exchange) output(r *yang.RPC, output []byte) error {
 		}
 	}
 	return x.reply(append(text, after...))
+}
+
+// tops is the configuration and state that the conditions of an input may look at.
+func (x *exchange) tops() *yang.Data {
+	found, err := x.read("data", "all", nil)
+	if err != nil || found.stored == nil && found.at == nil {
+		return nil
+	}
+	at, err := found.decoded(nil)
+	if err != nil {
+		x.o.Log.WarnContext(x.r.Context(), "restconf: the conditions of an input cannot be checked", "error", err)
+		return nil
+	}
+	at.AddDefaults(yang.Default, nil)
+	return at
 }

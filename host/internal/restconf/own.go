@@ -3,7 +3,6 @@ package restconf
 import (
 	"embed"
 	"encoding/json"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -16,9 +15,6 @@ import (
 //go:embed yang/*.yang
 var ownModules embed.FS
 
-// whenReplay is a condition of ietf-restconf-monitoring, which the server holds to by itself.
-var whenReplay = regexp.MustCompile(`when ../replay-support;`)
-
 // ownSchema is the schema of what the server says of itself: the library of modules
 // and the monitoring of RESTCONF.
 var ownSchema = sync.OnceValues(func() (*yang.Set, error) {
@@ -26,21 +22,7 @@ var ownSchema = sync.OnceValues(func() (*yang.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts := map[string]string{}
-	for name, text := range src.Files {
-		texts[name] = string(text)
-		src.Files[name] = whenReplay.ReplaceAll(text, nil)
-	}
-	set, err := yang.Load(src)
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range set.Modules() { // what is served is the text as it was published
-		if text, ok := texts[m.Path]; ok {
-			m.Text = text
-		}
-	}
-	return set, nil
+	return yang.Load(src)
 })
 
 // The top-level nodes of what the server says of itself.

@@ -1,10 +1,12 @@
 package restconf
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ctl.internal/host/internal/restconf/tree"
@@ -15,7 +17,7 @@ import (
 // page is which entries of a list are asked for, by the query parameters of
 // draft-ietf-netconf-list-pagination-rc. They apply in the order of the fields.
 type page struct {
-	where     *where
+	where     *yang.XPath
 	sortBy    []string
 	backwards bool
 	cursor    string // of the first entry of the page
@@ -60,10 +62,11 @@ func (x *exchange) cut(p tree.Path, at *yang.Data, q query, m *mark) (*mark, err
 
 // choose filters and sorts.
 func (g *page) choose(at *yang.Data) ([]*yang.Data, error) {
-	var entries []*yang.Data
-	for e := range at.All() {
-		if g.where == nil || g.where.holds(e, e) {
-			entries = append(entries, e)
+	entries := slices.Collect(at.All())
+	if g.where != nil {
+		var err error
+		if entries, err = g.where.Filter(entries); err != nil {
+			return nil, fault.Wrap(fault.Invalid, err, "where: %v", err)
 		}
 	}
 	if g.sortBy != nil {
@@ -92,12 +95,11 @@ func (g *page) choose(at *yang.Data) ([]*yang.Data, error) {
 			switch {
 			case !okA || !okB: // entries without a value come last
 				return btoi(okB) - btoi(okA)
-			case compare("=", s, t):
-				return 0
-			case compare("<", s, t):
-				return -1
-			case compare(">", s, t):
-				return 1
+			}
+			x, err1 := strconv.ParseFloat(s, 64)
+			y, err2 := strconv.ParseFloat(t, 64)
+			if err1 == nil && err2 == nil && x != y {
+				return cmp.Compare(x, y)
 			}
 			return strings.Compare(s, t)
 		})

@@ -182,7 +182,7 @@ func (r *reader) send(p *part, events []*record) bool {
 			r.comment("end: stop-time")
 			return false
 		}
-		if r.span.filter != nil && !r.span.filter.event(&e.event, r.sets) {
+		if r.span.filter != nil && !passes(r.span.filter, &e.event, r.sets) {
 			continue
 		}
 		text := e.text(r.form, r.sets...)

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"time"
 
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
 )
 
@@ -123,7 +124,7 @@ func (x *exchange) accessTo(name string) []access {
 // span is which events of a stream a client asks for (RFC 8040 section 4.8).
 type span struct {
 	start, stop time.Time
-	filter      *where
+	filter      *yang.XPath
 }
 
 func (x *exchange) span() (s span, err error) {

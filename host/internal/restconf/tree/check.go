@@ -33,7 +33,10 @@ func (d *Draft) Check() error {
 	if len(l) > 0 {
 		return l.Err()
 	}
-	return d.checkRefs()
+	if err := d.checkRefs(); err != nil {
+		return err
+	}
+	return d.checkConstraints()
 }
 
 func (d *Draft) checkOne(t touch) error {

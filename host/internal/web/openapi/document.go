@@ -68,7 +68,7 @@ func Document(in Input) ([]byte, error) {
 	}
 	return json.Marshal(object{
 		"openapi": "3.1.0",
-		"info":    object{"title": in.Title, "version": in.Version, "license": object{"name": "See LICENSE"}},
+		"info":    object{"title": in.Title, "version": in.Version, "license": object{"name": "Apache License 2.0", "identifier": "Apache-2.0"}},
 		"servers": []object{{"url": "/"}},
 		"paths":   d.paths,
 		"security": []object{
@@ -79,7 +79,8 @@ func Document(in Input) ([]byte, error) {
 				"basic":  object{"type": "http", "scheme": "basic"},
 				"bearer": object{"type": "http", "scheme": "bearer"},
 			},
-			"schemas": d.schemas,
+			"schemas":    d.schemas,
+			"parameters": sharedParameters,
 		},
 	})
 }
@@ -127,9 +128,9 @@ func (d *document) id(verb, path string) string {
 			gap = true
 		}
 	}
-	id := b.String()
+	id := short(b.String())
 	for i := 2; d.ids[id]; i++ {
-		id = fmt.Sprintf("%s_%d", b.String(), i)
+		id = fmt.Sprintf("%s_%d", short(b.String()), i)
 	}
 	d.ids[id] = true
 	return id
@@ -162,19 +163,57 @@ func wrap(name string, s object) object {
 
 // answers are the responses of an operation: the one that says it succeeded, and
 // the errors that all have in common.
-func answers(status, text string, content object) object {
+func (f form) answers(status, text string, content object) object {
 	ok := object{"description": text}
 	if content != nil {
 		ok["content"] = content
 	}
+	media := "application/json"
+	if f.rfc {
+		media = "application/yang-data+json"
+	}
 	return object{status: ok, "default": object{
-		"description": "What is wrong, every fault with its path", "content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/errors"}}},
+		"description": "What is wrong, every fault with its path", "content": object{media: object{"schema": object{"$ref": "#/components/schemas/errors"}}},
 	}}
+}
+
+// forms are the two ways to write instances.
+func (d *document) forms() [2]form { return [2]form{{false, d.schemas}, {true, d.schemas}} }
+
+// sharedParameters are the query parameters of RFC 8040 section 4.8, those of pages, and the conditions of RFC 9110.
+var sharedParameters = object{
+	"content":       queryOf("content", "Configuration, state, or both.", object{"type": "string", "enum": []string{"all", "config", "nonconfig"}}),
+	"depth":         queryOf("depth", "How many levels are answered: a number from 1, or unbounded.", object{"type": "string"}),
+	"fields":        queryOf("fields", "Which members are answered.", object{"type": "string"}),
+	"with-defaults": queryOf("with-defaults", "How defaults are answered.", object{"type": "string", "enum": []string{"report-all", "trim", "explicit"}}),
+	"insert":        queryOf("insert", "The place in a list that is ordered by the user.", object{"type": "string", "enum": []string{"first", "last", "before", "after"}}),
+	"point":         queryOf("point", "The path of the entry that before and after are about.", object{"type": "string"}),
+	"where":         queryOf("where", "An expression of XPath that entries must satisfy.", object{"type": "string"}),
+	"limit":         queryOf("limit", "How many entries are answered.", object{"type": "integer", "format": "int32", "minimum": 1}),
+	"offset":        queryOf("offset", "How many entries are left out first.", object{"type": "integer", "format": "int32", "minimum": 0}),
+	"cursor":        queryOf("cursor", "The entry to begin with, from a header Link.", object{"type": "string"}),
+	"sort-by":       queryOf("sort-by", "The leaf to sort by.", object{"type": "string"}),
+	"direction":     queryOf("direction", "The direction of the list.", object{"type": "string", "enum": []string{"forwards", "backwards"}}),
+	"if-match":      object{"name": "If-Match", "in": "header", "description": "The write is made only if the data has this entity-tag.", "schema": object{"type": "string"}},
+	"if-none-match": object{"name": "If-None-Match", "in": "header", "description": "Nothing is done if the data has this entity-tag.", "schema": object{"type": "string"}},
+}
+
+func queryOf(name, description string, schema object) object {
+	return object{"name": name, "in": "query", "description": description, "schema": schema}
+}
+
+// takes adds references to shared parameters to an operation.
+func takes(op object, names ...string) {
+	list, _ := op["parameters"].([]object)
+	for _, n := range names {
+		list = append(list, object{"$ref": "#/components/parameters/" + n})
+	}
+	op["parameters"] = list
 }
 
 // call describes an rpc.
 func (d *document) call(r *yang.RPC) {
-	for _, f := range []form{{false}, {true}} {
+	for _, f := range d.forms() {
 		path, in, out := "/restconf/operations/"+r.Module+":"+r.Name, "input", "output"
 		if f.rfc {
 			path, in, out = "/rests/operations/"+r.Module+":"+r.Name, r.Module+":input", r.Module+":output"
@@ -184,15 +223,15 @@ func (d *document) call(r *yang.RPC) {
 			op["description"] = r.Description
 		}
 		if len(r.Input.Members()) > 0 {
-			op["requestBody"] = object{"required": r.NeedsInput(), "content": f.body(wrap(in, f.schemaOf(r.Input)))}
+			op["requestBody"] = object{"required": r.NeedsInput(), "content": f.body(wrap(in, f.schemaOf(r.Input, r.Module+"_"+r.Name)))}
 		}
 		switch {
 		case len(r.Output.Members()) > 0:
-			op["responses"] = answers("200", "Done", f.body(wrap(out, f.schemaOf(r.Output))))
+			op["responses"] = f.answers("200", "Done", f.body(wrap(out, f.schemaOf(r.Output, r.Module+"_"+r.Name))))
 		case f.rfc:
-			op["responses"] = answers("204", "Done", nil)
+			op["responses"] = f.answers("204", "Done", nil)
 		default:
-			op["responses"] = answers("200", "Done", nil)
+			op["responses"] = f.answers("200", "Done", nil)
 		}
 		d.paths[path] = object{"post": op}
 	}
@@ -200,16 +239,16 @@ func (d *document) call(r *yang.RPC) {
 
 // data describes the resources of a top-level node.
 func (d *document) data(n *yang.Node) {
-	legacy, rfc := form{}, form{rfc: true}
+	legacy, rfc := d.forms()[0], d.forms()[1]
 	d.tree(legacy, "/restconf/config/"+n.QName(), n, nil)
 	d.tree(rfc, "/rests/data/"+n.QName(), n, nil)
 	if n.IsLeaf() || n.Kind == yang.AnyData {
 		return
 	}
 	path := "/restconf/operational/" + n.QName()
-	d.paths[path] = object{"get": d.operation("get", path, "read state", n, answers("200", "The state", legacy.body(legacy.resource(n))))}
+	d.paths[path] = object{"get": d.operation("get", path, "read state", n, legacy.answers("200", "The state", legacy.body(legacy.resource(n))))}
 	if path = "/rests/data/" + n.QName(); d.paths[path] == nil && n.Kind != yang.List {
-		d.paths[path] = object{"get": d.operation("get", path, "read state", n, answers("200", "The state", rfc.body(rfc.resource(n))))}
+		d.paths[path] = object{"get": d.operation("get", path, "read state", n, rfc.answers("200", "The state", rfc.body(rfc.resource(n))))}
 	}
 }
 
@@ -219,7 +258,7 @@ func (f form) resource(n *yang.Node) object {
 	if f.rfc {
 		name = n.QName()
 	}
-	return object{"type": "object", "properties": object{name: f.schemaOf(n)}}
+	return object{"type": "object", "properties": object{name: f.schemaOf(n, n.Module)}}
 }
 
 func (d *document) operation(verb, path, does string, n *yang.Node, responses object) object {
@@ -252,12 +291,16 @@ func (d *document) tree(f form, path string, n *yang.Node, parameters []object) 
 		status = "204"
 	}
 	item := object{
-		"get":    d.operation("get", path, "read", n, answers("200", "The data", content)),
-		"put":    d.operation("put", path, "replace", n, answers(status, "Replaced; 201 when it is new", nil)),
-		"patch":  d.operation("patch", path, "merge", n, answers(status, "Merged (plain patch, RFC 8040 section 4.6.1)", nil)),
-		"delete": d.operation("delete", path, "delete", n, answers(status, "Deleted", nil)),
+		"get":    d.operation("get", path, "read", n, f.answers("200", "The data", content)),
+		"put":    d.operation("put", path, "replace", n, f.answers(status, "Replaced; 201 when it is new", nil)),
+		"patch":  d.operation("patch", path, "merge", n, f.answers(status, "Merged (plain patch, RFC 8040 section 4.6.1)", nil)),
+		"delete": d.operation("delete", path, "delete", n, f.answers(status, "Deleted", nil)),
 	}
 	item["put"].(object)["responses"].(object)["201"] = object{"description": "Created"}
+	created := f.answers("201", "Created; its address is in Location", nil)
+	item["post"] = d.operation("post", path, "create a child of", n, created)
+	item["post"].(object)["requestBody"] = object{"required": true, "content": f.body(object{"type": "object", "description": "One member: the child"})}
+	d.parametersOf(f, item, n.UserOrdered)
 	for _, verb := range []string{"put", "patch"} {
 		item[verb].(object)["requestBody"] = object{"required": true, "content": content}
 	}
@@ -265,6 +308,9 @@ func (d *document) tree(f form, path string, n *yang.Node, parameters []object) 
 		item["parameters"] = parameters
 	}
 	d.paths[path] = item
+	if n.Kind == yang.List {
+		d.list(f, path[:strings.LastIndexByte(path, '=')], n, parameters[:len(parameters)-len(n.Keys)])
+	}
 	for _, c := range n.Members() {
 		name := c.Name
 		if c.Module != n.Module {
@@ -272,6 +318,48 @@ func (d *document) tree(f form, path string, n *yang.Node, parameters []object) 
 		}
 		d.tree(f, path+"/"+name, c, parameters)
 	}
+}
+
+// parametersOf adds the query parameters and conditions that the operations of a resource take.
+func (d *document) parametersOf(f form, item object, ordered bool) {
+	if !f.rfc {
+		return
+	}
+	takes(item["get"].(object), "content", "depth", "fields", "with-defaults", "if-none-match")
+	for _, verb := range []string{"put", "patch", "delete", "post"} {
+		if op, ok := item[verb].(object); ok {
+			takes(op, "if-match")
+			if ordered && verb == "put" || verb == "post" {
+				takes(op, "insert", "point")
+			}
+		}
+	}
+}
+
+// list describes a whole list with keys; parameters are those of the lists around it.
+func (d *document) list(f form, path string, n *yang.Node, parameters []object) {
+	if d.paths[path] != nil {
+		return
+	}
+	content := f.body(f.resource(n))
+	status := "200"
+	if f.rfc {
+		status = "204"
+	}
+	item := object{
+		"get":    d.operation("list", path, "read all entries of", n, f.answers("200", "The entries", content)),
+		"put":    d.operation("put_all", path, "replace all entries of", n, f.answers(status, "Replaced; 201 when there were none", nil)),
+		"delete": d.operation("delete_all", path, "delete all entries of", n, f.answers(status, "Deleted", nil)),
+	}
+	item["put"].(object)["requestBody"] = object{"required": true, "content": content}
+	d.parametersOf(f, item, false)
+	if f.rfc {
+		takes(item["get"].(object), "where", "sort-by", "direction", "cursor", "offset", "limit")
+	}
+	if len(parameters) > 0 {
+		item["parameters"] = parameters
+	}
+	d.paths[path] = item
 }
 
 // identifier makes a name that all generators of clients take.

@@ -76,3 +76,70 @@ func TestDocument(t *testing.T) {
 		t.Error("a module that was not asked for is there")
 	}
 }
+
+// What generators of clients stumble over: long names, bodies that are written out in each place, formats that are too
+// small, and resources, parameters and conditions that are served and not described.
+func TestGeneratorsFindTheirWay(t *testing.T) {
+	const deep = `module deep { namespace "urn:deep"; prefix d; container a-container-with-a-long-name { list a-list-with-a-long-name { key k; ordered-by user; leaf k { type string; }
+		container another-container-with-a-long-name { list yet-another-list-with-a-long-name { key k; leaf k { type uint32; }
+		container the-last-container-with-a-long-name { leaf v { type string { pattern "[a-z]+\\.x"; } } leaf u { type string { pattern "\\p{L}"; } } } } } } } }`
+	set, err := yang.Load(yang.Source{Name: "deep", Files: map[string][]byte{"deep.yang": []byte(deep)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := Document(Input{Set: set, Title: "deep", Version: "1", Include: func(m string) bool { return m == "deep" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range doc.Paths.Map() {
+		for verb, op := range item.Operations() {
+			if len(op.OperationID) > 90 {
+				t.Errorf("%s %s has the id %s", verb, path, op.OperationID)
+			}
+		}
+	}
+	list := doc.Paths.Find("/rests/data/deep:a-container-with-a-long-name/a-list-with-a-long-name")
+	entry := doc.Paths.Find("/rests/data/deep:a-container-with-a-long-name/a-list-with-a-long-name={a_list_with_a_long_name_k}")
+	if list == nil || list.Get == nil || list.Delete == nil || entry == nil || entry.Post == nil {
+		t.Fatalf("%v", doc.Paths.InMatchingOrder())
+	}
+	for _, c := range []struct {
+		op   *openapi3.Operation
+		in   string
+		name string
+	}{
+		{list.Get, "query", "limit"}, {list.Get, "query", "where"}, {entry.Get, "query", "depth"}, {entry.Put, "query", "insert"}, {entry.Put, "header", "If-Match"}, {entry.Delete, "header", "If-Match"},
+	} {
+		if c.op.Parameters.GetByInAndName(c.in, c.name) == nil {
+			t.Errorf("%s has no parameter %s", c.op.OperationID, c.name)
+		}
+	}
+	schemas := 0
+	for name, s := range doc.Components.Schemas {
+		if len(name) > 90 {
+			t.Errorf("the schema %s", name)
+		}
+		if p := s.Value.Properties["v"]; p != nil {
+			schemas++
+			if p.Value.Pattern != `^(?:[a-z]+\.x)$` || s.Value.Properties["u"].Value.Pattern != "" {
+				t.Errorf("patterns: %+v", p.Value)
+			}
+		}
+		if p := s.Value.Properties["k"]; p != nil && p.Value.Type.Is("integer") && p.Value.Format != "int64" {
+			t.Errorf("uint32 has the format %q", p.Value.Format)
+		}
+	}
+	if schemas != 2 { // one for each of the two forms
+		t.Errorf("%d schemas of one container", schemas)
+	}
+	if entry.Get.Responses.Default().Value.Content["application/yang-data+json"] == nil {
+		t.Error("the media type of errors")
+	}
+}

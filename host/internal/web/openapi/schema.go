@@ -1,7 +1,10 @@
 package openapi
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"regexp"
 
 	"ctl.internal/internal/yang"
 )
@@ -14,11 +17,47 @@ const maxListed = 200
 
 // form is one of the two ways to write instances.
 type form struct {
-	rfc bool // RFC 7951: 64-bit numbers and decimals are strings, bodies name their module
+	rfc     bool // RFC 7951: 64-bit numbers and decimals are strings, bodies name their module
+	schemas object
 }
 
-// schemaOf describes the instances of a node.
-func (f form) schemaOf(n *yang.Node) object {
+// shared is a reference to the schema of a node with members, which all bodies that have the node share.
+func (f form) shared(n *yang.Node, qualified string) object {
+	name := f.schemaName(n, qualified)
+	if f.schemas[name] == nil {
+		f.schemas[name] = object{} // for what refers to itself
+		f.schemas[name] = f.membersSchema(n, qualified)
+	}
+	return object{"$ref": "#/components/schemas/" + name}
+}
+
+// schemaName names the schema of a node by its path; qualified is that of the operation it belongs to.
+func (f form) schemaName(n *yang.Node, qualified string) string {
+	path := n.Name
+	for p := n.DataParent(); p != nil && p.Kind != yang.Root; p = p.DataParent() {
+		path = p.Name + "_" + path
+	}
+	form := "draft"
+	if f.rfc {
+		form = "rfc"
+	}
+	return short(identifier(qualified) + "_" + identifier(path) + "_" + form)
+}
+
+// maxName bounds names: generators make names of files and types of them.
+const maxName = 80
+
+// short shortens a name in its middle; what is left tells it from others.
+func short(s string) string {
+	if len(s) <= maxName {
+		return s
+	}
+	sum := sha256.Sum256([]byte(s))
+	return s[:maxName/2] + "_" + hex.EncodeToString(sum[:4]) + s[len(s)-(maxName/2-9):]
+}
+
+// schemaOf describes the instances of a node; qualified is the module, or the operation, that it belongs to.
+func (f form) schemaOf(n *yang.Node, qualified string) object {
 	var s object
 	switch n.Kind {
 	case yang.Leaf:
@@ -26,11 +65,11 @@ func (f form) schemaOf(n *yang.Node) object {
 	case yang.LeafList:
 		s = object{"type": "array", "items": f.typeSchema(n.Type)}
 	case yang.List:
-		s = object{"type": "array", "items": f.membersSchema(n)}
+		s = object{"type": "array", "items": f.shared(n, qualified)}
 	case yang.AnyData:
 		s = object{"type": "object"}
 	default:
-		s = f.membersSchema(n)
+		return f.shared(n, qualified)
 	}
 	if n.Min > 0 {
 		s["minItems"] = n.Min
@@ -48,7 +87,7 @@ func (f form) schemaOf(n *yang.Node) object {
 }
 
 // membersSchema describes an object with the members of a node.
-func (f form) membersSchema(n *yang.Node) object {
+func (f form) membersSchema(n *yang.Node, qualified string) object {
 	properties := object{}
 	var required []string
 	for _, m := range n.Members() {
@@ -56,12 +95,15 @@ func (f form) membersSchema(n *yang.Node) object {
 		if m.Module != n.Module || n.Member(name) == nil {
 			name = m.QName()
 		}
-		properties[name] = f.schemaOf(m)
+		properties[name] = f.schemaOf(m, qualified)
 		if m.Mandatory {
 			required = append(required, name)
 		}
 	}
 	s := object{"type": "object", "properties": properties}
+	if n.Description != "" && n.Kind != yang.List {
+		s["description"] = n.Description
+	}
 	if required != nil {
 		s["required"] = required
 	}
@@ -91,7 +133,8 @@ func (f form) typeSchema(t *yang.Type) object {
 	}
 	if low, high := t.Bounds(); low != "" {
 		s := object{"type": "integer", "minimum": json.Number(low), "maximum": json.Number(high)}
-		if t.Base == yang.Int64 || t.Base == yang.Uint64 {
+		s["format"] = "int32"
+		if t.Base == yang.Int64 || t.Base == yang.Uint64 || t.Base == yang.Uint32 {
 			s["format"] = "int64"
 		}
 		return s
@@ -103,8 +146,14 @@ func (f form) typeSchema(t *yang.Type) object {
 			s["maxLength"] = high
 		}
 	}
+	if len(t.Patterns) == 1 && portablePattern.MatchString(t.Patterns[0]) {
+		s["pattern"] = "^(?:" + t.Patterns[0] + ")$"
+	}
 	if (t.Base == yang.Enumeration || t.Base == yang.Identityref) && len(t.Names) <= maxListed {
 		s["enum"] = t.Names
 	}
 	return s
 }
+
+// portablePattern is what means the same in XSD and in the expressions of JSON Schema.
+var portablePattern = regexp.MustCompile(`^[\[\]()|?*+{}.,:;_/@#%&=<>~!' A-Za-z0-9-]*(\\[d.][\[\]()|?*+{}.,:;_/@#%&=<>~!' A-Za-z0-9-]*)*$`)

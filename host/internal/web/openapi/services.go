@@ -32,7 +32,7 @@ func (d *document) services() {
 				{"name": "start-time", "in": "query", "schema": object{"type": "string", "format": "date-time"}},
 				{"name": "stop-time", "in": "query", "schema": object{"type": "string", "format": "date-time"}},
 				{"name": "filter", "in": "query", "schema": object{"type": "string"}},
-			}, "responses": answers("200", "Server-sent events (RFC 8040 section 6.4), until either side ends it",
+			}, "responses": form{}.answers("200", "Server-sent events (RFC 8040 section 6.4), until either side ends it",
 				object{"text/event-stream": object{"schema": object{"type": "string"}}})}
 			if s.Description != "" {
 				op["description"] = s.Description

@@ -1,0 +1,2 @@
+// Package yangpeers compares what internal/yang accepts with libyang's verdict.
+package yangpeers
