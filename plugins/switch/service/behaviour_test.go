@@ -200,7 +200,7 @@ func TestNoFalseAlarm(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d bit", b.name, bits), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(33, uint64(bits)))
 				values := 0
-				for range 50 {
+				for range 15 {
 					speed := []uint64{100_000_000, 1_000_000_000, 10_000_000_000}[r.IntN(3)]
 					start := math.Pow(2, r.Float64()*36)
 					read := simulated(b, bits, speed, load, start, r.Float64())
