@@ -12,7 +12,7 @@ PROGRAMS := ./host/ctld ./host/ctl ./host/idmtool ./internal/lab/ctl-lab ./host/
 STRIP := -ldflags '-s -w'
 
 .DEFAULT_GOAL := build
-.PHONY: help build web web-check packages docs pictures run stop run-cluster stop-cluster test test-race test-peers bench lint generate clean
+.PHONY: help build web web-check packages docs pictures run stop run-cluster stop-cluster test test-race test-peers chaos bench lint generate clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,6 +79,10 @@ test-race: ## the same under the race detector
 test-peers: ## the tests against real peers; as root it installs them (Debian packages)
 	test/peers/install.sh
 	@$(TESTS) --packages './test/peers/... ./examples/switchdriver-python' -- -count=1 -tags peers -timeout 20m
+
+chaos: ## three controllers on three etcd, one fault after the other; as root; writes the table into docs/operating.md
+	test/peers/install.sh
+	CTL_CHAOS_SECONDS=15 CTL_CHAOS_TABLE="$(CURDIR)/docs/operating.md" $(GO) test -count=1 -tags peers -timeout 20m -run TestChaos -v ./test/peers/truth
 
 bench: build ## compare with peers; writes bench/RESULTS.md
 	$(GO) run ./bench

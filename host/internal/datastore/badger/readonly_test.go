@@ -14,6 +14,7 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/test/harness"
 )
 
 const ext4Env = "CTL_TEST_STORE_EXT4"
@@ -79,7 +80,7 @@ func TestADiskThatFails(t *testing.T) {
 // alone runs the test again in a process with mounts of its own; variable names a directory.
 func alone(t *testing.T, variable string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
+	cmd := exec.CommandContext(harness.Deadline(t), os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), variable+"="+t.TempDir(), leaksEnv+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	out, err := cmd.CombinedOutput()
@@ -100,7 +101,7 @@ func mountExt4(t *testing.T, where string) (disk, device string) {
 	image := filepath.Join(where, "image")
 	disk = filepath.Join(where, "disk")
 	run := func(name string, args ...string) string {
-		out, err := exec.Command(name, args...).CombinedOutput()
+		out, err := exec.CommandContext(harness.Deadline(t), name, args...).CombinedOutput()
 		if err != nil {
 			t.Skipf("SKIPPED, NOT TESTED: the peer, ext4 on a loop device, cannot be had: %s %v: %v\n%s", name, args, err, out)
 		}

@@ -105,15 +105,22 @@ func (s *Store) readAgain(ctx context.Context) error {
 
 // goBack takes the state of a cluster with another past.
 func (s *Store) goBack(ctx context.Context) error {
-	was := s.Revision()
-	if err := s.raiseBase(ctx, was); err != nil {
-		return err
+	was, lost := s.Revision(), *s.latest.Load()
+	same, err := s.onlyRaised(ctx, was, lost)
+	if err == nil && !same {
+		err = s.raiseBase(ctx, was)
 	}
-	lost := *s.latest.Load()
-	if err := s.load(ctx); err != nil {
+	if err == nil {
+		err = s.load(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	s.stale.Store(false)
+	if same {
+		s.o.Log.Warn("another controller has raised the revisions, because the etcd cluster was set back: the state was read again", "revision", s.Revision())
+		return nil
+	}
 	back := datastore.Back{At: time.Now(), From: was, To: s.Revision()}
 	s.o.Log.Error("the etcd cluster was set back to an older state: what was acknowledged since is lost; the state was read again, and writes that depend on what was read before are refused",
 		"lost_commit", lost.head, "newest_commit", s.latest.Load().head, "from_revision", was, "to_revision", back.To)
@@ -121,6 +128,20 @@ func (s *Store) goBack(ctx context.Context) error {
 		s.o.Back(back)
 	}
 	return nil
+}
+
+// onlyRaised reports whether the cluster has the past that this node knows up to a revision,
+// so that nothing but the base is another one.
+func (s *Store) onlyRaised(ctx context.Context, up datastore.Revision, known mark) (bool, error) {
+	at := s.raw(up)
+	if at == 0 {
+		return true, nil
+	}
+	then, err := ask(ctx, s, func(ctx context.Context, c *clientv3.Client) (mark, error) { return s.markAt(ctx, c, at) })
+	if errors.Is(err, rpctypes.ErrFutureRev) || errors.Is(err, datastore.ErrCompacted) {
+		return false, nil
+	}
+	return then.head == known.head && then.id == known.id, err
 }
 
 // raiseBase makes all revisions of the cluster larger than one, unless another node did.
