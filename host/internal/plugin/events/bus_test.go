@@ -95,3 +95,34 @@ func TestNothingIsLostUncounted(t *testing.T) {
 		t.Errorf("%d events accounted for, want %d", seen, n*publishers)
 	}
 }
+
+// A subscriber that does not read keeps few bytes, whatever the number of events, and learns how many it has lost.
+func TestASlowSubscriberKeepsFewBytes(t *testing.T) {
+	b := New()
+	defer b.Close()
+	s := b.Subscribe(1024, "s")
+	defer s.Close()
+	big := make([]byte, 1<<20)
+	for range 100 {
+		b.Publish("s", "p", big)
+	}
+	b.Publish("s", "p", make([]byte, maxQueued+1)) // too large to be kept at all
+	b.Publish("s", "p", []byte("last"))
+	if n := s.bytes.Load(); n > maxQueued {
+		t.Errorf("%d bytes wait", n)
+	}
+	kept, lost := 0, uint64(0)
+	for {
+		e, err := s.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, lost = kept+1, lost+e.Lost
+		if string(e.Data) == "last" {
+			break
+		}
+	}
+	if uint64(kept)+lost != 102 || s.bytes.Load() != 0 {
+		t.Errorf("%d events were kept and %d lost; %d bytes are left", kept, lost, s.bytes.Load())
+	}
+}

@@ -45,8 +45,8 @@ func perSecond(n, times int) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(n), n*times)
 }
 
-// maxWait is how long a call waits for the rate of a plugin.
-const maxWait = 2 * time.Second
+// maxWait is how long a call waits for the rate of a plugin: as long as a write may take that waits for the store.
+const maxWait = 4500 * time.Millisecond
 
 // spend waits until a limiter has n, as many as it has at once if n are more.
 func spend(ctx context.Context, l *rate.Limiter, n int) bool {

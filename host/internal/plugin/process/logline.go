@@ -10,7 +10,6 @@ import (
 	"unicode"
 
 	"ctl.internal/internal/wire"
-	"ctl.internal/internal/wire/onward"
 )
 
 // logLine is one log record of a plugin.
@@ -67,7 +66,7 @@ func fromJSON(m map[string]any) logLine {
 
 // hostKeys are members of a line that say when, where and of whom it is. The host alone writes them: most readers take
 // the last of two members with one name.
-var hostKeys = []string{slog.TimeKey, slog.LevelKey, slog.MessageKey, slog.SourceKey, "logger", "plugin", "pid", "version", "module", "stream", "bytes_cut", "dropped", onward.LogKey}
+var hostKeys = []string{slog.TimeKey, slog.LevelKey, slog.MessageKey, slog.SourceKey, "logger", "plugin", "pid", "version", "module", "stream", "bytes_cut", "dropped"}
 
 // attributeName is the name under which an attribute of a plugin is logged.
 func attributeName(s string) string {

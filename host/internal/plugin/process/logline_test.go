@@ -17,9 +17,9 @@ func TestParseLine(t *testing.T) {
 	}{
 		{"slog", `{"time":"2026-11-20T18:00:00.5Z","level":"WARN","msg":"hello","a":1,"b":"x"}`,
 			logLine{Level: slog.LevelWarn, Message: "hello", Structured: true, Attrs: []slog.Attr{slog.Any("a", "1"), slog.String("b", "x")}}},
-		{"members of the host", `{"msg":"m","plugin":"other","pid":1,"Logger":"org.ctl.aaa","message":"logged in","trace_id":"0","version":"9"}`,
+		{"members of the host", `{"msg":"m","plugin":"other","pid":1,"Logger":"org.ctl.aaa","message":"logged in","version":"9"}`,
 			logLine{Level: slog.LevelInfo, Message: "m", Structured: true, Attrs: []slog.Attr{slog.String("plugin_Logger", "org.ctl.aaa"), slog.String("message", "logged in"),
-				slog.Any("plugin_pid", "1"), slog.String("plugin_plugin", "other"), slog.String("plugin_trace_id", "0"), slog.String("plugin_version", "9")}}},
+				slog.Any("plugin_pid", "1"), slog.String("plugin_plugin", "other"), slog.String("plugin_version", "9")}}},
 		{"what hides or turns text", `{"msg":"a\u2028b\u202ec\u200bd","\u202elevel":1}`,
 			logLine{Level: slog.LevelInfo, Message: "a�b�c�d", Structured: true, Attrs: []slog.Attr{slog.Any("�level", "1")}}},
 		{"slog with an odd level", `{"level":"INFO+2","msg":"m"}`, logLine{Level: slog.LevelInfo + 2, Message: "m", Structured: true}},
