@@ -56,8 +56,11 @@ func (l *look) routers(states map[string]int) (out []Alarm) {
 	}
 	for _, n := range l.notices {
 		severity := "critical"
-		if n.Kind == "bfr-zero" {
+		switch n.Kind {
+		case "bfr-zero":
 			severity = "warning"
+		case NetworkDiffers:
+			severity = "major"
 		}
 		out = append(out, Alarm{Resource: routerResource + n.Node, Type: n.Kind, Severity: severity, Text: n.Text, Raised: n.At})
 	}

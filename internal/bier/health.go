@@ -159,6 +159,10 @@ func (l *look) lacks(node, ability string) bool {
 // treat both routers then as having none.
 const BFRIDCollision = "bfr-id-collision"
 
+// NetworkDiffers is the kind of a Notice of the service itself: the forwarding tables that a router uses
+// say another way than the topology.
+const NetworkDiffers = "network-differs"
+
 // collision is the text of a report that a node's BFR-id is in use twice, "" if none.
 func (l *look) collision(node string, id uint16) string {
 	for _, n := range l.notices {

@@ -233,7 +233,6 @@ type look struct {
 	Routers
 	r       state.Reader
 	service Status
-	now     time.Time
 	silent  time.Time // since when nothing was heard of the service; zero: it is heard of
 	notices []Notice
 	rows    map[string]*row
@@ -266,7 +265,7 @@ func (s Routers) Silent(r state.Reader) time.Time {
 }
 
 func (s Routers) look(r state.Reader) *look {
-	l := &look{Routers: s, r: r, rows: map[string]*row{}, notices: slices.Collect(values(s.Notices.All(r, ""))), now: time.Now()}
+	l := &look{Routers: s, r: r, rows: map[string]*row{}, notices: slices.Collect(values(s.Notices.All(r, "")))}
 	l.service, _ = s.Get(r, ServiceKey)
 	l.silent = s.Silent(r)
 	return l
@@ -308,7 +307,7 @@ func (l *look) router(node string, revision uint64) RouterState {
 	if !x.known {
 		return RouterState{Node: node, State: Applied}
 	}
-	out := x.at(node, revision, x.session, l.now)
+	out := x.Router(node, revision, x.session)
 	if out.State == Applied && !l.silent.IsZero() {
 		out.State, out.Since = Unverified, l.silent.UTC()
 		out.Reason = "nothing was heard of the BIER service since " + stamp(l.silent) + lastConfirmed(x.Confirmed)

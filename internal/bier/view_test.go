@@ -39,7 +39,7 @@ func sketch(links string, ids map[string]uint16) *Topology {
 
 // routers are records of routers: "r2 failed" or "r2 lacks tunnel"; all others of the topology are applied.
 func routers(t *Topology, what ...string) *look {
-	l := &look{rows: map[string]*row{}, service: Status{Processed: 9}, now: time.Now()}
+	l := &look{rows: map[string]*row{}, service: Status{Processed: 9}}
 	for i := range t.Nodes {
 		l.rows[t.Nodes[i].ID] = &row{known: true, Status: Status{State: Applied, Intent: 1, Answered: 1}}
 	}

@@ -10,6 +10,7 @@ import (
 	"ctl.internal/internal/lab/simrouter"
 	"ctl.internal/internal/netconf/xmltree"
 	"ctl.internal/plugins/bier-driver-ietf/device"
+	bierservice "ctl.internal/plugins/bier-service"
 	"ctl.internal/sdk"
 )
 
@@ -108,4 +109,27 @@ func TestRoutersShowAndPing(t *testing.T) {
 	if said := l.run("bier-service", "bier:driver-list", nil); !strings.Contains(said, "forwarding, ping") { // of the driver in memory, which can neither
 		t.Error(said)
 	}
+}
+
+// A router whose tables say another way than the topology is an alarm and a finding of bier:check, with
+// both ways, until they agree again.
+func TestTablesThatSayAnotherWay(t *testing.T) {
+	l := configured(t, 3)
+	l.plugins["bier-service"].Stop()
+	l.start("bier-service", bierservice.Options(), map[string]any{"retry_min": "5ms", "retry_max": "20ms", "tables": "300ms"})
+	full := l.netconf(2, simrouter.RFC8349().NMDA())
+	l.must("bier-service-api:reconcile", `{"input":{"wait":20000}}`)
+	const r1, r3 = "192.168.1.1/32", "192.168.3.1/32"
+	full.SetPlane(plane(nil, map[int]string{1: r1, 3: r1}))
+	const both = "the bits of BFR-ids 1, 3 go to neighbour 192.168.1.1/32 (1); computed is 3 for BFR-id 3"
+	l.alarms(`"resource":"router 2","alarm-type":"network-differs","severity":"major"`, both)
+	said := ""
+	l.until("bier:check shows it", func() bool {
+		said = l.run("bier-topomanager", "bier:check", nil)
+		return strings.Contains(said, "network-differs") && strings.Contains(said, both)
+	}, func() string { return said })
+	full.SetPlane(plane(nil, map[int]string{1: r1, 3: r3}))
+	l.until("it is over", func() bool {
+		return !strings.Contains(l.must("bier-service-api:get-alarms", `{}`), "network-differs")
+	})
 }

@@ -1,7 +1,6 @@
 package device
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,8 +82,8 @@ func (d *Driver) able(c *bierdriver.Config) error {
 // Check implements bierdriver.Checker.
 func (d *Driver) Check(_ context.Context, _ *bierdriver.Router, c *bierdriver.Config) (*bierdriver.Checked, error) {
 	out := &bierdriver.Checked{}
-	global, channels := d.model.Refusals(c)
-	if err := cmp.Or(global, d.able(&bierdriver.Config{Global: c.GetGlobal()})); err != nil {
+	channels := d.model.Refusals(c)
+	if err := d.able(&bierdriver.Config{Global: c.GetGlobal()}); err != nil {
 		out.Reason = err.Error()
 	}
 	for _, i := range slices.Sorted(maps.Keys(channels)) {

@@ -59,7 +59,7 @@ func TestFamilies(t *testing.T) {
 		m := counted(t, x.lines...)
 		c := &bierdriver.Config{Global: &bierdriver.Global{BfrId: 1, Ipv4BfrPrefix: x.prefix4, SubDomains: []*bierdriver.SubDomain{x.sub}}, Channels: []*bierdriver.Channel{x.c}, Members: members}
 		sections, err := m.Want(c)
-		_, refused := m.Refusals(c)
+		refused := m.Refusals(c)
 		switch {
 		case x.err != "":
 			if err == nil || !strings.Contains(err.Error(), x.err) || len(refused) != 1 {

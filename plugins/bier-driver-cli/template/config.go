@@ -78,12 +78,10 @@ func (m *Model) Numbered(c *bierdriver.Config, numbers Numbers) ([]Section, erro
 	return out, nil
 }
 
-// Refusals says what of a configuration cannot be typed: why not the router's own, and of channels
-// by their index.
-func (m *Model) Refusals(c *bierdriver.Config) (global error, channels map[int]error) {
-	_, global = m.wantGlobal(c.GetGlobal())
+// Refusals says which channels of a configuration cannot be typed, by their index.
+func (m *Model) Refusals(c *bierdriver.Config) map[int]error {
 	members := newAddressBook(c.GetMembers(), c.GetGlobal())
-	channels = map[int]error{}
+	channels := map[int]error{}
 	for i, x := range c.GetChannels() {
 		if m.leavesOut(x) {
 			continue
@@ -92,7 +90,7 @@ func (m *Model) Refusals(c *bierdriver.Config) (global error, channels map[int]e
 			channels[i] = err
 		}
 	}
-	return global, channels
+	return channels
 }
 
 // leavesOut reports whether the router has nothing of a channel.

@@ -26,6 +26,7 @@ type settings struct {
 	RetryMin     sdk.Duration `json:"retry_min"`
 	RetryMax     sdk.Duration `json:"retry_max"`
 	Audit        sdk.Duration `json:"audit"`
+	Tables       sdk.Duration `json:"tables"`
 	Drift        string       `json:"drift"`
 }
 
@@ -36,7 +37,8 @@ func (s *settings) check() error {
 		fault.All(s.ApplyTimeout.Between("apply_timeout", time.Millisecond, day)),
 		fault.All(s.RetryMin.Between("retry_min", time.Millisecond, day)),
 		fault.All(s.RetryMax.Between("retry_max", time.Millisecond, day)),
-		fault.All(s.Audit.Between("audit", 0, day)))
+		fault.All(s.Audit.Between("audit", 0, day)),
+		fault.All(s.Tables.Between("tables", 0, day)))
 	s.RetryMax.Duration = max(s.RetryMax.Duration, s.RetryMin.Duration)
 	return faults.Err()
 }
