@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // builtin are the built-in types by name.
@@ -25,7 +26,38 @@ type pattern struct {
 	text   string // as the module writes it
 	re     *regexp.Regexp
 	invert bool
-	stmt   *statement // with a message or an app-tag; else nil
+	says   saying
+}
+
+// saying is what a module says of a restriction that a value breaks.
+type saying struct{ message, tag string }
+
+func sayingOf(r *statement) saying {
+	return saying{argument(r, "error-message"), argument(r, "error-app-tag")}
+}
+
+// broken is what the module says of the restriction that a value breaks.
+func (t *Type) broken(d *Data) saying {
+	t = t.Final()
+	v, whole := wholeNumber(d.text)
+	switch {
+	case t.Base == Decimal64:
+		if v, ok := decimal(d.text, t.Digits); ok && !t.span.has(v) {
+			return t.says["range"]
+		}
+	case t.Base == String:
+		if len(t.length) > 0 && !t.length.has(number{Value: uint64(utf8.RuneCountInString(d.text))}) {
+			return t.says["length"]
+		}
+		for _, p := range t.patterns {
+			if p.re.MatchString(d.text) == p.invert {
+				return p.says
+			}
+		}
+	case len(limits[t.Base]) > 0 && whole && !t.span.has(v):
+		return t.says["range"]
+	}
+	return saying{}
 }
 
 // pendingRef is a leafref whose path is resolved when all trees are there.
@@ -167,7 +199,7 @@ func (c *compiler) span(t *Type, s *statement, keyword string, digits int) {
 
 // speaks keeps the statement of a restriction for its message and app-tag.
 func (t *Type) speaks(keyword string, r *statement) {
-	says := map[string]*statement{keyword: r}
+	says := map[string]saying{keyword: sayingOf(r)}
 	for k, o := range t.says {
 		if k != keyword {
 			says[k] = o
@@ -210,7 +242,7 @@ func (c *compiler) text(t *Type, s *statement) {
 			c.fault(p, "the pattern cannot be used: %v", err)
 			continue
 		}
-		one := pattern{text: p.arg, re: re, invert: p.one("modifier") != nil, stmt: p}
+		one := pattern{text: p.arg, re: re, invert: p.one("modifier") != nil, says: sayingOf(p)}
 		t.patterns = append(t.patterns[:len(t.patterns):len(t.patterns)], one)
 		if !one.invert {
 			t.Patterns = append(t.Patterns[:len(t.Patterns):len(t.Patterns)], p.arg)
