@@ -57,12 +57,45 @@ func compile(lib *library) (*Set, error) {
 	c.spaces.derived = c.derived
 	c.set.Root.spaces = c.spaces
 	slices.SortFunc(lib.order, func(a, b *file) int { return strings.Compare(a.full(), b.full()) })
-	for _, step := range []func(){c.namespaces, c.cycles, c.collectIdentities, c.build, c.augment, c.deviate, c.resolve, c.leafrefs, c.finishAll} {
+	for _, step := range []func(){c.namespaces, c.cycles, c.collectIdentities, c.build, c.augment, c.deviate, c.resolve, c.leafrefs, c.finishAll, c.release} {
 		if step(); len(c.faults) > 0 {
 			return nil, c.faults.Err()
 		}
 	}
 	return c.set, nil
+}
+
+// release lets go of the statements, which are ten times as large as what is made of them.
+func (c *compiler) release() {
+	for _, t := range c.types {
+		t.path, t.dflt = nil, nil
+	}
+	for _, r := range c.refs {
+		r.typ.path, r.typ.dflt = nil, nil
+	}
+	var walk func(n *Node)
+	walk = func(n *Node) {
+		n.defined, n.defaultsAt, n.raw = nil, nil, nil
+		for _, list := range [][]*Node{n.Children, n.Notifications} {
+			for _, m := range list {
+				walk(m)
+			}
+		}
+	}
+	walk(c.set.Root)
+	for _, m := range c.set.modules {
+		for _, r := range m.RPCs {
+			walk(r.Input)
+			walk(r.Output)
+		}
+		for _, n := range m.Notifications {
+			walk(n)
+		}
+	}
+	for _, r := range c.actions {
+		walk(r.Input)
+		walk(r.Output)
+	}
 }
 
 func (c *compiler) fault(s *statement, format string, args ...any) {
@@ -533,7 +566,7 @@ func (c *compiler) expression(s *statement) *constraint {
 		c.fault(s, "%s %q: %v", s.keyword, s.arg, err)
 		return nil
 	}
-	return &constraint{expr: x, stmt: s, message: argument(s, "error-message"), tag: argument(s, "error-app-tag")}
+	return &constraint{expr: x, message: argument(s, "error-message"), tag: argument(s, "error-app-tag")}
 }
 
 // byPlace sorts names by the number that stands for them.

@@ -9,7 +9,6 @@ import (
 // constraint is a must or when statement of a node.
 type constraint struct {
 	expr    *XPath
-	stmt    *statement
 	message string
 	tag     string
 	above   bool // its context is the data node that the node stands in

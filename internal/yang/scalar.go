@@ -1,6 +1,7 @@
 package yang
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -38,7 +39,12 @@ func (v *validator) leaf(d *Data, n *Node) {
 			return
 		}
 	}
-	v.fault(fault.Invalid, d.Path(), "%s", why)
+	says := n.Type.broken(d)
+	var kind *Violation
+	if says.tag != "" {
+		kind = &Violation{AppTag: says.tag}
+	}
+	v.violates(kind, fault.Invalid, d.Path(), "%s", cmp.Or(says.message, why))
 }
 
 // parse checks d against t and makes it canonical. It returns what is wrong.

@@ -25,7 +25,7 @@ type pattern struct {
 	text   string // as the module writes it
 	re     *regexp.Regexp
 	invert bool
-	stmt   *statement // with a message or an app-tag; else nil
+	says   saying
 }
 
 // pendingRef is a leafref whose path is resolved when all trees are there.
@@ -167,7 +167,7 @@ func (c *compiler) span(t *Type, s *statement, keyword string, digits int) {
 
 // speaks keeps the statement of a restriction for its message and app-tag.
 func (t *Type) speaks(keyword string, r *statement) {
-	says := map[string]*statement{keyword: r}
+	says := map[string]saying{keyword: sayingOf(r)}
 	for k, o := range t.says {
 		if k != keyword {
 			says[k] = o
@@ -210,7 +210,7 @@ func (c *compiler) text(t *Type, s *statement) {
 			c.fault(p, "the pattern cannot be used: %v", err)
 			continue
 		}
-		one := pattern{text: p.arg, re: re, invert: p.one("modifier") != nil, stmt: p}
+		one := pattern{text: p.arg, re: re, invert: p.one("modifier") != nil, says: sayingOf(p)}
 		t.patterns = append(t.patterns[:len(t.patterns):len(t.patterns)], one)
 		if !one.invert {
 			t.Patterns = append(t.Patterns[:len(t.Patterns):len(t.Patterns)], p.arg)

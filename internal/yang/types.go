@@ -52,10 +52,10 @@ type Type struct {
 	span       spans    // of numbers, all that is allowed
 	length     spans    // of strings in characters, of binary in octets
 	patterns   []pattern
-	says       map[string]*statement // the statement of a restriction that has a message or an app-tag: "range", "length"
-	path       *statement            // of a leafref
-	expr       *XPath                // the same, for deref()
-	dflt       *statement            // of a typedef
+	says       map[string]saying // what the module says of a broken "range" or "length"
+	path       *statement        // of a leafref
+	expr       *XPath            // the same, for deref()
+	dflt       *statement        // of a typedef
 	units      string
 	deref      bool              // the path goes by deref(), so it has no steps of its own
 	local      bool              // holds a leafref, whose target depends on where the type is used

@@ -52,6 +52,18 @@ func sourceOf(m *yang.Module) string {
 	return s
 }
 
+// submodules lists the parts of a module, by the name that the library has for where their text is.
+func submodules(m *yang.Module, location string) (out []map[string]any) {
+	for _, s := range m.Submodules {
+		at := any(sourceOf(&yang.Module{Name: s.Name, Revision: s.Revision}))
+		if location == "location" {
+			at = []any{at}
+		}
+		out = append(out, map[string]any{"name": s.Name, "revision": s.Revision, location: at})
+	}
+	return out
+}
+
 // modulesState is container modules-state of ietf-yang-library (RFC 7895).
 func modulesState(list []*yang.Module) map[string]any {
 	type module struct {
@@ -61,6 +73,8 @@ func modulesState(list []*yang.Module) map[string]any {
 		Namespace   string   `json:"namespace"`
 		Features    []string `json:"feature,omitempty"`
 		Conformance string   `json:"conformance-type"`
+
+		Submodules []map[string]any `json:"submodule,omitempty"`
 	}
 	out := []module{}
 	for _, m := range list {
@@ -68,7 +82,7 @@ func modulesState(list []*yang.Module) map[string]any {
 		if m.Implemented {
 			c = "implement"
 		}
-		out = append(out, module{m.Name, m.Revision, sourceOf(m), m.Namespace, m.Features, c})
+		out = append(out, module{m.Name, m.Revision, sourceOf(m), m.Namespace, m.Features, c, submodules(m, "schema")})
 	}
 	return map[string]any{"module-set-id": contentID(list), "module": out}
 }
@@ -82,19 +96,23 @@ func yangLibrary(list []*yang.Module) map[string]any {
 		Namespace string   `json:"namespace"`
 		Location  []string `json:"location"`
 		Features  []string `json:"feature,omitempty"`
+
+		Submodules []map[string]any `json:"submodule,omitempty"`
 	}
 	type imported struct {
 		Name      string   `json:"name"`
 		Revision  string   `json:"revision"`
 		Namespace string   `json:"namespace"`
 		Location  []string `json:"location"`
+
+		Submodules []map[string]any `json:"submodule,omitempty"`
 	}
 	implemented, imports := []module{}, []imported{}
 	for _, m := range list {
 		if m.Implemented {
-			implemented = append(implemented, module{m.Name, m.Revision, m.Namespace, []string{sourceOf(m)}, m.Features})
+			implemented = append(implemented, module{m.Name, m.Revision, m.Namespace, []string{sourceOf(m)}, m.Features, submodules(m, "location")})
 		} else {
-			imports = append(imports, imported{m.Name, m.Revision, m.Namespace, []string{sourceOf(m)}})
+			imports = append(imports, imported{m.Name, m.Revision, m.Namespace, []string{sourceOf(m)}, submodules(m, "location")})
 		}
 	}
 	stores := []any{}
@@ -141,12 +159,18 @@ func (x *exchange) source() error {
 		}
 	}
 	if m == nil {
+		m = submoduleOf(list, name, query.Get("revision"))
+	}
+	if m == nil {
 		return fault.New(fault.NotFound, "there is no module %.60q of revision %.20q", name, query.Get("revision"))
 	}
 	text := []byte(m.Text)
 	media := x.sourceType()
 	switch media {
 	case mediaYIN:
+		if m.Namespace == "" {
+			return &statusError{fault.New(fault.Invalid, "submodules are served as %s", mediaYANG), http.StatusNotAcceptable, "invalid-value"}
+		}
 		set := x.installed().Schema
 		if set.Revision(m.Name, m.Revision) == nil {
 			set, err = ownSchema()
@@ -180,4 +204,16 @@ func (x *exchange) sourceType() string {
 		return t, t == mediaYIN
 	})
 	return media
+}
+
+// submoduleOf is the text of a submodule, as a module without a namespace; nil if there is none.
+func submoduleOf(list []*yang.Module, name, revision string) *yang.Module {
+	for _, m := range list {
+		for _, s := range m.Submodules {
+			if s.Name == name && (revision == "" || revision == s.Revision) {
+				return &yang.Module{Name: s.Name, Revision: s.Revision, Text: s.Text}
+			}
+		}
+	}
+	return nil
 }

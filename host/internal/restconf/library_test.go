@@ -86,3 +86,18 @@ func TestModuleSources(t *testing.T) {
 		}
 	}
 }
+
+// The parts of a module are listed with it, and their texts are served.
+func TestSubmodulesAreListed(t *testing.T) {
+	f := withModules(t, `module su { yang-version 1.1; namespace "urn:su"; prefix su; include part; container c { uses g; } }`,
+		`submodule part { yang-version 1.1; belongs-to su { prefix su; } revision 2020-01-01; grouping g { leaf a { type string; } } }`)
+	f.want(201, "", "PUT", "/rests/data/su:c", `{"su:c":{"a":"x"}}`)
+	if got := f.do("GET", "/rests/data/ietf-yang-library:yang-library", "").body; !strings.Contains(got, `"submodule":[{"location":["/rests/modules/part?revision=2020-01-01"],"name":"part","revision":"2020-01-01"}]`) {
+		t.Error(got)
+	}
+	if got := f.do("GET", "/rests/data/ietf-yang-library:modules-state", "").body; !strings.Contains(got, `"submodule":[{"name":"part","revision":"2020-01-01","schema":"/rests/modules/part?revision=2020-01-01"}]`) {
+		t.Error(got)
+	}
+	f.want(200, "", "GET", "/rests/modules/part?revision=2020-01-01", "", "Accept: application/yang")
+	f.want(406, "", "GET", "/rests/modules/part", "", "Accept: application/yin+xml")
+}

@@ -25,6 +25,8 @@ const mustModule = `module mu {
     list e { key k; leaf k { type string; } leaf low { type uint8; must ". <= ../high"; } leaf high { type uint8; default 10; } }
   }
   leaf limit { type uint8; default 5; }
+  leaf said { type string { pattern "[a-z]+" { error-message "small letters"; error-app-tag letters; } length "1..3" { error-app-tag too-long; } } }
+  leaf ranged { type int8 { range "1..5" { error-message "one to five"; } } }
   rpc r { input { leaf a { type uint8; must ". < /mu:limit"; } leaf b { type uint8; must ". > ../a"; } leaf c { when "../a = 1"; type uint8; } } }
 }`
 
@@ -67,6 +69,9 @@ func TestMustAndWhen(t *testing.T) {
 	f.want(400, "", "POST", "/rests/operations/mu:r", `{"mu:input":{"a":5}}`)
 	f.want(400, "", "POST", "/rests/operations/mu:r", `{"mu:input":{"a":2,"c":3}}`)
 	put(200, "limit", `6`, "")
+	put(400, "said", `"A"`, `"error-tag":"invalid-value","error-app-tag":"letters","error-path":"/mu:said","error-message":"small letters"`)
+	put(400, "said", `"abcd"`, `"error-app-tag":"too-long"`)
+	put(400, "ranged", `9`, `"error-message":"one to five"`)
 	f.want(204, "", "POST", "/rests/operations/mu:r", `{"mu:input":{"a":5}}`)
 }
 
