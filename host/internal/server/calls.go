@@ -141,7 +141,7 @@ func (x trees) installed(ctx context.Context, edits []hostsvc.TreeEdit) error {
 func (s *Server) owners(qname string) (all []tree.Owner) {
 	named := func(path string) bool { return strings.TrimPrefix(path, "/") == qname }
 	for _, m := range s.plugins.Manifests() {
-		if !slices.ContainsFunc(m.Owns, named) && !slices.ContainsFunc(m.Derives, named) {
+		if !slices.ContainsFunc(m.Owns, named) && !(slices.ContainsFunc(m.Derives, named) && s.mayDerive(m, qname)) {
 			continue
 		}
 		all = append(all, func(ctx context.Context, at datastore.Revision, changes []tree.Change) (d tree.Decision, err error) {
@@ -158,4 +158,15 @@ func (s *Server) owners(qname string) (all []tree.Owner) {
 		})
 	}
 	return all
+}
+
+// mayDerive reports whether a plugin may see the changes of a tree, as it may read it: the
+// tree is of a module that it implements, or an operator granted it.
+func (s *Server) mayDerive(m *pluginv1.Manifest, qname string) bool {
+	module, _, _ := strings.Cut(qname, ":")
+	implements := slices.ContainsFunc(m.YangModules, func(y *pluginv1.YangModule) bool {
+		name, _, _ := strings.Cut(y.Name, "@")
+		return y.Implemented && name == module
+	})
+	return implements || s.plugins.Permitted(m.Name, grant.Data, "/"+qname) == nil
 }

@@ -79,6 +79,9 @@ const (
 	lateAfter = 10 * time.Second
 	// lookEvery is how often the sources are looked at while nothing changes.
 	lookEvery = 5 * time.Second
+	// noteEvery is how much the time of an observation in the tree may be behind, because each
+	// is a write that followers hear of.
+	noteEvery = 30 * time.Second
 	// publishAgain is the pause after a topology could not be written.
 	publishAgain = 2 * time.Second
 )
@@ -129,7 +132,7 @@ func (p *publishing) publish(ctx context.Context, view *topomirror.View) (again 
 				failed = true
 				continue
 			}
-		case was.seen.State != now.seen.State || now.seen.Observed.Sub(was.seen.Observed) >= lookEvery:
+		case was.seen.State != now.seen.State || now.seen.Observed.Sub(was.seen.Observed) >= noteEvery:
 			if err := p.note(ctx, id, now.seen); err != nil {
 				failed = failed || ctx.Err() == nil
 				continue
@@ -327,12 +330,18 @@ func (s *Server) current(ctx context.Context, path string) error {
 	}
 	for id, l := range s.lateTopologies() {
 		at := topologyTree + tree.EscapeKey(id)
-		if rest, below := strings.CutPrefix(path, at); below && (rest == "" || rest[0] == '/') || strings.HasPrefix(at, path) {
+		if within(path, at) || within(at, path) {
 			return fault.New(fault.Unavailable, "the topology %s is behind its source, plugin %s, since %s: %s. What is stored of it is answered with the header %s: local",
 				id, l.Plugin, l.Since.UTC().Format(time.RFC3339), l.Reason, readHeader)
 		}
 	}
 	return nil
+}
+
+// within reports whether a path leads to what another one leads to, or below it.
+func within(path, above string) bool {
+	rest, ok := strings.CutPrefix(path, above)
+	return ok && (rest == "" || rest[0] == '/' || rest[0] == '=')
 }
 
 // topologyMetrics say which topologies are behind.

@@ -146,7 +146,7 @@ func TestATopologyThatIsBehindSaysSo(t *testing.T) {
 		t.Errorf("the state of the plugin says %q", why)
 	}
 	for at, refused := range map[string]bool{path: true, path + "/node=x": true, "/network-topology:network-topology": true,
-		"/network-topology:network-topology/topology": true, path + "2": false, "/network-topology:network-topology/topology=other": false, "/m:x": false} {
+		"/network-topology:network-topology/topology": true, path + "2": false, "/network-topology:network-topology/topology=switch": false, "/network-topology:network-topology/topology=other": false, "/m:x": false} {
 		err := p.s.current(ctx, at)
 		if (fault.KindOf(err) == fault.Unavailable) != refused || refused && !strings.Contains(err.Error(), "the disk is slow") {
 			t.Errorf("%s: %v", at, err)
