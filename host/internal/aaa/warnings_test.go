@@ -2,6 +2,7 @@ package aaa_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -52,6 +53,31 @@ func TestAFileThatMeansSomethingElseIsWarnedOf(t *testing.T) {
 		}
 	}
 	if w := warnings("[main]\nad = CtlDirectoryRealm\nad.groupRolesMap = \"ops\":\"admin\", \"CN=x,DC=y\":\"user\"\n[urls]\n" + end); !strings.Contains(w, `etc/sec.ini:3: ad.groupRolesMap: "ops" is not the DN of a group`) || strings.Contains(w, `"CN=x`) {
+		t.Error(w)
+	}
+}
+
+// The example of the documentation means what it says, too.
+func TestTheDocumentedFileMeansWhatItSays(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/access-control.md")
+	must(t, err)
+	_, example, found := strings.Cut(string(page), "```ini for etc/sec.ini\n")
+	example, _, _ = strings.Cut(example, "```")
+	if !found || !strings.Contains(example, "[urls]") {
+		t.Fatal("the page has no example")
+	}
+	if w := warnings(example); w != "" {
+		t.Error(w)
+	}
+}
+
+// A line that closes one address closes all addresses of the thing: there is nothing to warn of.
+func TestAStricterLineIsNotWarnedOf(t *testing.T) {
+	w := warnings("[urls]\n/restconf/modules = authcBasic, roles[admin]\n/** = authcBasic, dynamicAuthorization\n")
+	if strings.Contains(w, "/restconf/modules") {
+		t.Error(w)
+	}
+	if w := warnings("[urls]\n/restconf/modules = authcBasic\n/** = authcBasic, roles[admin]\n"); !strings.Contains(w, "/restconf/modules = authcBasic does not decide alone") {
 		t.Error(w)
 	}
 }

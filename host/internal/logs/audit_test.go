@@ -145,3 +145,56 @@ func TestRecordsWaitForADiskThatFails(t *testing.T) {
 		t.Errorf("%d records, the last are %+v", len(got), got[max(0, last-2):])
 	}
 }
+
+// A head that is kept elsewhere shows that records were removed at the end, or the end was written again; a copy of the
+// newest records is checked by itself.
+func TestTheEndOfTheAuditIsKnownByItsHead(t *testing.T) {
+	dir := t.TempDir()
+	a := openAudit(t, dir, 1<<20, 3)
+	for i := range 10 {
+		if err := a.Write(AuditRecord{What: "x", Object: fmt.Sprint(i), Outcome: "ok"}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var head AuditHead
+	head.Seq, head.Hash = a.Head()
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, auditName)
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := VerifyAudit(dir, head, all); n != 10 || err != nil {
+		t.Fatalf("%d, %v", n, err)
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(string(whole), "\n"), "\n")
+	for cut := 1; cut < len(lines); cut++ {
+		if err := os.WriteFile(file, []byte(strings.Join(lines[:len(lines)-cut], "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := VerifyAudit(dir, head, all); err == nil || !strings.Contains(err.Error(), "the end was removed") {
+			t.Errorf("%d records were removed: %v", cut, err)
+		}
+		again := openAudit(t, dir, 1<<20, 3)
+		for range cut {
+			if err := again.Write(AuditRecord{What: "x", Object: "forged", Outcome: "ok"}, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := VerifyAudit(dir, head, all); err == nil || !strings.Contains(err.Error(), "not the one whose hash was sealed") {
+			t.Errorf("%d records were written again: %v", cut, err)
+		}
+	}
+	copied := filepath.Join(t.TempDir(), "copy.jsonl")
+	if err := os.WriteFile(copied, []byte(strings.Join(lines[4:], "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := VerifyAudit(copied, AuditHead{}, all); n != 6 || err != nil {
+		t.Errorf("a copy: %d, %v", n, err)
+	}
+}

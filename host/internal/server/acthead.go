@@ -87,6 +87,7 @@ func (s *Server) auditHead(ctx context.Context) (head logs.AuditHead, err error)
 // recordStart writes down that the controller started, whether the audit ends before the head that was sealed, and
 // which settings on the disk are others than at the last start.
 func (s *Server) recordStart(ctx context.Context) {
+	s.checkHead(ctx)
 	s.note(logs.AuditRecord{What: "start", Object: "controller " + Version(), Outcome: passed}, true)
 	if changed, err := s.changedSettings(); err != nil {
 		s.log.Warn("it is not known which settings changed since the last start", "error", err)
@@ -95,6 +96,21 @@ func (s *Server) recordStart(ctx context.Context) {
 	}
 	s.background(ctx, "folded records of the audit", s.foldedRecords)
 	s.background(ctx, "head of the audit", s.sealHeads)
+}
+
+// checkHead writes down, where it stays, that the end of the audit was removed while the controller did not run: the next
+// head that is sealed would hide it.
+func (s *Server) checkHead(ctx context.Context) {
+	head, err := s.auditHead(ctx)
+	opened := s.opened
+	switch {
+	case err == nil && (head.Seq < opened.Seq || head == opened):
+		return
+	case err == nil:
+		err = fmt.Errorf("it ended with record %d, and the head that was sealed is record %d, which is not there as it was written", opened.Seq, head.Seq)
+	}
+	s.log.Error("the end of the audit was removed or changed while the controller did not run", "error", err)
+	s.note(logs.AuditRecord{What: "audit cut", Object: err.Error(), Outcome: failed}, true)
 }
 
 // sumsName is the file of the digests of the settings at the last start.

@@ -39,6 +39,7 @@ func (s *Server) openAudit(context.Context) (err error) {
 		}
 		return err
 	}
+	s.opened.Seq, s.opened.Hash = s.audit.Head()
 	s.audit.SendTo(to)
 	return nil
 }

@@ -49,6 +49,7 @@ type Server struct {
 	registry       *logs.Registry
 	audit          *logs.Audit
 	refusals       refusals
+	opened         logs.AuditHead // of the audit as it was at the start
 	lockouts       lockoutCounts
 	sealed         atomic.Uint64 // the number of the newest record whose hash is in the datastore
 	log            *slog.Logger
@@ -177,14 +178,16 @@ func (s *Server) stop(ctx context.Context) error {
 		}
 	}
 	s.work.Wait()
+	if s.audit != nil {
+		s.flushFolded(time.Now(), true)
+		s.note(logs.AuditRecord{What: "stop", Object: "controller " + Version(), Outcome: passed}, true)
+	}
 	s.sealHead(ctx)
 	s.closeCluster()
 	if s.store != nil {
 		errs = append(errs, s.store.Close())
 	}
 	if s.audit != nil {
-		s.flushFolded(time.Now(), true)
-		s.note(logs.AuditRecord{What: "stop", Object: "controller " + Version(), Outcome: passed}, true)
 		errs = append(errs, s.audit.Close())
 	}
 	_ = os.Remove(s.home.Run("ssh.addr"))

@@ -46,6 +46,7 @@ func ConfigCommands(c Config) []commands.Command {
 			Options: []commands.Option{file}, Arguments: []commands.Argument{key}},
 		{Name: "config:set", Summary: "change one setting in a file of etc/", Run: c.set,
 			Help: "config:set limits.body 16MiB\nconfig:set --pid switch discovery.interval 5m\nThe file is checked as config:validate does; one that is refused stays as it was. Comments stay.\n" +
+				"Settings that widen what can be done from another machine (console.directories, audit, tls.key, …) are set on the machine of the controller only.\n" +
 				"ctl.yaml is read at the start of the controller, the file of a plugin by plugin:reload.",
 			Options: []commands.Option{file}, Arguments: []commands.Argument{key, {Name: "value", Help: "as in YAML", Required: true}}},
 		{Name: "config:show", Summary: "show the settings", Safe: true, Run: c.show,
@@ -111,6 +112,9 @@ func (c Config) set(ctx context.Context, in *commands.Invocation) error {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return fault.New(fault.Invalid, "%q is not the name of a file in etc/", name)
 	}
+	if key := in.Arg("key"); name == hostFile && in.Caller.Address != "" && widens(key) {
+		return fault.New(fault.Denied, "%s decides what an administrator may do from another machine, so it is set only on the machine of the controller: ctl 'config:set %s …' there", key, key)
+	}
 	before := faults(c.Validate(ctx))
 	undo, err := c.Home.Set(name, in.Arg("key"), in.Arg("value"))
 	if err != nil {
@@ -127,6 +131,17 @@ func (c Config) set(ctx context.Context, in *commands.Invocation) error {
 	}
 	fmt.Fprintf(in.Stdout, "etc/%s.yaml is changed; it holds after %s\n", name, next)
 	return nil
+}
+
+// localSettings are those that widen what an administrator may do from another machine, or hide it.
+var localSettings = []string{"console.directories", "audit", "supervisor.isolation", "tls.certificate", "tls.key", "listeners.admin", "listeners.names",
+	"listeners.proxies", "aaa.throttle", "aaa.trustedOrigins"}
+
+// widens reports whether a setting is one of localSettings, a part of one, or holds one.
+func widens(key string) bool {
+	return slices.ContainsFunc(localSettings, func(local string) bool {
+		return key == local || strings.HasPrefix(key, local+".") || strings.HasPrefix(local, key+".")
+	})
 }
 
 // faults are the problems that would stop a start, as text without line numbers, which a change moves.
