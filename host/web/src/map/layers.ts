@@ -52,7 +52,7 @@ export async function loadLayer(g: Graph, id: string): Promise<Layer> {
   for (const [from, to, bits] of edges) { const l = [...g.links.values()].find(x => x.a === from && x.b === to || x.a === to && x.b === from); if (l) labels.set(l.id, [labels.get(l.id), bits].filter(Boolean).join(' ')); }
   return { nodes: new Map([...g.nodes.keys()].map(n => [n, tint(n)])), marks, links: new Set(labels.keys()), labels, transit: new Set(edges.flatMap(([a, b]) => [a, b]).filter(n => !marks.has(n))), title: `Channel ${c.name}: ${channelState(c)}${c.copies !== undefined ? `, ${c.copies} ${c.copies === 1 ? 'copy' : 'copies'} at the ingress` : ''}${partly ? `; the tree is not whole: ${partly}` : ''}` };
 }
-const signs: Record<string, string> = { applied: '✓', unverified: '?', pending: '…', unreachable: '⊘', failed: '✕' };
+const signs: Record<string, string> = { applied: '✓', 'at-risk': '!', unverified: '?', pending: '…', unreachable: '⊘', failed: '✕' };
 
 /** Bift is a line of the computed forwarding table of a node. */
 export interface Bift { bitstringlength: number; si: number; 'bfr-id': number; 'node-id': string; 'bfr-nbr': string; tunnel: string[] | string; 'bift-id': string; 'f-bm': string }

@@ -9,7 +9,7 @@ import { Choice, Confirm, Dialog, Empty, Field, Loaded, Mark, Outcome, Table, Ta
 import { graphs, titleOf } from '../map/store';
 import { Channel, channelState, each } from '../map/layers';
 
-export const toneOf = (s: string): Tone => s === 'applied' || s === 'ready' || s === 'clean' ? 'good' : s === 'failed' || s === 'unreachable' ? 'bad' : s === 'pending' || s === 'unverified' ? 'warn' : 'soft';
+export const toneOf = (s: string): Tone => s === 'applied' || s === 'ready' || s === 'clean' ? 'good' : s === 'failed' || s === 'unreachable' ? 'bad' : s === 'pending' || s === 'unverified' || s === 'at-risk' ? 'warn' : 'soft';
 interface Result { 'configure-result'?: { result?: string; errorCause?: string; 'error-cause'?: string } }
 /** configure calls an operation that answers SUCCESS or FAILURE; a failure is thrown with its cause. */
 export async function configure(name: string, input: object): Promise<void> {
@@ -54,7 +54,7 @@ function Topology({ id }: { id: string }) {
   const data = useData(() => load(id), [id]), tab = route.value.path[2] ?? 'channels', act = useAct(), [wizard, setWizard] = useState<Channel | true | null>(null), [mount, setMount] = useState<string | null>(null), [gone, setGone] = useState<Channel | null>(null);
   useEffect(() => onEvents(e => { if (e.some(x => /bier|topo-change|report/.test(x.stream + x.name))) data.reload(); }), [id]);
   // What a router does not hold yet is asked for again until it does.
-  useEffect(() => { if (data.loading || !data.value?.channels.some(c => ['pending', 'unverified', 'unreachable'].includes(channelState(c)))) return; const t = setTimeout(data.reload, 3000); return () => clearTimeout(t); }, [data.value, data.loading]);
+  useEffect(() => { if (data.loading || !data.value?.channels.some(c => ['pending', 'unverified', 'at-risk', 'unreachable'].includes(channelState(c)))) return; const t = setTimeout(data.reload, 3000); return () => clearTimeout(t); }, [data.value, data.loading]);
   const name = (n: string) => nameOf(n, id);
   return <><Outcome act={act} /><Tabs base={t => to(['bier', id, t])} now={tab} tabs={[['channels', 'Channels'], ['domains', 'Domains'], ['nodes', 'Nodes'], ['bift', 'BIFT'], ['routers', 'Routers'], ['check', 'Check']]} />
     <Loaded data={data}>{v => <>
