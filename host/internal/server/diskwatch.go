@@ -92,15 +92,15 @@ func (w *diskWatch) look() {
 	}
 }
 
-// broken is why a part does not take writes, and since when; nil = it does.
-func (w *diskWatch) broken(p *diskPart) (error, time.Time) {
+// broken is since when a part does not take writes, and why; nil = it does.
+func (w *diskWatch) broken(p *diskPart) (since time.Time, err error) {
 	switch {
 	case p.err != nil:
-		return p.err, p.failed
+		return p.failed, p.err
 	case !p.begun.IsZero() && w.now().Sub(p.begun) > diskHangs:
-		return fmt.Errorf("a write into %s has not come back for %s", p.dir, w.now().Sub(p.begun).Round(time.Second)), p.begun
+		return p.begun, fmt.Errorf("a write into %s has not come back for %s", p.dir, w.now().Sub(p.begun).Round(time.Second))
 	}
-	return nil, time.Time{}
+	return time.Time{}, nil
 }
 
 // each calls f for every part in order, with what is wrong with it.
@@ -108,7 +108,7 @@ func (w *diskWatch) each(f func(p *diskPart, err error, since time.Time)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.parts {
-		err, since := w.broken(p)
+		since, err := w.broken(p)
 		f(p, err, since)
 	}
 }
