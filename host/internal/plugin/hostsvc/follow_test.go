@@ -20,6 +20,8 @@ type sent struct {
 	to chan *pluginv1.FollowResponse
 }
 
+func (s sent) Context() context.Context { return context.Background() }
+
 func (s sent) Send(m *pluginv1.FollowResponse) error { s.to <- m; return nil }
 
 // The changes of one transaction that are more than a message takes come as the state after
@@ -28,7 +30,7 @@ func TestAFollowerGetsChangesOfAnySize(t *testing.T) {
 	store := storetest.New(storetest.Options{})
 	defer store.Close()
 	out := sent{to: make(chan *pluginv1.FollowResponse, 1000)}
-	f := &following{out: out, request: []*pluginv1.Prefix{{Space: pluginv1.Space_SPACE_PRIVATE}}, at: []datastore.Prefix{{Namespace: "n"}}}
+	f := &following{s: &Server{}, out: out, request: []*pluginv1.Prefix{{Space: pluginv1.Space_SPACE_PRIVATE}}, at: []datastore.Prefix{{Namespace: "n"}}}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- datastore.Follow(ctx, store, f.at, f) }()
