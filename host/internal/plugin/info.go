@@ -24,7 +24,7 @@ type Info struct {
 	State      State     `json:"state"`
 	Reason     string    `json:"reason,omitempty"` // why it is not ready
 	Since      time.Time `json:"since"`            // of the state
-	PID        int       `json:"pid"`              // 0 when there is no process
+	PID        int       `json:"pid,omitempty"`    // 0 when there is no process
 	Started    time.Time `json:"-"`                // of the process
 	Generation uint64    `json:"-"`                // processes so far
 	Restarts   int       `json:"restarts"`         // by the controller, after failures

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"syscall"
@@ -41,6 +42,32 @@ func TestAPluginLives(t *testing.T) {
 	}
 	if _, err := r.call("echo", "{}"); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("call to a removed plugin: %v", err)
+	}
+}
+
+// plugin:kill ends a process as a crash does: calls that change nothing wait for the next one. Without a process it is an
+// error, which nobody can take for the number of another process.
+func TestKill(t *testing.T) {
+	r := newRig(t, nil)
+	r.ensure(faulty())
+	before := r.untilState("faulty", Ready)
+	if err := r.Kill(r.ctx(), "faulty"); err != nil {
+		t.Fatal(err)
+	}
+	r.must("echo", "{}")
+	if after, _ := r.Info("faulty"); after.PID == before.PID || after.Restarts != before.Restarts+1 {
+		t.Errorf("process %d with %d restarts, then %d with %d", before.PID, before.Restarts, after.PID, after.Restarts)
+	}
+	if err := r.Stop(r.ctx(), "faulty"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Kill(r.ctx(), "faulty"); fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), "plugin:start faulty") {
+		t.Errorf("of a plugin that is stopped: %v", err)
+	}
+	i, _ := r.Info("faulty")
+	text, err := json.Marshal(i)
+	if err != nil || strings.Contains(string(text), `"pid"`) {
+		t.Errorf("a plugin without a process says %s, %v", text, err)
 	}
 }
 

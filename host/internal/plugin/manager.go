@@ -200,6 +200,19 @@ func (m *Manager) Reload(ctx context.Context, name string) error {
 	return m.with(name, func(s *supervisor) error { return s.reload(ctx) })
 }
 
+// Kill ends the process of a plugin at once, as a crash does; the supervisor starts the next one. It is an error if
+// there is no process.
+func (m *Manager) Kill(_ context.Context, name string) error {
+	return m.with(name, func(s *supervisor) error {
+		cur := s.cur.Load()
+		if cur == nil || cur.proc.Ended() {
+			return fault.New(fault.NotFound, "plugin %s has no process: plugin:start %s starts one", name, name)
+		}
+		cur.proc.Kill("it was killed by plugin:kill")
+		return nil
+	})
+}
+
 // Names returns the plugins' names in order.
 func (m *Manager) Names() []string {
 	m.mu.Lock()

@@ -17,6 +17,8 @@ type Plugins interface {
 	Stop(ctx context.Context, name string) error
 	Restart(ctx context.Context, name string) error
 	Reload(ctx context.Context, name string) error
+	// Kill ends the process at once, as a crash does.
+	Kill(ctx context.Context, name string) error
 	// Check asks the plugin now and compares its file and settings with what runs.
 	// It returns what is not as it should be.
 	Check(ctx context.Context, name string) ([]string, error)
@@ -44,6 +46,7 @@ func PluginCommands(p Plugins) []commands.Command {
 		t.each("stop", "stop plugins", "Their calls answer that the plugin is not available, until plugin:start.", p.Stop),
 		t.each("restart", "stop plugins and start them again", "Calls in flight fail; plugin:reload loses none. A failed plugin gets a new chance.", p.Restart),
 		t.each("reload", "replace the process of plugins by a new one without losing a call", "The new process is started, configured and checked before it takes over; when it fails, the old one stays.", p.Reload),
+		t.each("kill", "end the process of plugins as a crash does, and see them come back", "Calls that change nothing wait for the next process; others answer 503. A plugin without a process is an error.", p.Kill),
 	}
 }
 
@@ -60,8 +63,11 @@ func (t plugins) list(_ context.Context, in *commands.Invocation) error {
 		{Title: "PID", Key: "pid", Right: true}, {Title: "Restarts", Key: "restarts", Right: true}, {Title: "Since", Key: "since"}, {Title: "Reason", Key: "reason"},
 	}}
 	for _, p := range t.List() {
-		var pid any = p.PID
-		if in.Format != "json" && p.PID == 0 {
+		var pid any
+		switch {
+		case p.PID != 0:
+			pid = p.PID
+		case in.Format != "json":
 			pid = ""
 		}
 		out.Add(p.Name, p.Version, p.State.String(), health(p), pid, p.Restarts, timeCell(in, p.Since), p.Reason)

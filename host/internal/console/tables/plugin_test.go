@@ -53,6 +53,7 @@ func (f fakePlugins) Start(_ context.Context, n string) error   { return f.do("s
 func (f fakePlugins) Stop(_ context.Context, n string) error    { return f.do("stop", n) }
 func (f fakePlugins) Restart(_ context.Context, n string) error { return f.do("restart", n) }
 func (f fakePlugins) Reload(_ context.Context, n string) error  { return f.do("reload", n) }
+func (f fakePlugins) Kill(_ context.Context, n string) error    { return f.do("kill", n) }
 func (f fakePlugins) Check(_ context.Context, n string) ([]string, error) {
 	if _, err := f.Info(n); err != nil {
 		return nil, err
@@ -85,9 +86,9 @@ func TestPluginCommands(t *testing.T) {
 	var done []string
 	s := session(PluginCommands(fakePlugins{&done}))
 	got := transcript(s, "", "plugin:list", "plugin:list --format json | grep -c pid", "plugin:info bier", "plugin:info switch",
-		"plugin:info switch --format json", "plugin:check switch", "plugin:check switch bier", "plugin:check nothing", "plugin:reload switch bier", "plugin:stop nothing switch", "plugin:restart")
+		"plugin:info switch --format json", "plugin:check switch", "plugin:check switch bier", "plugin:check nothing", "plugin:reload switch bier", "plugin:stop nothing switch", "plugin:restart", "plugin:kill switch")
 	golden(t, "plugin", regexp.MustCompile(`2026-03-04[T ]05:06:07(Z|[+-]\d\d:\d\d)?`).ReplaceAllString(got, "TIME"))
-	if got = strings.Join(done, ", "); got != "reload switch, reload bier, stop nothing" {
+	if got = strings.Join(done, ", "); got != "reload switch, reload bier, stop nothing, kill switch" {
 		t.Errorf("done: %s", got)
 	}
 	if got := valuesOnly(s.Complete(context.Background(), "plugin:start ").Candidates); len(got) != 2 {
