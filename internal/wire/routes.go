@@ -10,9 +10,12 @@ import (
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
 
-// routeSegment is what a segment of a path in a manifest may be: characters that every reader of an address takes as
-// they stand (unreserved, RFC 3986 section 2.3).
-var routeSegment = regexp.MustCompile(`^[A-Za-z0-9._~-]+$`)
+// What a segment may be: characters that every reader of an address takes as they stand. Those of an alias are
+// unreserved (RFC 3986 section 2.3); the path of a route may have all that need no encoding, as before there were aliases.
+var (
+	routeSegment = regexp.MustCompile(`^[A-Za-z0-9._~@:!$&'()*+-]+$`)
+	aliasSegment = regexp.MustCompile(`^[A-Za-z0-9._~-]+$`)
+)
 
 // queryName is what the name of a query parameter may be.
 var queryName = regexp.MustCompile(`^[A-Za-z0-9._~-]+$`)
@@ -30,14 +33,9 @@ func CheckRoutes(routes []*pluginv1.Route) error {
 	var faults []error
 	for i, r := range routes {
 		field := fmt.Sprintf("routes[%d]", i)
-		if err := checkPath(field+".path", r.GetPath()); err != nil {
+		if err := checkPath(field+".path", r.GetPath(), routeSegment); err != nil {
 			faults = append(faults, err)
 			continue
-		}
-		for j, other := range routes[:i] {
-			if Below(r.Path, other.GetPath()) || Below(other.GetPath(), r.Path) {
-				faults = append(faults, fmt.Errorf("%s.path: %q and routes[%d].path %q overlap: one of them holds the other, so name only the outer one", field, r.Path, j, other.GetPath()))
-			}
 		}
 		faults = append(faults, checkAliases(field, r)...)
 		faults = append(faults, checkParameters(field, r)...)
@@ -51,7 +49,7 @@ func Below(path, parent string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-func checkPath(field, path string) error {
+func checkPath(field, path string, form *regexp.Regexp) error {
 	if path == "" {
 		return fmt.Errorf("%s: is missing", field)
 	}
@@ -65,7 +63,7 @@ func checkPath(field, path string) error {
 			return fmt.Errorf("%s: %q has an empty segment: write a path such as /racks, without a slash at its end", field, path)
 		case segment == "." || segment == "..":
 			return fmt.Errorf("%s: %q has a dot segment: write the path that is meant", field, path)
-		case !routeSegment.MatchString(segment):
+		case !form.MatchString(segment):
 			return fmt.Errorf("%s: %q: segment %q may have letters, digits and - . _ ~ only", field, path, segment)
 		}
 	}
@@ -81,7 +79,7 @@ func checkAliases(field string, r *pluginv1.Route) []error {
 	seen := map[string]int{}
 	for i, a := range r.Aliases {
 		at := fmt.Sprintf("%s.aliases[%d]", field, i)
-		if err := cmp.Or(checkPath(at+".path", a.GetPath()), checkPath(at+".target", a.GetTarget())); err != nil {
+		if err := cmp.Or(checkPath(at+".path", a.GetPath(), aliasSegment), checkPath(at+".target", a.GetTarget(), aliasSegment)); err != nil {
 			faults = append(faults, err)
 			continue
 		}
@@ -112,7 +110,7 @@ func checkParameters(field string, r *pluginv1.Route) []error {
 		switch {
 		case !queryName.MatchString(p.GetName()):
 			faults = append(faults, fmt.Errorf("%s.name: %q must be the name of a query parameter: letters, digits and - . _ ~", at, p.GetName()))
-		case checkPath("", "/"+p.GetSegment()) != nil || strings.Contains(p.GetSegment(), "/"):
+		case checkPath("", "/"+p.GetSegment(), aliasSegment) != nil || strings.Contains(p.GetSegment(), "/"):
 			faults = append(faults, fmt.Errorf("%s.segment: %q must be one segment of a path: letters, digits and - . _ ~", at, p.GetSegment()))
 		case seen["name "+p.Name], seen["segment "+p.Segment]:
 			faults = append(faults, fmt.Errorf("%s: the parameter %q or the segment %q stands in another entry already", at, p.Name, p.Segment))
