@@ -80,8 +80,17 @@ func TestPortsThatChangePlaces(t *testing.T) {
 	c := snmp.NewClient(snmp.Options{Timeout: 10 * time.Second})
 	t.Cleanup(c.Close)
 	d := mibdriver.New(c)
-	start := func() (*exchanged, *writes.Writer, *switchdriver.Switch) {
+	// From the SET of number `when` on, counted from 1, the ports have changed places; 0 = by x.on alone.
+	start := func(when int) (*exchanged, *writes.Writer, *switchdriver.Switch) {
 		x := &exchanged{hostile: newHostile(t, "generic")}
+		if when > 0 {
+			x.act = func(h *hostile, n int, list []snmpwire.VarBind) (snmpwire.Status, int) {
+				if n == when {
+					x.on.Store(true)
+				}
+				return h.MIB.Set(list)
+			}
+		}
 		sw := listen(t, x, &x.drop)
 		return x, newWriter(t, d, sw), sw
 	}
@@ -89,33 +98,27 @@ func TestPortsThatChangePlaces(t *testing.T) {
 		return writes.Operation{What: "making VLAN 30", Request: untagged(30, ports...), Ports: names}
 	}
 
-	x, w, sw := start()
+	x, w, sw := start(0)
 	x.on.Store(true)
 	_, err := w.Do(deadline(t), sw, named(map[uint32]string{5: "port5"}, 5))
 	if state := x.state(); err != nil || !strings.Contains(state, `VLAN 30 "" true [6] [6]; 20 20 20 1 1 30 1 1`) {
 		t.Errorf("port5 is base port 6 now: %v\n%s", err, state)
 	}
-	x, w, sw = start()
+	x, w, sw = start(0)
 	x.on.Store(true)
 	_, err = w.Do(deadline(t), sw, named(map[uint32]string{5: "port5", 6: "PORT6"}, 5, 6, 7))
 	if state := x.state(); err != nil || !strings.Contains(state, `VLAN 30 "" true [5 6 7] [5 6 7]`) {
 		t.Errorf("both are meant: %v\n%s", err, state)
 	}
 	before := newHostile(t, "generic").state()
-	x, w, sw = start()
+	x, w, sw = start(0)
 	_, err = w.Do(deadline(t), sw, named(map[uint32]string{5: "gone5"}, 5))
 	kind(t, err, fault.InUse)
 	if x.state() != before || x.count != 0 || err == nil || !strings.Contains(err.Error(), "port gone5 was number 5, which is port5") {
 		t.Errorf("a port that is not called so any more: %v, %d SETs", err, x.count)
 	}
 	for when := 1; when <= 3; when++ {
-		x, w, sw = start()
-		x.act = func(h *hostile, n int, list []snmpwire.VarBind) (snmpwire.Status, int) {
-			if n == when {
-				x.on.Store(true)
-			}
-			return h.MIB.Set(list)
-		}
+		x, w, sw = start(when)
 		_, err = w.Do(deadline(t), sw, named(map[uint32]string{5: "port5"}, 5))
 		if err == nil || !strings.Contains(err.Error(), "port 5 as port6 (ifIndex 6), which was port5 (ifIndex 5) when the change began") || x.state() != before {
 			t.Errorf("they change places at SET %d: %v\n%s", when, err, x.state())
