@@ -218,10 +218,16 @@ securityManager.realms = $tokenAuthRealm, $idSvcAuthRealm, $ldapRealm, $plainRea
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 		want(t, 200, "GET", "/restconf/operations", "Bearer "+second, "")
-		// The rights of users of a realm without a system account cannot be looked up at use: no token.
-		if a := c.form("/oauth2/token", "grant_type", "password", "username", "lena", "password", "lenas own"); a.Status != 400 || !strings.Contains(a.Body, "account in etc/sec.ini") {
-			t.Errorf("%d %s", a.Status, a.Body)
+		// The rights of users of a realm without a system account cannot be looked up at use: a token of at most half an hour
+		// with those of this login, which nothing but the password renews.
+		a = c.form("/oauth2/token", "grant_type", "password", "username", "lena", "password", "lenas own")
+		short, _ := a.JSON(t)["access_token"].(string)
+		life, _ := a.JSON(t)["expires_in"].(float64)
+		if a.Status != 200 || life <= 0 || life > 1800 || strings.Contains(a.Body, "refresh_token") {
+			t.Fatalf("%d %s", a.Status, a.Body)
 		}
+		want(t, 200, "GET", "/restconf/modules", "Bearer "+short, "")
+		want(t, 401, "GET", "/restconf/streams", "Bearer "+short, "")
 	})
 	t.Run("10 access control off and on", func(t *testing.T) {
 		const on, off = "\n/** = authcBasic, dynamicAuthorization", "\n/** = anon"

@@ -110,7 +110,7 @@ func fromBrowser(r *http.Request) bool {
 		}
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	return first == "" || first == "login" || "/"+first == docsPath || slices.Contains(web.Paths[:], "/"+first)
+	return r.URL.Path == "/" || first == "login" || "/"+first == docsPath || slices.Contains(web.Paths[:], "/"+first)
 }
 
 // note counts a request for a name that is none of ours, and says it once for each of the first names.

@@ -183,7 +183,13 @@ func (d *data) checkJoined(tx *state.Tx, before, after *bier.Topology) (l fault.
 	for i := range after.Nodes {
 		n := &after.Nodes[i]
 		many := model.SubDomains(n)
-		if had := before.Node(n.ID); many == 0 || had != nil && model.SubDomains(had) >= many {
+		had := 0
+		if before != nil { // else the topology is new
+			if old := before.Node(n.ID); old != nil {
+				had = model.SubDomains(old)
+			}
+		}
+		if had >= many {
 			continue
 		}
 		if err := d.distinct(tx, after, n.ID); err != nil {
