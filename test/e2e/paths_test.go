@@ -86,7 +86,8 @@ func spell(t *testing.T, c *controller) {
 			plain = strings.Replace(plain, r.dir+"/x", r.dir+"/"+r.last, 1)
 			for _, who := range []string{"", user} {
 				got, want := c.raw("GET", path, who), c.raw("GET", plain, who)
-				if got != want && got != http.StatusBadRequest && got != http.StatusNotFound {
+				refused := got == http.StatusBadRequest || got == http.StatusNotFound || got == http.StatusMisdirectedRequest // for another name
+				if got != want && !refused {
 					t.Errorf("%s: GET %q as %q: %d, and %q: %d", p.Name, path, who, got, plain, want)
 				}
 				if want != http.StatusUnauthorized && strings.HasPrefix(plain, "/"+r.dir+"/") {
@@ -121,7 +122,7 @@ func (c *controller) raw(method, target, auth string) int {
 	if auth != "" {
 		credentials = "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(auth)) + "\r\n"
 	}
-	fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: ctl\r\n%sConnection: close\r\n\r\n", method, target, credentials)
+	fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: localhost\r\n%sConnection: close\r\n\r\n", method, target, credentials)
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		c.t.Fatalf("%s %q: %v", method, target, err)
