@@ -46,7 +46,7 @@ type KeyInfo struct {
 func (m *Manager) RevokeKey(ctx context.Context, id, by string) (Change, error) {
 	var signer Signer
 	c, err := m.changing(ctx, func() (Change, error) {
-		r, ok := m.added.keys[strings.ToUpper(id)]
+		r, ok := m.added.keys[wholeID(id)]
 		if !ok {
 			return Change{}, fault.New(fault.NotFound, "no trusted public key %q%s", id, nearest.Hint(strings.ToUpper(id), slices.Collect(maps.Keys(m.added.keys))))
 		}

@@ -44,6 +44,11 @@ func signerOf(k minisign.PublicKey) Signer {
 
 func keyID(id uint64) string { return fmt.Sprintf("%016X", id) }
 
+// wholeID is the ID of a key as it is kept: minisign shows it without leading zeros.
+func wholeID(shown string) string {
+	return strings.Repeat("0", max(0, len(keyID(0))-len(shown))) + strings.ToUpper(shown)
+}
+
 // UntrustedError says that a catalogue is signed with a key that was not trusted yet.
 type UntrustedError struct {
 	Catalogue string

@@ -115,7 +115,12 @@ func TestARevokedKeyRunsNothing(t *testing.T) {
 	if _, err := h.m.RevokeKey(t.Context(), "0000000000000000", "ann@sdn"); fault.KindOf(err) != fault.NotFound {
 		t.Error(err)
 	}
-	if _, err := h.m.RevokeKey(t.Context(), r.SignedBy, "ann@sdn"); err != nil {
+	for shown, want := range map[string]string{"F0FCC1241FF038D": "0F0FCC1241FF038D", "0f0fcc1241ff038d": "0F0FCC1241FF038D", "1": "0000000000000001", "E7620F1842B4E81F0": "E7620F1842B4E81F0"} {
+		if got := wholeID(shown); got != want {
+			t.Errorf("%s is %s, want %s", shown, got, want)
+		}
+	}
+	if _, err := h.m.RevokeKey(t.Context(), strings.TrimLeft(r.SignedBy, "0"), "ann@sdn"); err != nil {
 		t.Fatal(err)
 	}
 	if names := h.plugins.names(); names != "" {
