@@ -40,7 +40,7 @@ func TestACharsetHidesNoAuthor(t *testing.T) {
 func TestCharsetsAgreeWithIconv(t *testing.T) {
 	iconv, err := exec.LookPath("iconv")
 	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: iconv is not installed")
+		t.Skip("SKIPPED, NOT TESTED: the peer iconv is not installed (Debian package libc-bin)")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -35,7 +35,7 @@ var messages = map[string]string{
 func TestTrailersAgreeWithGit(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: git is not installed")
+		t.Skip("SKIPPED, NOT TESTED: the peer git is not installed (test/peers/install.sh installs it as root)")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

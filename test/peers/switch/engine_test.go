@@ -22,7 +22,7 @@ import (
 func TestSnmpdWithANewEngine(t *testing.T) {
 	program, err := exec.LookPath("snmpd")
 	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: the peer snmpd is not installed")
+		t.Skip("SKIPPED, NOT TESTED: the peer snmpd is not installed (test/peers/install.sh installs it as root)")
 	}
 	l, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 func chaosTime(t *testing.T) time.Duration {
 	n, err := strconv.Atoi(os.Getenv("CTL_CHAOS_SECONDS"))
 	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: faults are made one after the other by make chaos, which sets CTL_CHAOS_SECONDS")
+		t.Skip("SKIPPED, NOT TESTED: the peer, etcd under faults for some minutes, runs by make chaos, which sets CTL_CHAOS_SECONDS")
 	}
 	return time.Duration(n) * time.Second
 }

@@ -66,7 +66,7 @@ func TestPublishedModules(t *testing.T) {
 		}
 	}
 	if len(texts) == 0 {
-		t.Skip("SKIPPED, NOT TESTED: no package with modules is installed (Debian's libyang2-tools, libyuma-base)")
+		t.Skip("SKIPPED, NOT TESTED: the peer, a package with YANG modules, is not installed (Debian's libyang2-tools, libyuma-base)")
 	}
 	same := 0
 	for f, text := range texts {

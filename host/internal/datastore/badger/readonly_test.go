@@ -40,7 +40,7 @@ func TestAFileSystemThatBecomesReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile("/sys/fs/ext4/"+filepath.Base(device)+"/trigger_fs_error", []byte("1"), 0o200); err != nil {
-		t.Skip("SKIPPED, NOT TESTED: this kernel cannot be asked for an error of a file system: ", err)
+		t.Skip("SKIPPED, NOT TESTED: the peer, a kernel whose ext4 can be asked for an error (trigger_fs_error), is not here: ", err)
 	}
 	for range 3 {
 		err := put("2")
@@ -90,7 +90,7 @@ func alone(t *testing.T, variable string) {
 	case err != nil:
 		t.Fatalf("%v\n%s", err, out)
 	case strings.Contains(string(out), "--- SKIP"):
-		t.Skipf("%s", out)
+		t.Skipf("SKIPPED, NOT TESTED: the peer, a file system whose errors can be made, is not here:\n%s", out)
 	}
 	t.Logf("%s", out)
 }
