@@ -102,7 +102,7 @@ func (v *view) to(w *Way) (state, reason string, since time.Time) {
 	return state, reason, since
 }
 
-// tunnel is the need of a tunnel that begins at a BFR with a hop that is none.
+// tunnel is the need of a tunnel that begins at a BFR with a hop that is not one.
 func (v *view) tunnel(from, hop int32, w *Way) Need {
 	for _, n := range w.Needs {
 		if n.Ability == Tunnel && n.Node == v.name(from) && strings.Contains(n.For, v.plain(hop)) {

@@ -164,7 +164,7 @@ func (s *Session) fault(ctx context.Context, err error, waited string, args ...a
 // maxShown is how much of a line of the switch an error shows.
 const maxShown = 120
 
-// lastSaid shows the last line that the switch sent, which tells what it waits for.
+// lastSaid shows the last line that the switch sent, which shows what it waits for.
 func (s *Session) lastSaid() string {
 	if s.last == "" {
 		return "it has sent nothing"

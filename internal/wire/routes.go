@@ -113,7 +113,7 @@ func checkParameters(field string, r *pluginv1.Route) []error {
 		case checkPath("", "/"+p.GetSegment(), aliasSegment) != nil || strings.Contains(p.GetSegment(), "/"):
 			faults = append(faults, fmt.Errorf("%s.segment: %q must be one segment of a path: letters, digits and - . _ ~", at, p.GetSegment()))
 		case seen["name "+p.Name], seen["segment "+p.Segment]:
-			faults = append(faults, fmt.Errorf("%s: the parameter %q or the segment %q stands in another entry already", at, p.Name, p.Segment))
+			faults = append(faults, fmt.Errorf("%s: the parameter %q or the segment %q is in another entry already", at, p.Name, p.Segment))
 		}
 		seen["name "+p.GetName()], seen["segment "+p.GetSegment()] = true, true
 	}

@@ -42,7 +42,7 @@ type raw struct {
 	whens     []when
 }
 
-// when is a condition on a node. above says that it is about the data node that the node stands in.
+// when is a condition on a node. above says that it is about the data node that holds the node.
 type when struct {
 	stmt  *statement
 	above bool
@@ -237,7 +237,7 @@ var kindsOf = map[string]Kind{
 	"choice": Choice, "case": Case, "notification": Notification,
 }
 
-// children compiles what stands below a statement into a node, in the namespace of a module.
+// children compiles what is below a statement into a node, in the namespace of a module.
 func (c *compiler) children(s *statement, parent *Node, f *file) {
 	for _, sub := range s.sub {
 		c.child(sub, parent, f)

@@ -11,7 +11,7 @@ type constraint struct {
 	expr    *XPath
 	message string
 	tag     string
-	above   bool // its context is the data node that the node stands in
+	above   bool // its context is the data node that holds the node
 }
 
 // HasConstraints reports whether the node, or something below it, has a must or when.
@@ -75,7 +75,7 @@ func (k *constraintCheck) required(d *Data) {
 		if len(m.conditions) == 0 || d.Node.Config && !m.Config || !required(m) || d.Get(m) != nil || m.Parent != nil && m.Parent.Kind == Case {
 			continue
 		}
-		absent := &Data{Node: m, kind: jObject, parent: d, name: m.Name} // stands for what is not there
+		absent := &Data{Node: m, kind: jObject, parent: d, name: m.Name} // in place of what is not there
 		holds := true
 		for _, w := range m.conditions {
 			ok, err := k.holds(w, absent)

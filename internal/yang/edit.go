@@ -192,7 +192,7 @@ func (m *merging) mergeArray(d, from *Data) {
 	}
 }
 
-// identity is what tells an entry from others of its array: the values of its keys, each
+// identity distinguishes an entry from others of its array: the values of its keys, each
 // with its length, or the value of a leaf-list; "" for an entry of a list without keys.
 func (d *Data) identity() string {
 	if d.Node.Kind == LeafList {

@@ -8,7 +8,7 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// statement is one statement of a module (RFC 7950 section 6.3). It knows where it stands, for the names in it mean what
+// statement is one statement of a module (RFC 7950 section 6.3). It knows its place, for the names in it mean what
 // they mean there, wherever a grouping is used.
 type statement struct {
 	keyword string // with the prefix of an extension's

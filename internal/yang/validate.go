@@ -255,7 +255,7 @@ func (v *validator) absent(d *Data, x *Node, seen seenSet, active []*Node) {
 	}
 }
 
-// conditional reports whether the conditions of an absent node hold as far as this document tells: whether it is required
+// conditional reports whether the conditions of an absent node hold as far as this document shows: whether it is required
 // is checked where all data is at hand (Constraints), so here it matters for defaults alone.
 func (v *validator) conditional(d *Data, x *Node) bool {
 	if !v.Defaults || required(x) {

@@ -165,7 +165,7 @@ func (p *xparser) afterOperand() bool {
 	return t.kind != 'o' || t.text == ")" || t.text == "]" || t.text == "." || t.text == ".." || t.text == "*" && p.starIsName(len(p.tokens)-1)
 }
 
-// starIsName reports whether the star at a place stands for any name, and is no product.
+// starIsName reports whether the star at a place means any name, and is no product.
 func (p *xparser) starIsName(i int) bool {
 	if i == 0 {
 		return true

@@ -336,7 +336,7 @@ func (e *xeval) filter(set []*Data, predicate *xnode) []*Data {
 	return out
 }
 
-// xparent is the node that a node stands in: entries stand in what their list stands in.
+// xparent is the parent of a node; that of an entry is the parent of its list.
 func xparent(d *Data) *Data {
 	p := d.parent
 	if p != nil && p.kind == jArray {

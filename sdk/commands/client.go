@@ -68,7 +68,7 @@ func (c *Client) execute(ctx context.Context, in *Invocation, pulls bool) error 
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	if err = fault.FromStatus(err); s.unasked != nil && ctx.Err() == nil { // the plugin was only told that there is no answer
+	if err = fault.FromStatus(err); s.unasked != nil && ctx.Err() == nil { // the plugin only learned that there is no answer
 		return fault.Wrap(fault.KindOf(err), err, "%v: %v", err, s.unasked)
 	}
 	return err

@@ -30,7 +30,7 @@ func TestAFileThatItsDiskDoesNotTake(t *testing.T) {
 			t.Errorf("%v is %v, want %v", c.err, all[0].Kind, c.want)
 		}
 		if c.want == fault.Unavailable && (strings.Contains(all[0].Text, "/a") || !strings.Contains(all[0].Text, "ctl doctor")) {
-			t.Errorf("%v is told as %q", c.err, all[0].Text)
+			t.Errorf("%v is reported as %q", c.err, all[0].Text)
 		}
 	}
 }

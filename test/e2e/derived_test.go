@@ -10,7 +10,7 @@ import (
 
 const networks = "/rests/data/network-topology:network-topology/topology="
 
-// What a client was told is written is there for everything that is made of it.
+// What was acknowledged to a client is there for everything that is made of it.
 func TestDerivedDataIncludeWhatWasAcknowledged(t *testing.T) {
 	c := start(t, harness.NewHome(t))
 	c.Ctl("feature:install ctl-bier-all")

@@ -82,7 +82,7 @@ func TestAStricterLineIsNotWarnedOf(t *testing.T) {
 	}
 }
 
-// A password that stands in the file, or is hashed weakly, is named with its line, and not repeated.
+// A password in clear text, or hashed weakly, is reported with its line and not repeated.
 func TestPoorPasswordsInTheFileAreNamed(t *testing.T) {
 	w := warnings("[users]\na = s3cret\nb = $shiro1$MD5$2$eA==$cHhGSrpm3t6I6El5aWwAJQ==, x\nc = $argon2id$v=19$m=4096,t=3,p=4$MTIzNDU2Nzg5MDEyMzQ1Ng$bjcHqfb0LPHyS13eVaNcBga9LF12I3k34H5ULt2gyoI\n[urls]\n/auth/v1/** = authcBasic, roles[admin]\n/** = authcBasic, dynamicAuthorization\n")
 	for _, want := range []string{`etc/sec.ini:2: the password of "a" can be read`, `etc/sec.ini:3: the hash of the password of "b" is weak`, "argon2 "} {

@@ -18,7 +18,7 @@ type Home struct {
 	Dir
 	Created bool   // by this Open
 	CopyOf  string // the home that this is a copy of, which was running then, or was killed before; empty = none
-	Inode   uint64 // tells the home from its copies
+	Inode   uint64 // distinguishes the home directory from its copies
 	format  int    // that data/ has
 	lock    *os.File
 }

@@ -133,7 +133,7 @@ type changes struct {
 	stream dataStream
 	path   tree.Path
 	after  datastore.Revision
-	seen   datastore.Revision // by the client; what is older in the log tells what the documents were
+	seen   datastore.Revision // by the client; what is older in the log says what the documents were
 	replay bool               // from after on, or from the time since
 	since  time.Time          // of the first change that is wanted
 	lost   string             // what the client missed and is not stored
@@ -294,7 +294,7 @@ func (c *changes) run(ctx context.Context, prefixes []datastore.Prefix, emit fun
 	return err
 }
 
-// missed is the event that tells a client what it has missed.
+// missed is the event that reports to a client what it has missed.
 func missed(what string, now time.Time, number uint64) Event {
 	text, _ := json.Marshal(map[string]string{"reason": what}) // a string can be written
 	return Event{Time: now, Name: "ctl-system:events-missed", Data: text, Number: number}

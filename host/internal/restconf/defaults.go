@@ -16,7 +16,7 @@ func (q *query) wanted(n *yang.Node) bool {
 	return q.content == "all" || n.Config == (q.content == "config")
 }
 
-// defaultAt is what stands for data that nobody has set: the default of a leaf or leaf-list, which is sent whatever
+// defaultAt replaces data that nobody has set: the default of a leaf or leaf-list, which is sent whatever
 // with-defaults says (RFC 8040 section 3.5.4), or a container with defaults below it where these are shown. It is nil
 // when nothing does, and when what it would stand in does not exist.
 func (x *exchange) defaultAt(kind string, q query, p tree.Path) (*yang.Data, error) {
@@ -36,7 +36,7 @@ func (x *exchange) defaultAt(kind string, q query, p tree.Path) (*yang.Data, err
 	return tree.Descend(holder, p[i:]), nil
 }
 
-// holder is the instance that the default at p stands in, if the i steps to it exist; for the top of the tree an instance
+// holder is the parent of the default at p, if the i steps to it exist; for the top of the tree an instance
 // with what may exclude the default by a choice.
 func (x *exchange) holder(kind string, p tree.Path, i int) (*yang.Data, error) {
 	load := func(p tree.Path) (*yang.Data, error) {

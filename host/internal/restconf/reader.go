@@ -52,7 +52,7 @@ func (h *Handler) reader(w http.ResponseWriter, r *http.Request) *reader {
 }
 
 // add reads a stream after the event that the client saw last, else from a time on, else what comes from now on. Where
-// events between are not stored, the client is told so first.
+// events between are not stored, an event reports that first.
 func (r *reader) add(name string, s *history, start time.Time) {
 	p := &part{history: s, name: name, at: s.newest()}
 	if !start.IsZero() {

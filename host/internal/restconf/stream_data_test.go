@@ -223,7 +223,7 @@ func changesOfData(t *testing.T, f *fixture) {
 	srv.Client().CloseIdleConnections()
 }
 
-// A client that comes back is told what happened meanwhile, as it happened; and where that is not stored, that it is not.
+// A client that comes back gets the events that it missed, as they were; where they are not stored, an event says so.
 func TestChangesAreReplayed(t *testing.T) { engines(t, changesAreReplayed) }
 
 func changesAreReplayed(t *testing.T, f *fixture) {
@@ -272,7 +272,7 @@ func changesAreReplayed(t *testing.T, f *fixture) {
 	srv.Client().CloseIdleConnections()
 }
 
-// A client of a plugin's stream, too, is told when events that it missed are not stored.
+// A client of a plugin's stream also gets an event when those that it missed are not stored.
 func TestMissedEventsAreTold(t *testing.T) {
 	f := newFixture(t)
 	events, stop := f.feed()

@@ -168,7 +168,7 @@ func (x *exchange) span() (s span, err error) {
 }
 
 // follow sends events as server-sent events (RFC 8040 section 6.4) until the client leaves, the
-// stream ends, or its user may not read it any more. tells says that the source itself tells what the client missed.
+// stream ends, or its user may not read it any more. reports: the source itself reports what the client missed.
 func (x *exchange) follow(name string, form int, from source, tells bool) error {
 	sp, err := x.span()
 	if err != nil {

@@ -216,14 +216,14 @@ func (s *Server) fold(key string, r logs.AuditRecord) {
 	s.note(r, r.Outcome == passed)
 }
 
-// flushFolded writes how many records were folded since a minute and not told of since, all when everything ends.
+// flushFolded writes how many records were folded since a minute and not reported since; all when everything ends.
 func (s *Server) flushFolded(now time.Time, all bool) {
 	for _, r := range s.refusals.due(now, all) {
 		s.note(r, false)
 	}
 }
 
-// foldedRecords tells of folded records each minute, until ctx ends.
+// foldedRecords reports folded records each minute, until ctx ends.
 func (s *Server) foldedRecords(ctx context.Context) error {
 	t := time.NewTicker(time.Minute)
 	defer t.Stop()

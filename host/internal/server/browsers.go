@@ -113,7 +113,7 @@ func fromBrowser(r *http.Request) bool {
 	return r.URL.Path == "/" || first == "login" || "/"+first == docsPath || slices.Contains(web.Paths[:], "/"+first)
 }
 
-// note counts a request for a name that is none of ours, and says it once for each of the first names.
+// note counts a request for a name that is not ours, and logs it once for each of the first names.
 func (b *browsers) note(host string) {
 	b.unknown.Add(1)
 	name := hostOf(host)

@@ -27,7 +27,7 @@ type failedStore struct {
 func (f failedStore) Failed() error { return f.err }
 
 // A disk that is read-only, broken or silent is a reason not to be ready, one for all
-// directories on it, and a metric; when it takes writes again it is none.
+// directories on it, and a metric; when it takes writes again it is removed.
 func TestDisksThatFailAreSeen(t *testing.T) {
 	dir := home.Dir(t.TempDir())
 	audit, err := logs.OpenAudit(filepath.Join(t.TempDir(), "audit"), 1<<20, 2)

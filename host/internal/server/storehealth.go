@@ -78,7 +78,7 @@ func clusterReason(settings home.Datastore, all []datastore.Member, cause error)
 		"start "+strings.Join(away, ", ")+" or mend the network to them; the controller goes on by itself")
 }
 
-// storeParts are what the datastore stands on, and what is wrong with each.
+// storeParts are the disks or members of the datastore, and what is wrong with each.
 func (s *Server) storeParts(ctx context.Context) (out []tables.StorePart) {
 	for _, m := range s.members(ctx) {
 		p := tables.StorePart{Part: m.Endpoint, State: "follows " + m.Version, Problem: m.Note}

@@ -114,7 +114,7 @@ func TestLargeTopologiesArePublished(t *testing.T) {
 	}
 }
 
-// refusing is a store that does not take topologies while it is told not to.
+// refusing is a store that does not take topologies while the test says so.
 type refusing struct {
 	datastore.Store
 	on bool
@@ -127,7 +127,7 @@ func (r *refusing) Commit(ctx context.Context, t datastore.Txn) (datastore.Revis
 	return r.Store.Commit(ctx, t)
 }
 
-// While a topology cannot be written everybody is told: the state of its plugin, the metric,
+// While a topology cannot be written it is reported everywhere: the state of its plugin, the metric,
 // and who reads it, unless they ask for what there is. It is tried again.
 func TestATopologyThatIsBehindSaysSo(t *testing.T) {
 	store := &refusing{Store: storetest.New(storetest.Options{})}

@@ -68,7 +68,7 @@ func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
 }
 
 // errMeanwhile: another client changed running between our edit and our commit, which would have taken
-// that change back. The next try makes it anew.
+// that change back. The next try makes it again.
 var errMeanwhile = errors.New("another client changed the router at the same time")
 
 // guard keeps others from changing running until the commit, and makes the candidate what running is. Where

@@ -11,7 +11,7 @@ import (
 )
 
 // What another client writes to running between our edit of the candidate and our commit is never lost: a lock
-// keeps it out, and where running cannot be locked the change is made anew.
+// keeps it out, and where running cannot be locked the change is made again.
 func TestEditsOfOthersAreNotOverwritten(t *testing.T) {
 	for name, o := range map[string]simrouter.Options{"confirmed commit": {}, "no confirmed commit": {Leave: []string{netconf.ConfirmedCommit}},
 		"reports no changes": {Leave: []string{netconf.Notifications}}, "no rollback-on-error": {Leave: []string{netconf.RollbackOnError}}} {

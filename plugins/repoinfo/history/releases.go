@@ -38,7 +38,7 @@ func (r Repo) Releases(ctx context.Context, tip, base string) ([]Release, map[st
 		if len(f) != 4 {
 			continue
 		}
-		when, _ := strconv.ParseInt(f[0], 10, 64) // a tag without a date stands first
+		when, _ := strconv.ParseInt(f[0], 10, 64) // a tag without a date is first
 		rel := Release{Name: strings.TrimPrefix(f[3], "refs/tags/"), When: when, hash: f[1]}
 		if f[2] != "" {
 			rel.hash = f[2]

@@ -8,7 +8,7 @@ import (
 )
 
 // Machines are patterns of the names and addresses of programs: bots, assistants, accounts that release and merge. A *
-// stands for any text; case does not count. A pattern with an @ is compared with addresses, any other with names.
+// means any text; case does not count. A pattern with an @ is compared with addresses, any other with names.
 type Machines []string
 
 // maxPatterns bounds the patterns of one setting or request.

@@ -112,7 +112,7 @@ type inference struct {
 	used map[End]bool
 }
 
-// use marks a port, those that it stands for, and the aggregate that they are in.
+// use marks a port, those that it represents, and the aggregate that they are in.
 func (in *inference) use(e End, members []string) {
 	in.used[e] = true
 	if e.Kind != SNMP {

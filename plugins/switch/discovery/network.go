@@ -103,7 +103,7 @@ type Unresolved struct {
 }
 
 // outsideID is the id of a device outside the list: its chassis id as octets in
-// hexadecimal, filled to eight octets in front. Telephones without an address all announce the same one: those are told
+// hexadecimal, filled to eight octets in front. Telephones without an address all announce the same one: those are distinguished
 // apart by the address that their port has, else by name, port and the switch that reports them.
 func outsideID(n *Neighbor, reporter string) string {
 	if len(n.Chassis.ID) == 0 {

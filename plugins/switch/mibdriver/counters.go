@@ -60,7 +60,7 @@ func lacks(i driver.Interface) bool {
 func count(c *driver.Count, bits uint8, v snmp.Value) {
 	n, ok := v.Number()
 	if ok && n != 0 && bits == 32 && c.Bits == 64 {
-		c.Bits = 0 // the 64-bit counter stands still
+		c.Bits = 0 // the 64-bit counter does not move
 	}
 	if none := uint64(1)<<bits - 1; ok && c.Bits == 0 && n != none {
 		c.N, c.Bits = n, bits

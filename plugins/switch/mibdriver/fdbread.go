@@ -81,7 +81,7 @@ var fdbColumns = map[string]columns{
 	tableD: {[2]string{mib.TpFdbPort, mib.TpFdbStatus}, [2]func(snmp.Value) uint64{number, number}},
 }
 
-// noNumber is the value of an instance that should be a number and is none.
+// noNumber is the value of an instance that should be a number and is not.
 const noNumber = math.MaxUint64
 
 func number(v snmp.Value) uint64 {

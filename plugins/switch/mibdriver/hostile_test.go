@@ -419,7 +419,7 @@ func TestHostileAgents(t *testing.T) {
 					case after == before:
 						undone.Add(1)
 					case !known:
-						t.Errorf("%s, an agent that %s, %s: half changed, and not told: %v\n   it has %s\nit had it %s", profile, agent.name, w.name, err, after, before)
+						t.Errorf("%s, an agent that %s, %s: half changed, and not reported: %v\n   it has %s\nit had it %s", profile, agent.name, w.name, err, after, before)
 					default:
 						told.Add(1)
 					}
@@ -429,7 +429,7 @@ func TestHostileAgents(t *testing.T) {
 		}
 	}
 	_ = g.Wait()
-	t.Logf("%d write cases: %d done, %d undone, %d told", cases.Load(), done.Load(), undone.Load(), told.Load())
+	t.Logf("%d write cases: %d done, %d undone, %d reported", cases.Load(), done.Load(), undone.Load(), told.Load())
 	if cases.Load() < 129 {
 		t.Errorf("only %d cases", cases.Load())
 	}

@@ -126,7 +126,7 @@ func TestPortsThatChangePlaces(t *testing.T) {
 	}
 }
 
-// What is left half done stands in the records, with what the switch shows, and stays there when it cannot be mended.
+// What is left half done is in the records, with what the switch shows, and stays there when it cannot be repaired.
 func TestHalfChangesAreRecorded(t *testing.T) {
 	c := snmp.NewClient(snmp.Options{Timeout: 10 * time.Second})
 	t.Cleanup(c.Close)
@@ -142,7 +142,7 @@ func TestHalfChangesAreRecorded(t *testing.T) {
 	w := newWriter(t, d, sw)
 	_, err := w.Do(deadline(t), sw, writes.Operation{What: "making VLAN 30", Request: untagged(30, 5)})
 	if err == nil || !strings.Contains(err.Error(), "could not be undone: the switch shows VLAN 30") {
-		t.Errorf("told: %v", err)
+		t.Errorf("reported: %v", err)
 	}
 	records := w.List()
 	if len(records) != 1 || records[0].Outcome == writes.Undone || !strings.Contains(records[0].Text, "VLAN 30") {

@@ -83,7 +83,7 @@ func behaviours() []behaviour {
 			set(&i.In, p.in-base.in)
 			set(&i.Out, p.out-base.out)
 		})},
-		{"sysUpTime stands", func(c *driver.Counters, _ *driver.Interface, _ simPort, _ float64) { c.UpTime = 4711 }},
+		{"sysUpTime does not move", func(c *driver.Counters, _ *driver.Interface, _ simPort, _ float64) { c.UpTime = 4711 }},
 		{"no sysUpTime", func(c *driver.Counters, _ *driver.Interface, _ simPort, _ float64) { c.UpTime = 0 }},
 		{"sysUpTime begins again after 497 days", func(c *driver.Counters, _ *driver.Interface, p simPort, _ float64) {
 			c.UpTime = uint32(uint64(p.ticks) + 1<<32 - simEvent*6000)

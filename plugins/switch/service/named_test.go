@@ -66,7 +66,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// Ports that are called by their names are told from those that are called by a number.
+// Ports that are called by their names are distinguished from those that are called by a number.
 func TestPortsThatAreMeant(t *testing.T) {
 	names := portNames{1: "1", 2: "uplink", 3: "Gi1/0/3"}
 	got := names.meant([]string{"1", " UPLINK "}, []string{"3", "gi1/0/3", "2-3", "nope"})

@@ -26,7 +26,7 @@ type portRate struct {
 	InDiscards  *uint64 `json:"in-discards,omitempty"`
 	OutDiscards *uint64 `json:"out-discards,omitempty"`
 	NewErrors   *uint64 `json:"new-errors,omitempty"`
-	// wrapped: a rate stands on a counter that began again at 0, which may also have been cleared.
+	// wrapped: a rate depends on a counter that began again at 0, which may also have been cleared.
 	wrapped bool
 	most    uint64 // bit/s in the interval: its speed may have changed
 }

@@ -23,7 +23,7 @@ type Site struct {
 	Hosts []Host
 	// Tables are the forwarding tables, by switch: addresses and the numbers of ports.
 	Tables map[mib.MAC]map[mib.MAC]uint32
-	// Answered is what the switches answer when they are asked for evidence, before it is settled.
+	// Answered is what the switches answer when they are asked for evidence, before the addresses are filtered.
 	Answered map[mib.MAC]discovery.Evidence
 
 	random   *rand.Rand
@@ -59,7 +59,7 @@ const Gateway mib.MAC = 0x02ffff000001
 type style int
 
 const (
-	byName       style = iota // LLDP tells ifName, and the switch lists it
+	byName       style = iota // LLDP sends ifName, and the switch lists it
 	byLongName                // the long name of the interface, which the switch does not list
 	byIfIndex                 // a bare ifIndex, with the description; base ports are other numbers
 	byBasePort                // a bare base port, and each is also the ifIndex of another port

@@ -34,7 +34,7 @@ type openSocket struct {
 	seen func(netip.AddrPort)
 }
 
-// dialOpen opens the socket. seen, if it is not nil, is told where each message comes from.
+// dialOpen opens the socket. seen, if it is not nil, gets the sender of each message.
 func dialOpen(ctx context.Context, to netip.AddrPort, from string, seen func(netip.AddrPort)) (*openSocket, error) {
 	var lc net.ListenConfig
 	network := "udp4"

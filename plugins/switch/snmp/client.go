@@ -23,7 +23,7 @@ type Options struct {
 	PerSwitch int           // requests under way to one address, 4
 	VarBinds  int           // asked for in one GETBULK, 60: some agents fall over beyond 64
 	FromAny   bool          // agents may answer from any address, where their Target does not say from which
-	// Clock, if it is not nil, is told the time of an engine of version 3 after an answer of it that was authenticated.
+	// Clock, if it is not nil, gets the time of an engine of version 3 after an answer of it that was authenticated.
 	Clock func(agent netip.Addr, engine string, boots, time uint32)
 }
 

@@ -14,7 +14,7 @@ import (
 	"ctl.internal/plugins/switch/snmp"
 )
 
-// Each authenticated answer tells the clock of its engine, also after a restart that the agent did not count; answers
+// Each authenticated answer gives the clock of its engine, also after a restart that the agent did not count; answers
 // that are not authenticated tell nothing.
 func TestClockOfAnswers(t *testing.T) {
 	var mu sync.Mutex
@@ -75,6 +75,6 @@ func TestClockOfAnswers(t *testing.T) {
 	pass(5 * time.Second)
 	ask(ops)
 	if len(heard) != 2 || heard[0] != (told{"ctl-engine", 3, 1000}) || heard[1] != (told{"ctl-engine", 3, 5}) {
-		t.Errorf("told %+v", heard)
+		t.Errorf("heard %+v", heard)
 	}
 }

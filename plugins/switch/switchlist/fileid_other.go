@@ -2,5 +2,5 @@
 
 package switchlist
 
-// fileID cannot be told here.
+// fileID is not known here.
 func fileID(string) string { return "" }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// An account is told of when it is first delayed and when it is first blocked, is listed, and can be unblocked.
+// An account is reported when it is first delayed and when it is first blocked, is listed, and can be unblocked.
 func TestLockoutsAreToldListedAndEnded(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	l := New(Settings{UserFree: 2, UserBlock: 4}, func() time.Time { return now })
@@ -22,7 +22,7 @@ func TestLockoutsAreToldListedAndEnded(t *testing.T) {
 		turn.Failed()
 	}
 	if want := []string{"account ann@sdn delayed", "account ann@sdn blocked"}; !slices.Equal(told, want) {
-		t.Errorf("told %q", told)
+		t.Errorf("reported %q", told)
 	}
 	if list := l.Lockouts(); len(list) != 1 || list[0].User != "ann@sdn" || list[0].State != Blocked || list[0].Failures != 4 || !list[0].Until.After(now) {
 		t.Errorf("%+v", list)

@@ -22,7 +22,7 @@ type System struct {
 	Addresses func() map[string]string
 	// NotReady lists what keeps the controller from serving all it should.
 	NotReady func(context.Context) []Reason
-	// StoreParts are what the datastore stands on.
+	// StoreParts are the disks of the datastore, or the members of its cluster.
 	StoreParts func(context.Context) []StorePart
 	// Shutdown begins the end of the controller and returns at once.
 	Shutdown func()
@@ -43,7 +43,7 @@ func SystemCommands(s System) []commands.Command {
 	return []commands.Command{
 		{Name: "system:ready", Summary: "show what keeps the controller from serving all it should", Safe: true, Run: s.ready,
 			Help: "It is what /readyz of the admin listener answers. The exit code is 1 when something is missing."},
-		{Name: "system:store", Summary: "show what the datastore stands on: disks, or the members of its cluster", Safe: true, Run: s.store,
+		{Name: "system:store", Summary: "show the disks of the datastore, or the members of its cluster", Safe: true, Run: s.store,
 			Help: "A member of etcd that is away, knows no leader, or runs without pre-vote is named with what to do. The exit code is 1 when something is wrong."},
 		{Name: "shell:info", Summary: "system:info under the name that it has in Karaf", Safe: true, Run: s.info},
 		{Name: "system:version", Summary: "show the version of the controller", Safe: true, Run: s.version},

@@ -84,7 +84,7 @@ func (s *Store) askNewest() error {
 	return err
 }
 
-// reach waits until the projection has a revision. If it stands still, the watch is stuck
+// reach waits until the projection has a revision. If it does not move, the watch is stuck
 // and is opened again at the next member.
 func (s *Store) reach(ctx context.Context, rev int64) error {
 	for {

@@ -78,7 +78,7 @@ func TestAMemberThatHangsStopsNobody(t *testing.T) {
 	}
 }
 
-// The member with the watch is killed, and the next one stands still for a while: when etcd
+// The member with the watch is killed, and the next one is stopped for a while: when etcd
 // has its majority again, so has the controller, without the first one.
 func TestTheNextMemberHangsAsWell(t *testing.T) {
 	t.Parallel()

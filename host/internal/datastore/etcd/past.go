@@ -22,7 +22,7 @@ import (
 // raises the base to the newest revision that it has seen, so that no revision of the
 // other past is ever taken for one of this; by the changed base key the others notice.
 
-// mark is what tells one past from another: revisions of the cluster.
+// mark distinguishes one past of the cluster from another, by revisions.
 type mark struct {
 	head int64  // of the newest commit; 0 = none
 	id   string // of that commit

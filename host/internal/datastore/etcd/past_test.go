@@ -82,7 +82,7 @@ func TestAClusterThatWentBack(t *testing.T) {
 		}
 	}
 	if err := <-followed; !errors.Is(err, datastore.ErrCompacted) {
-		t.Errorf("who followed was told %v", err)
+		t.Errorf("who followed got %v", err)
 	}
 	mu.Lock()
 	defer mu.Unlock()

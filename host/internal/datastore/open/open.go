@@ -23,7 +23,7 @@ import (
 
 // Store opens the store of a home. With etcd every controller of the cluster
 // needs the key of package encrypt, or it cannot open what the others sealed. back is
-// called when a cluster lost what it had acknowledged; nil = nobody is told.
+// called when a cluster lost what it had acknowledged; nil = nobody is notified.
 func Store(ctx context.Context, dir home.Dir, c home.Datastore, log *slog.Logger, back func(datastore.Back)) (datastore.Store, error) {
 	return open(ctx, place{dir, c, 0, log, back})
 }

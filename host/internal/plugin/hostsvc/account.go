@@ -260,7 +260,7 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.NewBuffer(&b, written{m})}, nil
 }
 
-// written is told of the end of the one buffer of a message. It implements mem.BufferPool.
+// written is notified of the end of the one buffer of a message. It implements mem.BufferPool.
 type written struct{ m *message }
 
 func (written) Get(n int) *[]byte { b := make([]byte, n); return &b }

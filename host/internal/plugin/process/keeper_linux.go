@@ -73,7 +73,7 @@ func (k *Keeper) start(user int, f func() (int, error)) (pid int, g *group, err 
 		return 0, nil, err
 	}
 	k.number++
-	_ = limit(pid, user, map[int]uint64{unix.RLIMIT_RTTIME: mark(pid)}) // without it orphans are told by their age
+	_ = limit(pid, user, map[int]uint64{unix.RLIMIT_RTTIME: mark(pid)}) // without it orphans are recognized by their age
 	k.plugins[pid] = ticks()
 	return pid, k.groups.add(pid, k.number), nil
 }

@@ -51,7 +51,7 @@ func RunDir(want string) (string, error) {
 		abs, maxSocketPath-socketSuffix)
 }
 
-// shortName stands for a directory, which it makes: in two mount namespaces one path may be two directories.
+// shortName is a short name for a directory, which it makes: in two mount namespaces one path may be two directories.
 func shortName(path string) (string, error) {
 	if err := privateDir(path, os.Geteuid()); err != nil {
 		return "", err

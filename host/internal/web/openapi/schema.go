@@ -47,7 +47,7 @@ func (f form) schemaName(n *yang.Node, qualified string) string {
 // maxName bounds names: generators make names of files and types of them.
 const maxName = 80
 
-// short shortens a name in its middle; what is left tells it from others.
+// short shortens a name in its middle; the rest distinguishes it from others.
 func short(s string) string {
 	if len(s) <= maxName {
 		return s
