@@ -442,7 +442,7 @@ func (n *Node) definedAt() string {
 func (c *compiler) resolve() {
 	for _, m := range c.set.modules {
 		for _, n := range m.Data {
-			c.settle(n, true, true)
+			c.finishNode(n, true, true)
 			n.raw = nil
 		}
 		c.set.Root.Children = append(c.set.Root.Children, m.Data...)
@@ -450,7 +450,7 @@ func (c *compiler) resolve() {
 			c.settleRPC(r)
 		}
 		for _, n := range m.Notifications {
-			c.settle(n, false, false)
+			c.finishNode(n, false, false)
 			n.raw = nil
 		}
 	}
@@ -463,15 +463,15 @@ func (c *compiler) settleRPC(r *RPC) {
 	for _, part := range []*Node{r.Input, r.Output} {
 		c.constraints(part)
 		for _, n := range part.Children {
-			c.settle(n, false, false)
+			c.finishNode(n, false, false)
 			n.raw = nil
 		}
 		part.raw = nil
 	}
 }
 
-// settle resolves a node and what is below it; config is that of the parent, data says that config matters.
-func (c *compiler) settle(n *Node, config, data bool) {
+// finishNode resolves a node and what is below it; config is that of the parent, data says that config matters.
+func (c *compiler) finishNode(n *Node, config, data bool) {
 	r := n.raw
 	n.Config = config
 	if r.config != nil && data {
@@ -495,10 +495,10 @@ func (c *compiler) settle(n *Node, config, data bool) {
 		}
 	}
 	for _, m := range n.Children {
-		c.settle(m, n.Config, data)
+		c.finishNode(m, n.Config, data)
 	}
 	for _, m := range n.Notifications {
-		c.settle(m, false, false)
+		c.finishNode(m, false, false)
 	}
 	if n.Kind == List {
 		c.list(n)

@@ -64,7 +64,7 @@ func parseClass(xsd string, at int) (set runes, end int, err error) {
 		if len(item) == 1 && item[0][0] == item[0][1] && i+1 < len(xsd) && xsd[i] == '-' && xsd[i+1] != ']' && xsd[i+1] != '[' {
 			high, next, err := classItem(xsd, i+1)
 			if err != nil || len(high) != 1 || high[0][0] != high[0][1] || high[0][0] < item[0][0] {
-				return nil, 0, fmt.Errorf("%q has a range whose end is before its begin", xsd)
+				return nil, 0, fmt.Errorf("%q has a range whose end is no character, or before its begin", xsd)
 			}
 			item[0][1], i = high[0][0], next
 		}

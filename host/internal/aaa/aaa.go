@@ -90,7 +90,7 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 	limiter := throttle.New(o.Throttle, o.Now)
 	a.limiter = limiter
 	if o.LockedOut != nil {
-		limiter.Tell(o.LockedOut)
+		limiter.OnLockout(o.LockedOut)
 	}
 	if err := a.keepTrust(ctx, limiter); err != nil {
 		return nil, fmt.Errorf("read where users have logged in from: %w", err)

@@ -169,7 +169,7 @@ func (x *exchange) span() (s span, err error) {
 
 // follow sends events as server-sent events (RFC 8040 section 6.4) until the client leaves, the
 // stream ends, or its user may not read it any more. reports: the source itself reports what the client missed.
-func (x *exchange) follow(name string, form int, from source, tells bool) error {
+func (x *exchange) follow(name string, form int, from source, reports bool) error {
 	sp, err := x.span()
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (x *exchange) follow(name string, form int, from source, tells bool) error 
 	r := x.reader(x.w, x.r)
 	r.form, r.span = form, sp
 	r.add(name, s, sp.start)
-	if tells {
+	if reports {
 		r.parts[0].lost = ""
 	}
 	r.run()

@@ -94,13 +94,13 @@ func (l *link) apply(ctx context.Context, c *bierdriver.Config, permit bierdrive
 // try brings a router to a configuration, once.
 type try struct {
 	*link
-	permit  bierdriver.Permit
-	config  *bierdriver.Config
-	want    *xmltree.Node // config as a tree; goal makes it
-	have    *xmltree.Node // what the router holds; nil: it must be read
-	assumed bool          // change is made of what is known
-	guarded bool          // running is locked, too
-	change  dialect.Change
+	permit        bierdriver.Permit
+	config        *bierdriver.Config
+	want          *xmltree.Node // config as a tree; goal makes it
+	have          *xmltree.Node // what the router holds; nil: it must be read
+	assumed       bool          // change is made of what is known
+	runningLocked bool          // running is locked, too
+	change        dialect.Change
 }
 
 // goal is what the router shall hold. Making it costs as much as it is large.
@@ -193,7 +193,7 @@ func (t *try) run(ctx context.Context) error {
 
 // unlocks are the requests that let the locks go.
 func (t *try) unlocks(ds netconf.Datastore) []netconf.Operation {
-	if t.guarded {
+	if t.runningLocked {
 		return []netconf.Operation{netconf.UnlockOp(netconf.Running), netconf.UnlockOp(ds)}
 	}
 	return []netconf.Operation{netconf.UnlockOp(ds)}

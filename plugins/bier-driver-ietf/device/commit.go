@@ -13,7 +13,7 @@ import (
 // commit uses the candidate datastore. If the router supports confirmed commit, the change is confirmed (last) only
 // after it was read back; else the router undoes it.
 func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
-	before, err := t.guard(ctx)
+	before, err := t.lockRunning(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
 	}
 	ops := []netconf.Operation{edit.Operation(), commit, t.get(t.change.Filter)}
 	var a []netconf.Answer
-	if whole && confirmed && t.guarded { // a commit after a refused edit changes nothing and is undone
+	if whole && confirmed && t.runningLocked { // a commit after a refused edit changes nothing and is undone
 		a = t.together(ctx, ops...)
 	} else if first := t.one(ctx, ops[0]); first.OK(ops[0]) == nil {
 		if err := t.unchanged(ctx, before); err != nil {
@@ -71,12 +71,12 @@ func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
 // that change back. The next try makes it again.
 var errMeanwhile = errors.New("another client changed the router at the same time")
 
-// guard keeps others from changing running until the commit, and makes the candidate what running is. Where
+// lockRunning keeps others from changing running until the commit, and makes the candidate what running is. Where
 // running cannot be locked it returns what running holds, all of it.
-func (t *try) guard(ctx context.Context) (before *xmltree.Node, err error) {
+func (t *try) lockRunning(ctx context.Context) (before *xmltree.Node, err error) {
 	lock, discard := netconf.LockOp(netconf.Running), netconf.DiscardOp()
 	ops := []netconf.Operation{lock, discard}
-	if t.guarded {
+	if t.runningLocked {
 		ops = ops[1:]
 	}
 	a := t.together(ctx, ops...)
@@ -85,14 +85,14 @@ func (t *try) guard(ctx context.Context) (before *xmltree.Node, err error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("discarding changes of the candidate: %w", err)
 	}
-	if t.guarded {
+	if t.runningLocked {
 		return nil, nil
 	}
 	err = a[0].OK(lock)
 	no := netconf.Refused(err)
 	switch {
 	case err == nil:
-		t.guarded = true
+		t.runningLocked = true
 		return nil, nil
 	case no == nil, no.Has("in-use"), no.Has("lock-denied"), no.Has("resource-denied"):
 		return nil, fmt.Errorf("locking running: %w", err)
@@ -112,7 +112,7 @@ func (t *try) running(ctx context.Context) (*xmltree.Node, error) {
 
 // unchanged reports whether running is as it was, where it is not locked.
 func (t *try) unchanged(ctx context.Context, before *xmltree.Node) error {
-	if t.guarded {
+	if t.runningLocked {
 		return nil
 	}
 	now, err := t.running(ctx)

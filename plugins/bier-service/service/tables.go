@@ -9,8 +9,8 @@ import (
 	"ctl.internal/sdk/host"
 )
 
-// settle is how long a difference must last: while routers learn a change, their tables differ.
-const settle = 5 * time.Second
+// convergence is how long a difference must last: while routers learn a change, their tables differ.
+const convergence = 5 * time.Second
 
 // followTables compares the forwarding tables of one router after the other with those computed, so that
 // each has its turn within the interval of the settings, until ctx ends.
@@ -44,7 +44,7 @@ func (a *acting) compareTables(ctx context.Context, node string) {
 	}
 	v := a.verifyOne(ctx, now, node)
 	if v.Result == different {
-		if host.Pause(ctx, settle); ctx.Err() != nil {
+		if host.Pause(ctx, convergence); ctx.Err() != nil {
 			return
 		}
 		v = a.verifyOne(ctx, a.data.store.Now(), node)

@@ -119,7 +119,7 @@ func (b *builder) single(i, j int, l link, taken map[End]bool) {
 	a, p := l.a, l.b
 	x, y := b.end(i, a), b.end(j, p)
 	teller, silent := b.obs[i], b.obs[j]
-	if !tells(b.reports[i][j], a) {
+	if !saysPort(b.reports[i][j], a) {
 		teller, silent = silent, teller
 	}
 	switch {
@@ -142,7 +142,7 @@ func (b *builder) refuse(x, y End, why string) {
 	b.net.Unresolved = append(b.net.Unresolved, Unresolved{x.Node, x.Port, y.Node + " port " + y.Port, why})
 }
 
-func tells(sights []sight, port int) bool {
+func saysPort(sights []sight, port int) bool {
 	return slices.ContainsFunc(sights, func(s sight) bool { return s.port == port })
 }
 

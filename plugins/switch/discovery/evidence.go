@@ -66,7 +66,7 @@ func (s *Surveyor) infer(progress func(done, total int)) {
 		}
 		progress(n+1, len(switches))
 	}
-	Settle(read)
+	KeepProvedAddresses(read)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, o := range read {
@@ -78,9 +78,9 @@ func (s *Surveyor) infer(progress func(done, total int)) {
 	}
 }
 
-// Settle decides which of the other addresses are worth keeping: those that switches have by the ARP tables, and those
+// KeepProvedAddresses decides which of the other addresses are worth keeping: those that switches have by the ARP tables, and those
 // of the stations that most of them know.
-func Settle(all []*Observation) {
+func KeepProvedAddresses(all []*Observation) {
 	x := newIndex(all)
 	self, count, tables := map[mib.MAC]int{}, map[mib.MAC]int{}, 0
 	for _, o := range all {

@@ -112,7 +112,7 @@ type Evidence struct {
 	// Self are addresses that the switch has by the ARP tables of others, beside those it reports.
 	Self []mib.MAC `json:",omitempty"`
 	// Others are further addresses with their ports, and ARP what the switch knows of IP addresses: what they are worth
-	// shows only when all switches have answered (Settle).
+	// shows only when all switches have answered (KeepProvedAddresses).
 	Others map[mib.MAC]string     `json:"-"`
 	ARP    map[netip.Addr]mib.MAC `json:"-"`
 }

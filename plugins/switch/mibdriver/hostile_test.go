@@ -394,7 +394,7 @@ func TestHostileAgents(t *testing.T) {
 	d := mibdriver.New(c)
 	var g errgroup.Group
 	g.SetLimit(64)
-	var cases, done, undone, told atomic.Int64
+	var cases, done, undone, reported atomic.Int64
 	for _, profile := range []string{"generic", "Accton_ECS4610-52T", "Dell_PowerConnect-5548"} {
 		for _, w := range writeCases() {
 			for _, agent := range habits {
@@ -421,7 +421,7 @@ func TestHostileAgents(t *testing.T) {
 					case !known:
 						t.Errorf("%s, an agent that %s, %s: half changed, and not reported: %v\n   it has %s\nit had it %s", profile, agent.name, w.name, err, after, before)
 					default:
-						told.Add(1)
+						reported.Add(1)
 					}
 					return nil
 				})
@@ -429,7 +429,7 @@ func TestHostileAgents(t *testing.T) {
 		}
 	}
 	_ = g.Wait()
-	t.Logf("%d write cases: %d done, %d undone, %d reported", cases.Load(), done.Load(), undone.Load(), told.Load())
+	t.Logf("%d write cases: %d done, %d undone, %d reported", cases.Load(), done.Load(), undone.Load(), reported.Load())
 	if cases.Load() < 129 {
 		t.Errorf("only %d cases", cases.Load())
 	}

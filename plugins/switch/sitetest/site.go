@@ -396,7 +396,7 @@ func (s *Site) evidence() {
 		s.Answered[d.mac] = discovery.Evidence{Seen: maps.Clone(e.Seen), Others: e.Others, ARP: e.ARP}
 		read = append(read, d.o)
 	}
-	discovery.Settle(read)
+	discovery.KeepProvedAddresses(read)
 }
 
 // Found are the links of a network in the form of Links; those at members of an aggregate are the aggregate's.

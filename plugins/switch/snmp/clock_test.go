@@ -48,16 +48,16 @@ func TestClockOfAnswers(t *testing.T) {
 		defer mu.Unlock()
 		now = now.Add(d)
 	}
-	type told struct {
+	type clock struct {
 		engine      string
 		boots, time uint32
 	}
-	var heard []told
+	var heard []clock
 	c := client(t, snmp.Options{Timeout: 20 * time.Second, Retries: 1, Clock: func(agent netip.Addr, engine string, boots, seconds uint32) {
 		if agent != at.Addr() {
 			t.Errorf("an answer of %s", agent)
 		}
-		heard = append(heard, told{engine, boots, seconds})
+		heard = append(heard, clock{engine, boots, seconds})
 	}})
 	ask := func(to snmp.Target) {
 		t.Helper()
@@ -74,7 +74,7 @@ func TestClockOfAnswers(t *testing.T) {
 	restart()
 	pass(5 * time.Second)
 	ask(ops)
-	if len(heard) != 2 || heard[0] != (told{"ctl-engine", 3, 1000}) || heard[1] != (told{"ctl-engine", 3, 5}) {
+	if len(heard) != 2 || heard[0] != (clock{"ctl-engine", 3, 1000}) || heard[1] != (clock{"ctl-engine", 3, 5}) {
 		t.Errorf("heard %+v", heard)
 	}
 }

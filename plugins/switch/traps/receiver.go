@@ -155,7 +155,7 @@ func (r *Receiver) serve(ctx context.Context, conn *net.UDPConn) {
 	changed := r.opt.Inventory.Changed()
 	decoder := NewDecoder(r.opt.Engine, r.opt.Clocks)
 	r.list(decoder, senders)
-	told := map[netip.Addr]time.Time{} // of whom the log said that a notification is past
+	logged := map[netip.Addr]time.Time{} // of whom the log said that a notification is past
 	var handling sync.WaitGroup
 	handling.Go(func() {
 		for {
@@ -169,7 +169,7 @@ func (r *Receiver) serve(ctx context.Context, conn *net.UDPConn) {
 				r.list(decoder, senders)
 			default:
 			}
-			r.handle(conn, decoder, told, m)
+			r.handle(conn, decoder, logged, m)
 		}
 	})
 	defer handling.Wait()
@@ -211,11 +211,11 @@ func (r *Receiver) list(decoder *Decoder, senders *atomic.Pointer[map[netip.Addr
 }
 
 // handle decodes a message and acts on it.
-func (r *Receiver) handle(conn *net.UDPConn, decoder *Decoder, told map[netip.Addr]time.Time, m message) {
+func (r *Receiver) handle(conn *net.UDPConn, decoder *Decoder, logged map[netip.Addr]time.Time, m message) {
 	t, reply, v := decoder.Decode(m.at, m.from, m.data)
 	r.history.Record(m.at, m.from, v, t)
-	if sender := m.from.Addr(); v == Replayed && m.at.Sub(told[sender]) > tellEvery && len(told) < maxTold {
-		told[sender] = m.at
+	if sender := m.from.Addr(); v == Replayed && m.at.Sub(logged[sender]) > tellEvery && len(logged) < maxTold {
+		logged[sender] = m.at
 		r.opt.Log.Warn("a version 3 notification is not taken, because its time is past: either somebody replays it, or the switch has restarted without counting that; "+
 			"it is taken once the switch has answered a request", "address", sender, "switch", decoder.listedAt(m.from))
 	}

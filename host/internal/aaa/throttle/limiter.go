@@ -72,9 +72,9 @@ type Limiter struct {
 	counts map[key]*counter
 	// trusted holds users at addresses they have logged in from: guessing from
 	// elsewhere does not lock them out.
-	trusted  map[key]time.Time
-	remember func(Trust)
-	tell     func(Lockout)
+	trusted   map[key]time.Time
+	remember  func(Trust)
+	onLockout func(Lockout)
 }
 
 // Trust says that a user has logged in from a place (see Site).
@@ -188,8 +188,8 @@ func (l *Limiter) forgetTrust(now time.Time) {
 func (t *Turn) Failed() {
 	l := t.l
 	for _, o := range t.failed() {
-		if l.tell != nil {
-			l.tell(o)
+		if l.onLockout != nil {
+			l.onLockout(o)
 		}
 	}
 }

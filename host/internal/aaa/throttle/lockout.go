@@ -31,11 +31,11 @@ func (o Lockout) Kind() string {
 	return "address"
 }
 
-// Tell has tell called when an account or an address is first delayed and first blocked. It must not block.
-func (l *Limiter) Tell(tell func(Lockout)) {
+// OnLockout has notify called when an account or an address is first delayed and first blocked. It must not block.
+func (l *Limiter) OnLockout(notify func(Lockout)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.tell = tell
+	l.onLockout = notify
 }
 
 // lockout is a counter as it is, with the state it has at now; false if it has none.

@@ -11,8 +11,8 @@ import (
 func TestLockoutsAreToldListedAndEnded(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	l := New(Settings{UserFree: 2, UserBlock: 4}, func() time.Time { return now })
-	var told []string
-	l.Tell(func(o Lockout) { told = append(told, o.Kind()+" "+o.User+" "+o.State) })
+	var reported []string
+	l.OnLockout(func(o Lockout) { reported = append(reported, o.Kind()+" "+o.User+" "+o.State) })
 	from := netip.MustParseAddr("192.0.2.1")
 	for range 4 {
 		turn, err := l.Begin(t.Context(), "ann@sdn", from)
@@ -21,8 +21,8 @@ func TestLockoutsAreToldListedAndEnded(t *testing.T) {
 		}
 		turn.Failed()
 	}
-	if want := []string{"account ann@sdn delayed", "account ann@sdn blocked"}; !slices.Equal(told, want) {
-		t.Errorf("reported %q", told)
+	if want := []string{"account ann@sdn delayed", "account ann@sdn blocked"}; !slices.Equal(reported, want) {
+		t.Errorf("reported %q", reported)
 	}
 	if list := l.Lockouts(); len(list) != 1 || list[0].User != "ann@sdn" || list[0].State != Blocked || list[0].Failures != 4 || !list[0].Until.After(now) {
 		t.Errorf("%+v", list)

@@ -102,7 +102,7 @@ func switchAt(rev datastore.Revision) datastore.Compare {
 // Commit implements datastore.Store. Each transaction has the condition that no other change
 // was put in force than the one that this process knows.
 func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
-	rev, err := s.guarded(ctx, t)
+	rev, err := s.commitSmall(ctx, t)
 	if !errors.Is(err, datastore.ErrTooBig) || !stageable(t) {
 		return rev, err
 	}
@@ -119,9 +119,9 @@ func stageable(t datastore.Txn) bool {
 	return len(t.Ops) > 1
 }
 
-// guarded commits a transaction of the engine's size when no key of it is in a change that
+// commitSmall commits a transaction of the engine's size when no key of it is in a change that
 // is not written yet.
-func (s *Store) guarded(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
+func (s *Store) commitSmall(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
 	own := len(t.Compares)
 	for {
 		st, err := s.state()
@@ -134,9 +134,9 @@ func (s *Store) guarded(ctx context.Context, t datastore.Txn) (datastore.Revisio
 			}
 			continue
 		}
-		guarded := t
-		guarded.Compares = append(t.Compares[:own:own], switchAt(inForce(st)))
-		rev, err := s.Store.Commit(ctx, guarded)
+		conditional := t
+		conditional.Compares = append(t.Compares[:own:own], switchAt(inForce(st)))
+		rev, err := s.Store.Commit(ctx, conditional)
 		var lost *datastore.ConflictError
 		if !errors.As(err, &lost) || lost.Index != own {
 			return rev, err
