@@ -79,6 +79,14 @@ func ParseKey(line string) (key ssh.PublicKey, comment string, err error) {
 	return key, comment, nil
 }
 
+// userWithKeys returns a user and the keys that this user has.
+func (v view) userWithKeys(id string) (u User, have []SSHKey, err error) {
+	if u, _, err = v.user(id); err == nil {
+		have, err = v.keys(u.Domain, u.Name)
+	}
+	return u, have, err
+}
+
 // AddKey gives a user a key to log in with. One that the user has already changes nothing.
 func (s *Service) AddKey(ctx context.Context, id, line string) (k SSHKey, err error) {
 	key, comment, err := ParseKey(line)
@@ -88,11 +96,7 @@ func (s *Service) AddKey(ctx context.Context, id, line string) (k SSHKey, err er
 	added := false
 	err = s.update(ctx, func(v view) ([]datastore.Op, error) {
 		added = false
-		u, _, err := v.user(id)
-		if err != nil {
-			return nil, err
-		}
-		have, err := v.keys(u.Domain, u.Name)
+		u, have, err := v.userWithKeys(id)
 		if err != nil {
 			return nil, err
 		}
@@ -119,11 +123,7 @@ func (s *Service) RemoveKey(ctx context.Context, id, key string) error {
 		key = strings.NewReplacer("+", "-", "/", "_").Replace(strings.TrimRight(sum, "="))
 	}
 	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
-		u, _, err := v.user(id)
-		if err != nil {
-			return nil, err
-		}
-		have, err := v.keys(u.Domain, u.Name)
+		u, have, err := v.userWithKeys(id)
 		if err != nil {
 			return nil, err
 		}

@@ -87,8 +87,8 @@ func (h *handler) routes() []route {
 		{[]string{"web", "me"}, map[string]endpoint{"GET": h.me}},
 		{[]string{"web", "sessions"}, map[string]endpoint{"GET": h.listSessions}},
 		{[]string{"web", "sessions", ""}, map[string]endpoint{"DELETE": h.endSession}},
-		{[]string{"web", "keys"}, map[string]endpoint{"GET": h.listKeys, "POST": h.addKey}},
-		{[]string{"web", "keys", ""}, map[string]endpoint{"DELETE": h.removeKey}},
+		{[]string{"web", "keys"}, map[string]endpoint{"GET": h.ofKeyOwner(h.listKeys), "POST": h.ofKeyOwner(h.addKey)}},
+		{[]string{"web", "keys", ""}, map[string]endpoint{"DELETE": h.ofKeyOwner(h.removeKey)}},
 	}, h.users().routes(), h.roles().routes(), h.domains().routes())
 }
 

@@ -1,14 +1,29 @@
 package idm
 
 import (
+	"context"
 	"net/http"
 
 	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/sdk/fault"
 )
 
-// ownKeys are the SSH keys of the user who asks, whose own they are: an administrator's are access:key-*.
-func (h *handler) keyOwner(l *authn.Login) (string, error) {
+// ofKeyOwner is an endpoint for the SSH keys of the user who asks; those of others are access:key-*.
+func (h *handler) ofKeyOwner(answer func(ctx context.Context, owner string, r *http.Request, args []string) (int, any, error)) endpoint {
+	return func(w http.ResponseWriter, r *http.Request, args []string) (int, any, error) {
+		l := h.sender(w, r)
+		if l == nil {
+			return 0, nil, nil
+		}
+		owner, err := keyOwner(l)
+		if err != nil {
+			return 0, nil, err
+		}
+		return answer(h.asLogin(r.Context(), l), owner, r, args)
+	}
+}
+
+func keyOwner(l *authn.Login) (string, error) {
 	if !l.Local {
 		return "", fault.New(fault.Denied, "SSH keys are kept for users of the controller's own realm; you are a user of %s", l.Realm)
 	}
@@ -16,29 +31,13 @@ func (h *handler) keyOwner(l *authn.Login) (string, error) {
 }
 
 // listKeys is GET /web/keys.
-func (h *handler) listKeys(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
-	l := h.sender(w, r)
-	if l == nil {
-		return 0, nil, nil
-	}
-	id, err := h.keyOwner(l)
-	if err != nil {
-		return 0, nil, err
-	}
-	keys, err := h.Identity.Keys(r.Context(), id)
+func (h *handler) listKeys(ctx context.Context, owner string, _ *http.Request, _ []string) (int, any, error) {
+	keys, err := h.Identity.Keys(ctx, owner)
 	return http.StatusOK, map[string]any{"keys": keys}, err
 }
 
 // addKey is POST /web/keys, with {"key": "ssh-ed25519 AAAA… comment"}.
-func (h *handler) addKey(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
-	l := h.sender(w, r)
-	if l == nil {
-		return 0, nil, nil
-	}
-	id, err := h.keyOwner(l)
-	if err != nil {
-		return 0, nil, err
-	}
+func (h *handler) addKey(ctx context.Context, owner string, r *http.Request, _ []string) (int, any, error) {
 	o, err := read(r, "key")
 	if err != nil {
 		return 0, nil, err
@@ -47,19 +46,11 @@ func (h *handler) addKey(w http.ResponseWriter, r *http.Request, _ []string) (in
 	if err := o.faults.Err(); err != nil {
 		return 0, nil, err
 	}
-	k, err := h.Identity.AddKey(h.asLogin(r.Context(), l), id, line)
+	k, err := h.Identity.AddKey(ctx, owner, line)
 	return http.StatusCreated, k, err
 }
 
 // removeKey is DELETE /web/keys/{id}.
-func (h *handler) removeKey(w http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
-	l := h.sender(w, r)
-	if l == nil {
-		return 0, nil, nil
-	}
-	owner, err := h.keyOwner(l)
-	if err != nil {
-		return 0, nil, err
-	}
-	return http.StatusNoContent, nil, h.Identity.RemoveKey(h.asLogin(r.Context(), l), owner, id[0])
+func (h *handler) removeKey(ctx context.Context, owner string, _ *http.Request, args []string) (int, any, error) {
+	return http.StatusNoContent, nil, h.Identity.RemoveKey(ctx, owner, args[0])
 }
