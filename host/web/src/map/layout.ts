@@ -122,22 +122,18 @@ function fabric([spines, leaves]: [string[], string[]], name: (id: string) => st
         : Math.max(spines.length, Math.ceil(Math.sqrt(leaves.length * 2.4))),
     width = Math.max(columns - 1, spines.length - 1) * unit * 1.15;
   const row = (n: number, i: number) => (n < 2 ? width / 2 : (i * width) / (n - 1));
-  spines
-    .sort(by)
-    .forEach((id, i) =>
-      at.set(id, {
-        x: spines.length < columns ? ((i + 0.5) * width) / spines.length : row(spines.length, i),
-        y: 0,
-      }),
-    );
-  leaves
-    .sort(by)
-    .forEach((id, i) =>
-      at.set(id, {
-        x: row(columns, i % columns),
-        y: unit * 1.9 + Math.floor(i / columns) * unit * 0.75,
-      }),
-    );
+  spines.sort(by).forEach((id, i) =>
+    at.set(id, {
+      x: spines.length < columns ? ((i + 0.5) * width) / spines.length : row(spines.length, i),
+      y: 0,
+    }),
+  );
+  leaves.sort(by).forEach((id, i) =>
+    at.set(id, {
+      x: row(columns, i % columns),
+      y: unit * 1.9 + Math.floor(i / columns) * unit * 0.75,
+    }),
+  );
   return at;
 }
 
