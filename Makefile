@@ -31,7 +31,7 @@ build: ## build bin/ctld bin/ctl bin/idmtool bin/ctl-lab bin/ctl-plugins, its li
 web: ## build the web console from host/web, with Node, into host/internal/web/static, which is committed
 	GO=$(GO) host/web/build.sh
 
-web-check: ## check that the committed web console is built from its sources; skips loudly without Node
+web-check: ## check types and form of the web sources, and that the committed web console is built from them; skips loudly without Node
 	@if command -v npm >/dev/null && command -v node >/dev/null; then $(MAKE) web && git diff --exit-code --stat -- host/internal/web/static && \
 		test -z "$$(git status --porcelain -- host/internal/web/static)"; else echo 'SKIPPED, NOT TESTED: Node and npm are not installed, so the web console was not built again'; fi
 

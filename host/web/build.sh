@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Builds the web console into host/internal/web/static, which is committed: `make build` needs Go alone. The compiler
-# is the one in Go that .ci/tools.mod pins; Node only fetches the libraries and checks the types.
+# is the one in Go that .ci/tools.mod pins; Node only fetches the libraries and checks types and form.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 npm ci --no-progress >/dev/null
 node_modules/.bin/tsc --noEmit
+node_modules/.bin/prettier --check --log-level warn 'src/**/*.{ts,tsx,css,html}' # npm run format mends it
 out=../internal/web/static
 rm -rf "$out"
 mkdir -p "$out"

@@ -9,19 +9,24 @@ function next(): string {
   try {
     const u = new URL(new URLSearchParams(location.search).get('next') ?? '/', location.origin);
     if (u.protocol === location.protocol && u.host === location.host) to = u.pathname + u.search;
-  } catch { /* no URL */ }
+  } catch {
+    /* no URL */
+  }
   return location.origin + to + location.hash;
 }
 
 export function LoginForm({ done }: { done: () => void }) {
-  const [busy, setBusy] = useState(false), [problem, setProblem] = useState('');
+  const [busy, setBusy] = useState(false),
+    [problem, setProblem] = useState('');
   const submit = async (e: SubmitEvent) => {
     e.preventDefault();
     const f = new FormData(e.currentTarget as HTMLFormElement);
     setBusy(true);
     setProblem('');
     try {
-      const r = await send('/web/login', { body: { user: f.get('user'), password: f.get('password') } });
+      const r = await send('/web/login', {
+        body: { user: f.get('user'), password: f.get('password') },
+      });
       if (!r.ok) {
         const x = await faultOf(r);
         loggedOut.value = loggedOut.peek() && location.pathname !== '/login';
@@ -29,22 +34,62 @@ export function LoginForm({ done }: { done: () => void }) {
         return;
       }
       done();
-    } catch (x) { setProblem((x as Error).message); } finally { setBusy(false); }
+    } catch (x) {
+      setProblem((x as Error).message);
+    } finally {
+      setBusy(false);
+    }
   };
-  return <form class="login" onSubmit={e => void submit(e)} aria-label="Log in">
-    <Field label="User" name="user" autocomplete="username" autocapitalize="none" required autofocus hint="NAME or NAME@DOMAIN" />
-    <Field label="Password" name="password" type="password" autocomplete="current-password" required />
-    {problem && <p class="note bad" role="alert">{problem}</p>}
-    <button disabled={busy}>{busy ? 'Verifying…' : 'Log in'}</button>
-  </form>;
+  return (
+    <form class="login" onSubmit={e => void submit(e)} aria-label="Log in">
+      <Field
+        label="User"
+        name="user"
+        autocomplete="username"
+        autocapitalize="none"
+        required
+        autofocus
+        hint="NAME or NAME@DOMAIN"
+      />
+      <Field
+        label="Password"
+        name="password"
+        type="password"
+        autocomplete="current-password"
+        required
+      />
+      {problem && (
+        <p class="note bad" role="alert">
+          {problem}
+        </p>
+      )}
+      <button disabled={busy}>{busy ? 'Verifying…' : 'Log in'}</button>
+    </form>
+  );
 }
 
 export function LoginPage() {
   document.title = 'Log in – ctl';
-  return <main class="loginpage"><div class="card"><h1><img src="/web/static/icon.svg" alt="" width="28" height="28" /> ctl</h1><LoginForm done={() => location.replace(next())} /></div></main>;
+  return (
+    <main class="loginpage">
+      <div class="card">
+        <h1>
+          <img src="/web/static/icon.svg" alt="" width="28" height="28" /> ctl
+        </h1>
+        <LoginForm done={() => location.replace(next())} />
+      </div>
+    </main>
+  );
 }
 
 /** boot shows the login page; who has a session goes on at once. */
 export async function alreadyIn(): Promise<boolean> {
-  try { await askMe(); location.replace(next()); return true; } catch { loggedOut.value = false; return false; }
+  try {
+    await askMe();
+    location.replace(next());
+    return true;
+  } catch {
+    loggedOut.value = false;
+    return false;
+  }
 }

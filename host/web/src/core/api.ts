@@ -3,7 +3,13 @@ import { signal } from '@preact/signals';
 
 /** What the controller answered instead of what was asked for. */
 export class Fault extends Error {
-  constructor(readonly status: number, message: string, readonly reason = '', readonly path = '', readonly retryAfter = 0) {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly reason = '',
+    readonly path = '',
+    readonly retryAfter = 0,
+  ) {
     super(message);
   }
 }
@@ -13,14 +19,31 @@ export const away = signal<Date | null>(null);
 /** Set when the session has ended: the page shows the login over what it shows. */
 export const loggedOut = signal(false);
 
-export interface Options { method?: string; body?: unknown; text?: string; type?: string; background?: boolean; signal?: AbortSignal; accept?: string }
+export interface Options {
+  method?: string;
+  body?: unknown;
+  text?: string;
+  type?: string;
+  background?: boolean;
+  signal?: AbortSignal;
+  accept?: string;
+}
 
 function explain(text: string, status: number): { message: string; reason: string; path: string } {
   try {
     const o = JSON.parse(text);
     const e = (o.errors ?? o['ietf-restconf:errors'])?.error?.[0];
-    if (e) return { message: e['error-message'] ?? e['error-tag'], reason: '', path: e['error-path'] ?? '' };
-    return { message: o.details ?? o.detail ?? o.error_description ?? o.message ?? text, reason: o.reason ?? '', path: '' };
+    if (e)
+      return {
+        message: e['error-message'] ?? e['error-tag'],
+        reason: '',
+        path: e['error-path'] ?? '',
+      };
+    return {
+      message: o.details ?? o.detail ?? o.error_description ?? o.message ?? text,
+      reason: o.reason ?? '',
+      path: '',
+    };
   } catch {
     return { message: text.slice(0, 300) || `the answer was ${status}`, reason: '', path: '' };
   }
@@ -28,21 +51,33 @@ function explain(text: string, status: number): { message: string; reason: strin
 
 /** send makes a request and returns the response, whatever its status; it fails only when the controller is away. */
 export async function send(path: string, o: Options = {}): Promise<Response> {
-  const headers: Record<string, string> = { Accept: o.accept ?? 'application/json', 'X-Requested-With': 'ctl' };
+  const headers: Record<string, string> = {
+    Accept: o.accept ?? 'application/json',
+    'X-Requested-With': 'ctl',
+  };
   if (o.background) headers['Ctl-Background'] = '1';
   let body: string | undefined;
   if (o.text !== undefined) body = o.text;
   else if (o.body !== undefined) body = JSON.stringify(o.body);
   if (body !== undefined) headers['Content-Type'] = o.type ?? 'application/json';
   try {
-    const r = await fetch(path, { method: o.method ?? (body === undefined ? 'GET' : 'POST'), headers, body, signal: o.signal ?? null });
+    const r = await fetch(path, {
+      method: o.method ?? (body === undefined ? 'GET' : 'POST'),
+      headers,
+      body,
+      signal: o.signal ?? null,
+    });
     away.value = null;
     return r;
   } catch (e) {
     if (o.signal?.aborted) throw e;
     away.value ??= new Date();
     const unsure = (o.method ?? 'GET') !== 'GET' || body !== undefined;
-    throw new Fault(0, 'The controller does not answer.' + (unsure ? ' Whether the request was carried out is not known.' : ''));
+    throw new Fault(
+      0,
+      'The controller does not answer.' +
+        (unsure ? ' Whether the request was carried out is not known.' : ''),
+    );
   }
 }
 
@@ -63,19 +98,33 @@ export async function call<T>(path: string, o: Options = {}): Promise<T> {
 
 /** rpc calls an operation and returns its output, or what is in its output by another name. */
 export async function rpc<T>(name: string, input: object = {}, o: Options = {}): Promise<T> {
-  const answer = await call<{ output?: T } | undefined>('/restconf/operations/' + name, { ...o, method: 'POST', body: { input } });
+  const answer = await call<{ output?: T } | undefined>('/restconf/operations/' + name, {
+    ...o,
+    method: 'POST',
+    body: { input },
+  });
   return (answer?.output ?? answer ?? {}) as T;
 }
 
 /** show runs a command of the console that changes nothing and returns what it shows; findings are why it failed although it showed something. */
-export async function show<T>(command: string, o: Options = {}): Promise<{ value: T; findings: string }> {
+export async function show<T>(
+  command: string,
+  o: Options = {},
+): Promise<{ value: T; findings: string }> {
   const r = await rpc<{ content?: string; error?: string }>('ctl-system:show', { command }, o);
   return { value: JSON.parse(r.content || 'null') as T, findings: r.error ?? '' };
 }
 /** word writes an argument of a command so that it is one word. */
 export const word = (s: string): string => "'" + s.replace(/'/g, "'\\''") + "'";
 
-export interface Me { user: string; domain: string; roles: string[]; local: boolean; session: { id: string; expires: string; ends: string } | null; may: Record<string, boolean> }
+export interface Me {
+  user: string;
+  domain: string;
+  roles: string[];
+  local: boolean;
+  session: { id: string; expires: string; ends: string } | null;
+  may: Record<string, boolean>;
+}
 export const me = signal<Me | null>(null);
 
 /** askMe reads who is logged in, and whether the given requests would be allowed. */
@@ -86,5 +135,6 @@ export async function askMe(may: string[] = []): Promise<Me> {
   return me.value;
 }
 /** faultFrom is what was thrown, as something that can be shown. */
-export const faultFrom = (e: unknown): Fault => e instanceof Fault ? e : new Fault(0, e instanceof Error ? e.message : String(e));
+export const faultFrom = (e: unknown): Fault =>
+  e instanceof Fault ? e : new Fault(0, e instanceof Error ? e.message : String(e));
 export const isAdmin = () => me.value?.roles.includes('admin') ?? false;

@@ -3,20 +3,38 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Fault, faultFrom } from './api';
 export { natural, printable } from './text';
 
-export interface Data<T> { value?: T; error?: Fault; at?: Date; loading: boolean; reload: () => void }
+export interface Data<T> {
+  value?: T;
+  error?: Fault;
+  at?: Date;
+  loading: boolean;
+  reload: () => void;
+}
 
 /** useData loads what a page shows, again when a dependency changes or reload is called. A failure keeps the old value. */
 export function useData<T>(load: (signal: AbortSignal) => Promise<T>, deps: unknown[]): Data<T> {
-  const [state, set] = useState<{ value?: T; error?: Fault; at?: Date; loading: boolean; key: string }>({ loading: true, key: '' });
+  const [state, set] = useState<{
+    value?: T;
+    error?: Fault;
+    at?: Date;
+    loading: boolean;
+    key: string;
+  }>({ loading: true, key: '' });
   const [turn, again] = useState(0);
-  const key = JSON.stringify(deps), latest = useRef(load);
+  const key = JSON.stringify(deps),
+    latest = useRef(load);
   latest.current = load;
   useEffect(() => {
     const stop = new AbortController();
-    set(s => s.key === key ? { ...s, loading: true } : { loading: true, key });
+    set(s => (s.key === key ? { ...s, loading: true } : { loading: true, key }));
     latest.current(stop.signal).then(
-      value => { if (!stop.signal.aborted) set({ value, at: new Date(), loading: false, key }); },
-      (e: unknown) => { if (!stop.signal.aborted) set(s => ({ ...s, loading: false, error: faultFrom(e) })); });
+      value => {
+        if (!stop.signal.aborted) set({ value, at: new Date(), loading: false, key });
+      },
+      (e: unknown) => {
+        if (!stop.signal.aborted) set(s => ({ ...s, loading: false, error: faultFrom(e) }));
+      },
+    );
     return () => stop.abort();
   }, [key, turn]);
   const reload = useCallback(() => again(t => t + 1), []);
@@ -26,7 +44,10 @@ export function useData<T>(load: (signal: AbortSignal) => Promise<T>, deps: unkn
 /** useTick draws again every few seconds, for ages. */
 export function useTick(seconds: number): void {
   const [, set] = useState(0);
-  useEffect(() => { const t = setInterval(() => set(x => x + 1), seconds * 1000); return () => clearInterval(t); }, [seconds]);
+  useEffect(() => {
+    const t = setInterval(() => set(x => x + 1), seconds * 1000);
+    return () => clearInterval(t);
+  }, [seconds]);
 }
 
 /** age says how long ago a time is, in one word for the browser. */
@@ -42,12 +63,14 @@ export function age(t: string | Date | undefined): string {
 /** stamp writes a time as logs do, in the zone of the browser: it sorts as text, and is the same in every language. */
 export function stamp(t: string | Date | undefined): string {
   if (!t) return '';
-  const d = new Date(t), two = (n: number) => String(n).padStart(2, '0');
+  const d = new Date(t),
+    two = (n: number) => String(n).padStart(2, '0');
   return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
 }
 
 /** count writes a number of things: 1 row, 2 rows. */
-export const count = (n: number, one: string, many = one + 's'): string => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+export const count = (n: number, one: string, many = one + 's'): string =>
+  `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
 
 /** mac writes a MAC address that the API has as a number. */
 export function mac(n: number | string | undefined): string {

@@ -1,16 +1,28 @@
 // The one stream of events, open while the page is visible. After a break it goes on where it was.
 import { signal } from '@preact/signals';
 
-export interface Event { stream: string; time: string; name: string; data: Record<string, unknown> }
+export interface Event {
+  stream: string;
+  time: string;
+  name: string;
+  data: Record<string, unknown>;
+}
 export const recent = signal<Event[]>([]);
-const kept = 300, merged = 250;
+const kept = 300,
+  merged = 250;
 const listeners = new Set<(events: Event[]) => void>();
-let source: EventSource | null = null, last = '', waiting: Event[] = [], timer = 0, streams: string[] = [];
+let source: EventSource | null = null,
+  last = '',
+  waiting: Event[] = [],
+  timer = 0,
+  streams: string[] = [];
 
 /** onEvents calls f with what has happened, at most four times a second. */
 export function onEvents(f: (events: Event[]) => void): () => void {
   listeners.add(f);
-  return () => { listeners.delete(f); };
+  return () => {
+    listeners.delete(f);
+  };
 }
 
 function flush() {
@@ -24,10 +36,17 @@ function flush() {
 function take(m: MessageEvent<string>) {
   if (m.lastEventId === last) return;
   last = m.lastEventId;
-  const n = (JSON.parse(m.data) as Record<string, Record<string, unknown>>)['ietf-restconf:notification'];
+  const n = (JSON.parse(m.data) as Record<string, Record<string, unknown>>)[
+    'ietf-restconf:notification'
+  ];
   if (!n) return;
   const name = Object.keys(n).find(k => k !== 'eventTime') ?? '';
-  waiting.push({ stream: m.type, time: String(n.eventTime), name, data: (n[name] ?? {}) as Record<string, unknown> });
+  waiting.push({
+    stream: m.type,
+    time: String(n.eventTime),
+    name,
+    data: (n[name] ?? {}) as Record<string, unknown>,
+  });
   timer ||= window.setTimeout(flush, merged);
 }
 
@@ -47,5 +66,11 @@ export function follow(names: string[]): void {
 }
 
 document.addEventListener('visibilitychange', () => {
-  if (document.hidden) { source?.close(); source = null; } else { open(); listeners.forEach(f => f([])); }
+  if (document.hidden) {
+    source?.close();
+    source = null;
+  } else {
+    open();
+    listeners.forEach(f => f([]));
+  }
 });

@@ -2,11 +2,45 @@
 import { natural, printable } from '../core/text';
 
 export type State = 'answering' | 'silent' | 'gone' | 'outside' | 'unknown';
-export interface Port { id: string; name: string; state?: string; speed?: number }
-export interface Node { id: string; name: string; state: State; kind: string; model: string; address: string; mac: string; ports: Port[]; since: number }
-export interface Link { id: string; a: string; b: string; aPort: string; bPort: string; state: 'up' | 'oneway' | 'inferred' | 'gone'; source: string; speed: number; count: number; since: number }
-export interface Graph { id: string; nodes: Map<string, Node>; links: Map<string, Link> }
-export interface Point { x: number; y: number; pinned?: boolean }
+export interface Port {
+  id: string;
+  name: string;
+  state?: string;
+  speed?: number;
+}
+export interface Node {
+  id: string;
+  name: string;
+  state: State;
+  kind: string;
+  model: string;
+  address: string;
+  mac: string;
+  ports: Port[];
+  since: number;
+}
+export interface Link {
+  id: string;
+  a: string;
+  b: string;
+  aPort: string;
+  bPort: string;
+  state: 'up' | 'oneway' | 'inferred' | 'gone';
+  source: string;
+  speed: number;
+  count: number;
+  since: number;
+}
+export interface Graph {
+  id: string;
+  nodes: Map<string, Node>;
+  links: Map<string, Link>;
+}
+export interface Point {
+  x: number;
+  y: number;
+  pinned?: boolean;
+}
 
 type Raw = Record<string, any>;
 const at = (o: Raw, leaf: string): any => o['ctl-topology:' + leaf];
@@ -15,7 +49,11 @@ const keep = 5 * 60_000;
 function stateOf(n: Raw): State {
   if (String(n['node-id']).startsWith('PR') || at(n, 'type') === 'other') return 'outside';
   const answering = at(n, 'answering');
-  return answering === false ? 'silent' : answering === true || at(n, 'type') === 'openflow' ? 'answering' : 'unknown';
+  return answering === false
+    ? 'silent'
+    : answering === true || at(n, 'type') === 'openflow'
+      ? 'answering'
+      : 'unknown';
 }
 
 /** portName is the part of a port's id that names it on its node. */
@@ -23,33 +61,95 @@ export const portName = (id: string): string => id.slice(id.lastIndexOf(':') + 1
 
 /** read makes the graph of a topology as network-topology has it: both directions of a link are one, and links of one pair a bundle. */
 export function read(t: Raw): Graph {
-  const g: Graph = { id: t['topology-id'], nodes: new Map(), links: new Map() }, now = Date.now();
+  const g: Graph = { id: t['topology-id'], nodes: new Map(), links: new Map() },
+    now = Date.now();
   for (const n of t.node ?? []) {
-    const ports = (n['termination-point'] ?? []).map((p: Raw) => ({ id: p['tp-id'], name: printable(at(p, 'name') ?? portName(p['tp-id'])), state: at(p, 'state'), speed: Number(at(p, 'speed-kbps') ?? 0) || undefined }));
+    const ports = (n['termination-point'] ?? []).map((p: Raw) => ({
+      id: p['tp-id'],
+      name: printable(at(p, 'name') ?? portName(p['tp-id'])),
+      state: at(p, 'state'),
+      speed: Number(at(p, 'speed-kbps') ?? 0) || undefined,
+    }));
     ports.sort((a: Port, b: Port) => natural(a.name, b.name));
-    g.nodes.set(n['node-id'], { id: n['node-id'], name: printable(at(n, 'name') || at(n, 'address') || at(n, 'mac') || n['node-id']), state: stateOf(n), kind: at(n, 'type') ?? '', model: printable(at(n, 'model') ?? at(n, 'hardware') ?? ''), address: at(n, 'address') ?? '', mac: at(n, 'mac') ?? '', ports, since: now });
+    g.nodes.set(n['node-id'], {
+      id: n['node-id'],
+      name: printable(at(n, 'name') || at(n, 'address') || at(n, 'mac') || n['node-id']),
+      state: stateOf(n),
+      kind: at(n, 'type') ?? '',
+      model: printable(at(n, 'model') ?? at(n, 'hardware') ?? ''),
+      address: at(n, 'address') ?? '',
+      mac: at(n, 'mac') ?? '',
+      ports,
+      since: now,
+    });
   }
   const directed = new Map<string, Raw>();
-  for (const l of t.link ?? []) directed.set(`${l.source['source-node']}|${l.source['source-tp'] ?? ''}|${l.destination['dest-node']}|${l.destination['dest-tp'] ?? ''}`, l);
+  for (const l of t.link ?? [])
+    directed.set(
+      `${l.source['source-node']}|${l.source['source-tp'] ?? ''}|${l.destination['dest-node']}|${l.destination['dest-tp'] ?? ''}`,
+      l,
+    );
   for (const l of directed.values()) {
-    const s = l.source['source-node'], d = l.destination['dest-node'], sp = l.source['source-tp'] ?? '', dp = l.destination['dest-tp'] ?? '';
+    const s = l.source['source-node'],
+      d = l.destination['dest-node'],
+      sp = l.source['source-tp'] ?? '',
+      dp = l.destination['dest-tp'] ?? '';
     if (!g.nodes.has(s) || !g.nodes.has(d) || s === d) continue;
     const back = directed.has(`${d}|${dp}|${s}|${sp}`);
     if (back && natural(s + sp, d + dp) > 0) continue;
-    const speed = Math.max(...[[s, sp], [d, dp]].map(([n, p]) => g.nodes.get(n!)!.ports.find(x => x.id === p)?.speed ?? 0));
-    const key = [s, d].sort(natural).join('|'), have = g.links.get(key);
-    const state = at(l, 'inferred') === true ? 'inferred' : back || at(l, 'confirmed') === true ? 'up' : 'oneway';
-    if (have) { have.count++; if (state === 'up') have.state = 'up'; continue; }
-    g.links.set(key, { id: key, a: s, b: d, aPort: portName(sp), bPort: portName(dp), state, source: at(l, 'known-from') ?? '', speed, count: 1, since: now });
+    const speed = Math.max(
+      ...[
+        [s, sp],
+        [d, dp],
+      ].map(([n, p]) => g.nodes.get(n!)!.ports.find(x => x.id === p)?.speed ?? 0),
+    );
+    const key = [s, d].sort(natural).join('|'),
+      have = g.links.get(key);
+    const state =
+      at(l, 'inferred') === true
+        ? 'inferred'
+        : back || at(l, 'confirmed') === true
+          ? 'up'
+          : 'oneway';
+    if (have) {
+      have.count++;
+      if (state === 'up') have.state = 'up';
+      continue;
+    }
+    g.links.set(key, {
+      id: key,
+      a: s,
+      b: d,
+      aPort: portName(sp),
+      bPort: portName(dp),
+      state,
+      source: at(l, 'known-from') ?? '',
+      speed,
+      count: 1,
+      since: now,
+    });
   }
   return g;
 }
 
 /** ofBier is a topology of BIER as network-topology would have it. */
 export function ofBier(t: Raw): Raw {
-  return { 'topology-id': t['topology-id'], node: (t['bier-node'] ?? []).map((n: Raw) => ({ 'node-id': n['node-id'], 'ctl-topology:name': n.name, 'ctl-topology:type': 'bier',
-    'termination-point': (n['bier-termination-point'] ?? []).map((p: Raw) => ({ 'tp-id': p['tp-id'], 'ctl-topology:name': p['if-name'] })) })),
-    link: (t['bier-link'] ?? []).map((l: Raw) => ({ source: l['link-source'], destination: l['link-dest'] })) };
+  return {
+    'topology-id': t['topology-id'],
+    node: (t['bier-node'] ?? []).map((n: Raw) => ({
+      'node-id': n['node-id'],
+      'ctl-topology:name': n.name,
+      'ctl-topology:type': 'bier',
+      'termination-point': (n['bier-termination-point'] ?? []).map((p: Raw) => ({
+        'tp-id': p['tp-id'],
+        'ctl-topology:name': p['if-name'],
+      })),
+    })),
+    link: (t['bier-link'] ?? []).map((l: Raw) => ({
+      source: l['link-source'],
+      destination: l['link-dest'],
+    })),
+  };
 }
 
 /** foldsAbove is how many nodes a map has before its leaves are folded. */
@@ -57,39 +157,74 @@ export const foldsAbove = 300;
 /** folded is the graph without leaves, and what each node that is left stands for: the nodes that hang on it alone; or, of at least three that have
  * the same neighbours, and fewer of these, the first stands for the others. While more than 300 nodes are left, what is a leaf then is folded, too.
  * Nodes of shown are not folded, nor is anything into a node of open. */
-export function folded(g: Graph, open: Set<string>, shown: Set<string>): { g: Graph; hidden: Map<string, Node[]> } {
-  const hidden = new Map<string, Node[]>(), kept = (id: string) => !shown.has(id) && !hidden.get(id)?.some(n => shown.has(n.id));
+export function folded(
+  g: Graph,
+  open: Set<string>,
+  shown: Set<string>,
+): { g: Graph; hidden: Map<string, Node[]> } {
+  const hidden = new Map<string, Node[]>(),
+    kept = (id: string) => !shown.has(id) && !hidden.get(id)?.some(n => shown.has(n.id));
   for (;;) {
-    const adj = neighbours(g), alike = new Map<string, string[]>(), gone = new Set<string>();
-    for (const [id, set] of adj) if (set.size) { const key = [...set].sort().join('|'); alike.set(key, [...alike.get(key) ?? [], id]); }
+    const adj = neighbours(g),
+      alike = new Map<string, string[]>(),
+      gone = new Set<string>();
+    for (const [id, set] of adj)
+      if (set.size) {
+        const key = [...set].sort().join('|');
+        alike.set(key, [...(alike.get(key) ?? []), id]);
+      }
     for (const list of alike.values()) {
-      const around = [...adj.get(list[0]!)!], alone = around.length === 1;
-      if (list.length < 2 || (alone ? adj.get(around[0]!)!.size < 2 : list.length < 3 || list.length <= around.length)) continue;
+      const around = [...adj.get(list[0]!)!],
+        alone = around.length === 1;
+      if (
+        list.length < 2 ||
+        (alone ? adj.get(around[0]!)!.size < 2 : list.length < 3 || list.length <= around.length)
+      )
+        continue;
       list.sort((a, b) => natural(g.nodes.get(a)!.name, g.nodes.get(b)!.name));
       const into = alone ? around[0]! : list.shift()!;
       if (open.has(into)) continue;
       for (const id of list.filter(kept)) {
-        hidden.set(into, [...hidden.get(into) ?? [], g.nodes.get(id)!, ...hidden.get(id) ?? []]);
+        hidden.set(into, [
+          ...(hidden.get(into) ?? []),
+          g.nodes.get(id)!,
+          ...(hidden.get(id) ?? []),
+        ]);
         hidden.delete(id);
         gone.add(id);
       }
     }
     if (!gone.size) return { g, hidden };
-    g = { id: g.id, nodes: new Map([...g.nodes].filter(([id]) => !gone.has(id))), links: new Map([...g.links].filter(([, l]) => !gone.has(l.a) && !gone.has(l.b))) };
+    g = {
+      id: g.id,
+      nodes: new Map([...g.nodes].filter(([id]) => !gone.has(id))),
+      links: new Map([...g.links].filter(([, l]) => !gone.has(l.a) && !gone.has(l.b))),
+    };
     if (g.nodes.size <= foldsAbove) return { g, hidden };
   }
 }
 /** away says how many of the nodes that are folded into one do not answer. */
 export function away(nodes: Node[]): string {
   const count = (s: State) => nodes.filter(n => n.state === s).length;
-  return (['silent', 'gone'] as const).filter(count).map(s => `${count(s)} ${s}`).join(', ');
+  return (['silent', 'gone'] as const)
+    .filter(count)
+    .map(s => `${count(s)} ${s}`)
+    .join(', ');
 }
 /** centred are the places where one that stands for others is in the middle of them. */
-export function centred(g: Graph, hidden: Map<string, Node[]>, at: Map<string, Point>): Map<string, Point> {
+export function centred(
+  g: Graph,
+  hidden: Map<string, Node[]>,
+  at: Map<string, Point>,
+): Map<string, Point> {
   const out = new Map(at);
   for (const [id, list] of hidden) {
     const all = [id, ...list.map(n => n.id)].map(n => at.get(n)!);
-    if (!all[0]!.pinned && !neighbours(g).get(id)!.has(list[0]!.id)) out.set(id, { x: all.reduce((s, p) => s + p.x, 0) / all.length, y: all.reduce((s, p) => s + p.y, 0) / all.length });
+    if (!all[0]!.pinned && !neighbours(g).get(id)!.has(list[0]!.id))
+      out.set(id, {
+        x: all.reduce((s, p) => s + p.x, 0) / all.length,
+        y: all.reduce((s, p) => s + p.y, 0) / all.length,
+      });
   }
   return out;
 }
@@ -99,11 +234,18 @@ export function merge(old: Graph | undefined, fresh: Graph): Graph {
   if (!old || old.id !== fresh.id) return fresh;
   const now = Date.now();
   for (const [id, n] of old.nodes) {
-    if (!fresh.nodes.has(id) && (n.state !== 'gone' || now - n.since < keep)) fresh.nodes.set(id, n.state === 'gone' ? n : { ...n, state: 'gone', since: now });
+    if (!fresh.nodes.has(id) && (n.state !== 'gone' || now - n.since < keep))
+      fresh.nodes.set(id, n.state === 'gone' ? n : { ...n, state: 'gone', since: now });
     else if (fresh.nodes.get(id)?.state === n.state) fresh.nodes.get(id)!.since = n.since;
   }
   for (const [id, l] of old.links) {
-    if (!fresh.links.has(id) && fresh.nodes.has(l.a) && fresh.nodes.has(l.b) && (l.state !== 'gone' || now - l.since < keep)) fresh.links.set(id, l.state === 'gone' ? l : { ...l, state: 'gone', since: now });
+    if (
+      !fresh.links.has(id) &&
+      fresh.nodes.has(l.a) &&
+      fresh.nodes.has(l.b) &&
+      (l.state !== 'gone' || now - l.since < keep)
+    )
+      fresh.links.set(id, l.state === 'gone' ? l : { ...l, state: 'gone', since: now });
     else if (fresh.links.get(id)?.state === l.state) fresh.links.get(id)!.since = l.since;
   }
   return fresh;
@@ -114,14 +256,20 @@ export function speedText(kbps: number): string {
   return kbps >= 1e6 ? `${kbps / 1e6}G` : kbps >= 1e3 ? `${kbps / 1e3}M` : `${kbps}k`;
 }
 /** Net is what a layout needs of a graph. */
-export interface Net { nodes: Map<string, { name: string }>; links: Map<string, { a: string; b: string }> }
+export interface Net {
+  nodes: Map<string, { name: string }>;
+  links: Map<string, { a: string; b: string }>;
+}
 const known = new WeakMap<Net, Map<string, Set<string>>>();
 /** neighbours are those of each node; a graph does not change once it is made. */
 export function neighbours(g: Net): Map<string, Set<string>> {
   const have = known.get(g);
   if (have) return have;
   const out = new Map<string, Set<string>>([...g.nodes.keys()].map(id => [id, new Set<string>()]));
-  for (const l of g.links.values()) { out.get(l.a)?.add(l.b); out.get(l.b)?.add(l.a); }
+  for (const l of g.links.values()) {
+    out.get(l.a)?.add(l.b);
+    out.get(l.b)?.add(l.a);
+  }
   known.set(g, out);
   return out;
 }

@@ -2,4 +2,6 @@
 import { layout } from './layout';
 import type { Net } from './graph';
 
-addEventListener('message', (m: MessageEvent<{ net: Net; ratio: number }>) => { postMessage(layout(m.data.net, m.data.ratio)); });
+addEventListener('message', (m: MessageEvent<{ net: Net; ratio: number }>) => {
+  postMessage(layout(m.data.net, m.data.ratio));
+});
