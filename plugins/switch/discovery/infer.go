@@ -19,8 +19,8 @@ type sightings struct {
 	stations map[mib.MAC]map[int]int
 	// silent[i] are the ports at which switch i sees switches of the list that have never answered.
 	silent []map[mib.MAC]int
-	tables   int // switches with a forwarding table
-	rooted   []root
+	tables int // switches with a forwarding table
+	rooted []root
 }
 
 // nowhere is the port of an address that was learned at several: it moves, or there is a loop.
