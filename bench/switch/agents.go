@@ -32,7 +32,7 @@ func (o options) serve(ctx context.Context) error {
 	}
 	h := snmpagent.NewHost()
 	defer h.Close()
-	table, err := newBigTable(o.fdb).listen(h, o.message)
+	table, err := listenTable(newBigTable(o.fdb), h, o.message)
 	if err != nil {
 		return err
 	}

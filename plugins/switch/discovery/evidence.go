@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -29,22 +30,30 @@ func (s *Surveyor) infer(progress func(done, total int)) {
 		return
 	}
 	observed, mute := map[mib.MAC]*Observation{}, false
-	want := map[mib.MAC]bool{}
+	want, silent, silentAt := map[mib.MAC]bool{}, map[mib.MAC]bool{}, map[netip.Addr]bool{}
 	var switches []*switchdriver.Switch
 	var all []*Observation
 	for _, sw := range s.opt.Inventory.All() {
-		o := s.Observation(mib.MAC(sw.NodeId))
-		if o == nil || o.Stale || !o.BySNMP() {
+		m := mib.MAC(sw.NodeId)
+		o := s.Observation(m)
+		if o == nil {
+			want[m], silent[m] = true, true
+			if a, err := netip.ParseAddr(sw.Address); err == nil {
+				silentAt[a.Unmap()] = true
+			}
 			continue
 		}
-		observed[o.Node] = o
-		mute = mute || o.Mute()
-		switches, all = append(switches, sw), append(all, o)
 		for _, m := range []mib.MAC{o.Node, o.Bridge, mib.MACOf(o.Chassis.ID)} {
 			if m.Unicast() {
 				want[m] = true
 			}
 		}
+		if o.Stale || !o.BySNMP() {
+			continue
+		}
+		observed[o.Node] = o
+		mute = mute || o.Mute()
+		switches, all = append(switches, sw), append(all, o)
 	}
 	doubtful := func(e Edge) bool { return !e.Confirmed && e.Tail.Kind == SNMP }
 	if !mute && !slices.ContainsFunc(Build(all, time.Now()).Edges, doubtful) {
@@ -61,10 +70,20 @@ func (s *Surveyor) infer(progress func(done, total int)) {
 	})
 	var read []*Observation
 	for n := range switches {
-		if a := <-answers; a.err == nil {
+		if a := <-answers; a.err == nil && a.obs.Evidence != nil {
 			read = append(read, a.obs)
 		}
 		progress(n+1, len(switches))
+	}
+	for _, o := range read { // a switch may send from another address than that of the list
+		for a, m := range o.Evidence.ARP {
+			if silentAt[a] && !want[m] {
+				silent[m] = true
+			}
+		}
+	}
+	for _, o := range read {
+		o.Evidence.separate(silent)
 	}
 	KeepProvedAddresses(read)
 	s.mu.Lock()
@@ -75,6 +94,33 @@ func (s *Surveyor) infer(progress func(done, total int)) {
 			with.Evidence = o.Evidence
 			s.observed[o.Node] = &with
 		}
+	}
+}
+
+// separate takes the addresses of switches that have never answered out of the others that were learned.
+func (e *Evidence) separate(silent map[mib.MAC]bool) {
+	put := func(port string, m mib.MAC) {
+		if e.Silent == nil {
+			e.Silent = map[string][]mib.MAC{}
+		}
+		e.Silent[port] = append(e.Silent[port], m)
+	}
+	for port, macs := range e.Seen {
+		for _, m := range macs {
+			if silent[m] {
+				put(port, m)
+			}
+		}
+		e.Seen[port] = slices.DeleteFunc(macs, func(m mib.MAC) bool { return silent[m] })
+	}
+	for m := range silent {
+		if port, ok := e.Others[m]; ok {
+			put(port, m)
+			delete(e.Others, m)
+		}
+	}
+	for _, macs := range e.Silent {
+		slices.Sort(macs)
 	}
 }
 

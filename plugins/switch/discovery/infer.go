@@ -17,8 +17,10 @@ type sightings struct {
 	at []map[int]int
 	// stations[m][i] is the port at which switch i sees a station.
 	stations map[mib.MAC]map[int]int
-	tables   int // switches with a forwarding table
-	rooted   []root
+	// silent[i] are the ports at which switch i sees switches of the list that have never answered.
+	silent []map[mib.MAC]int
+	tables int // switches with a forwarding table
+	rooted []root
 }
 
 // nowhere is the port of an address that was learned at several: it moves, or there is a loop.
@@ -26,7 +28,7 @@ const nowhere = -1
 
 // learned makes the sightings of the evidence of all switches.
 func (b *builder) learned() *sightings {
-	s := &sightings{at: make([]map[int]int, len(b.obs)), stations: map[mib.MAC]map[int]int{}}
+	s := &sightings{at: make([]map[int]int, len(b.obs)), silent: make([]map[mib.MAC]int, len(b.obs)), stations: map[mib.MAC]map[int]int{}}
 	own := map[mib.MAC][]int{}
 	for i, o := range b.obs {
 		if o.Evidence != nil {
@@ -36,9 +38,16 @@ func (b *builder) learned() *sightings {
 		}
 	}
 	for i, o := range b.obs {
-		s.at[i] = map[int]int{}
+		s.at[i], s.silent[i] = map[int]int{}, map[mib.MAC]int{}
 		if o.Evidence == nil {
 			continue
+		}
+		for id, macs := range o.Evidence.Silent {
+			if port := portOf(o, id); port >= 0 {
+				for _, m := range macs {
+					see(s.silent[i], m, port)
+				}
+			}
 		}
 		seen := false
 		for id, macs := range o.Evidence.Seen {
@@ -71,7 +80,7 @@ func (b *builder) learned() *sightings {
 	return s
 }
 
-func see(at map[int]int, who, port int) {
+func see[K comparable](at map[K]int, who K, port int) {
 	if old, twice := at[who]; twice && old != port {
 		port = nowhere
 	}
@@ -194,6 +203,20 @@ func (in *inference) passedThrough(w between, takes map[int]bool) bool {
 			return true
 		}
 	}
+	return in.silentBetween(w)
+}
+
+// silentBetween reports whether a switch that has never answered may be between two: the upper one sees it at the port,
+// and it is not behind the lower one.
+func (in *inference) silentBetween(w between) bool {
+	for m, via := range in.seen.silent[w.j] {
+		if via != w.p {
+			continue
+		}
+		if back, sees := in.seen.silent[w.i][m]; !sees || back == w.a || back == nowhere {
+			return true
+		}
+	}
 	return false
 }
 
@@ -301,7 +324,7 @@ func (in *inference) alone(w between) bool {
 			return false
 		}
 	}
-	return true
+	return !in.silentBetween(w)
 }
 
 // nearest is the claim of the switch that all the others see at the same port as the lower one, or that sees them

@@ -80,10 +80,10 @@ type Port struct {
 	Aggregate uint32
 }
 
-// Mute reports whether the switch reports no neighbours at all, although it answers: it speaks no protocol for that, or
-// its neighbours do not.
+// Mute reports whether the switch, when it answered last, reported no neighbours at all: it speaks no protocol for that,
+// or its neighbours do not.
 func (o *Observation) Mute() bool {
-	return !o.Stale && o.BySNMP() && len(o.Ports) > 0 && len(o.Neighbors) == 0
+	return o.BySNMP() && len(o.Ports) > 0 && len(o.Neighbors) == 0
 }
 
 // BySNMP reports whether the standard MIBs reported the switch. Another driver's report is
@@ -109,6 +109,9 @@ type Evidence struct {
 	Designated []Designated
 	// Seen are the addresses of other switches, and of stations that most of them know, by the port they were learned at.
 	Seen map[string][]mib.MAC
+	// Silent are the addresses of switches of the list that have never answered, by the port they were learned at: such a
+	// switch may be between two others.
+	Silent map[string][]mib.MAC `json:",omitempty"`
 	// Self are addresses that the switch has by the ARP tables of others, beside those it reports.
 	Self []mib.MAC `json:",omitempty"`
 	// Others are further addresses with their ports, and ARP what the switch knows of IP addresses: what they are worth

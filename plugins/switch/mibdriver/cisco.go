@@ -1,7 +1,6 @@
 package mibdriver
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -74,62 +73,76 @@ const (
 )
 
 // eachVLAN reads columns of BRIDGE-MIB in some VLANs; each is called for one row at a
-// time. VLANs that cannot be read are cuts. An agent that does not show the first two VLANs but 1 is not asked for the
+// time. VLANs that cannot be read are cuts. An agent that shows none of the first VLANs but 1 is not asked for the
 // others.
 func (d *Driver) eachVLAN(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, vlans []mib.VID, columns []string, each func(vid mib.VID, column int, ix []uint32, v snmp.Value)) ([]discovery.Cut, error) {
-	var mu sync.Mutex
-	read := func(ctx context.Context, vid mib.VID) error {
-		err := d.snmp.WalkFrom(ctx, inVLAN(t, vid), 8, columns, func(c int, ix []uint32, v snmp.Value) error {
-			mu.Lock()
-			defer mu.Unlock()
-			each(vid, c, ix, v)
-			return nil
-		})
-		if err == nil || ctx.Err() != nil || vid == 1 {
-			return err
-		}
-		f := fault.Device(fault.Downstream, "switch %s has a separate bridge table for each VLAN, but not for VLAN %d: %v; let the switch list's community "+
-			"NAME read NAME@%d, or its SNMPv3 user the context vlan-%d", switchdriver.Label(sw), vid, err, vid, vid)
-		f.Cause = err
-		return f
-	}
-	var cuts []discovery.Cut
-	failed := func(vid mib.VID, err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		cuts = append(cuts, discovery.Cut{Table: fmt.Sprintf("%s of VLAN %d", mib.TableOf(columns[0]), vid), Why: err.Error()})
-	}
+	r := vlanReader{d: d, sw: sw, t: t, columns: columns, each: each, failed: map[mib.VID]error{}}
 	rest := slices.DeleteFunc(slices.Clone(vlans), func(v mib.VID) bool { return v == 1 })
-	var first error
-	for len(rest) > 0 {
-		vid := rest[0]
-		rest = rest[1:]
-		err := read(ctx, vid)
-		if err == nil {
-			break
-		}
-		if first != nil || ctx.Err() != nil || len(rest) == 0 {
-			return nil, cmp.Or(first, err)
-		}
-		first = err
-		failed(vid, err)
+	first := rest[:min(len(rest), vlansAtOnce)]
+	r.read(ctx, first)
+	alone := len(vlans) == 1
+	if n := len(r.failed); n > 0 && n == len(first) && (n > 1 || alone) {
+		return nil, r.failed[first[0]]
 	}
+	rest = rest[len(first):]
 	if slices.Contains(vlans, 1) {
 		rest = append(rest, 1)
 	}
+	r.read(ctx, rest)
+	return r.cuts(), ctx.Err()
+}
+
+// vlanReader reads columns of the bridge's MIB in one VLAN after the other.
+type vlanReader struct {
+	d       *Driver
+	sw      *switchdriver.Switch
+	t       snmp.Target
+	columns []string
+
+	mu     sync.Mutex
+	each   func(vid mib.VID, column int, ix []uint32, v snmp.Value)
+	failed map[mib.VID]error
+}
+
+// read reads VLANs, some at a time; those that fail are noted.
+func (r *vlanReader) read(ctx context.Context, vlans []mib.VID) {
 	var g errgroup.Group
 	g.SetLimit(vlansAtOnce)
-	for _, vid := range rest {
+	for _, vid := range vlans {
 		g.Go(func() error {
-			if err := read(ctx, vid); err != nil {
-				failed(vid, err)
+			if err := r.one(ctx, vid); err != nil {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				r.failed[vid] = err
 			}
 			return nil
 		})
 	}
-	_ = g.Wait() // what failed is in cuts
-	slices.SortFunc(cuts, func(a, b discovery.Cut) int { return cmp.Compare(a.Table, b.Table) })
-	return cuts, ctx.Err()
+	_ = g.Wait() // what failed is noted
+}
+
+func (r *vlanReader) one(ctx context.Context, vid mib.VID) error {
+	err := r.d.snmp.WalkFrom(ctx, inVLAN(r.t, vid), 8, r.columns, func(c int, ix []uint32, v snmp.Value) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.each(vid, c, ix, v)
+		return nil
+	})
+	if err == nil || ctx.Err() != nil || vid == 1 {
+		return err
+	}
+	f := fault.Device(fault.Downstream, "switch %s has a separate bridge table for each VLAN, but not for VLAN %d: %v; let the switch list's community "+
+		"NAME read NAME@%d, or its SNMPv3 user the context vlan-%d", switchdriver.Label(r.sw), vid, err, vid, vid)
+	f.Cause = err
+	return f
+}
+
+// cuts are the VLANs that failed.
+func (r *vlanReader) cuts() (cuts []discovery.Cut) {
+	for _, vid := range slices.Sorted(maps.Keys(r.failed)) {
+		cuts = append(cuts, discovery.Cut{Table: fmt.Sprintf("%s of VLAN %d", mib.TableOf(r.columns[0]), vid), Why: r.failed[vid].Error()})
+	}
+	return cuts
 }
 
 // ciscoPorts adds to the ports of VLAN 1 those of other VLANs, where numbers made of an

@@ -351,6 +351,15 @@ func others() []habit {
 		after("puts all ports into VLAN 1 at any PVID", sets(name(mib.QPvid)), func(h *hostile) {
 			h.MIB.Set([]snmpwire.VarBind{octets(mib.QVlanStaticEgress, h.list(0xff), 1), octets(mib.QVlanStaticUntagged, h.list(0xff), 1)})
 		}),
+		after("takes port 4 out of VLAN 20 when VLAN 30 gets ports", sets(name(mib.QVlanStaticEgress, 30)), func(h *hostile) {
+			h.MIB.Set([]snmpwire.VarBind{octets(mib.QVlanStaticEgress, h.list(0xe0), 20)})
+		}),
+		after("gives port 7 another PVID when VLAN 30 gets ports", sets(name(mib.QVlanStaticEgress, 30)), func(h *hostile) {
+			h.MIB.Set([]snmpwire.VarBind{gauge(mib.QPvid, 20, 7)})
+		}),
+		after("gives port 8 another PVID when a VLAN goes", destroys, func(h *hostile) {
+			h.MIB.Set([]snmpwire.VarBind{gauge(mib.QPvid, 77, 8)})
+		}),
 		after("gives ports their PVID itself", sets(name(mib.QVlanStaticUntagged, 30)), func(h *hostile) {
 			h.MIB.Set([]snmpwire.VarBind{gauge(mib.QPvid, 30, 5)})
 		}),
@@ -476,6 +485,36 @@ func TestDifferencesAreNamed(t *testing.T) {
 		}
 		if now := h.state(); now != before && !strings.Contains(err.Error(), "could not be undone") {
 			t.Errorf("%s: %s\nit was %s", x.do.name, now, before)
+		}
+	}
+}
+
+// What a switch does besides what it was asked for is reported and taken back, unless it is at the members of an aggregate
+// that was named.
+func TestWhatWasNotAskedFor(t *testing.T) {
+	c := snmp.NewClient(snmp.Options{Timeout: 10 * time.Second})
+	t.Cleanup(c.Close)
+	for _, x := range []struct{ habit, want string }{
+		{"takes port 4 out of VLAN 20 when VLAN 30 gets ports", "VLAN 20 without the ports 4, which was not asked for"},
+		{"gives port 7 another PVID when VLAN 30 gets ports", "port 7 with PVID 20, which was not asked for"},
+	} {
+		h := newHostile(t, "generic")
+		i := slices.IndexFunc(others(), func(a habit) bool { return a.name == x.habit })
+		once := false
+		h.act = func(h *hostile, n int, list []snmpwire.VarBind) (snmpwire.Status, int) {
+			if once {
+				return h.MIB.Set(list)
+			}
+			once = slices.ContainsFunc(list, func(v snmpwire.VarBind) bool { return v.Name.HasPrefix(name(mib.QVlanStaticEgress, 30)) })
+			return others()[i].act(h, n, list)
+		}
+		before := h.state()
+		err := writeCases()[0].do(deadline(t), mibdriver.New(c), h.listen(t))
+		if err == nil || !strings.Contains(err.Error(), x.want) || !strings.Contains(err.Error(), "taken back: ") || !strings.Contains(err.Error(), "what the switch did besides") {
+			t.Errorf("an agent that %s: %v", x.habit, err)
+		}
+		if now := h.state(); now != before {
+			t.Errorf("an agent that %s: it has %s\nit had %s", x.habit, now, before)
 		}
 	}
 }

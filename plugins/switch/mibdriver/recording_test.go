@@ -1,23 +1,15 @@
 package mibdriver_test
 
 import (
-	"bufio"
-	"encoding/hex"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/lab/snmpwire"
+	"ctl.internal/internal/lab/snmprec"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/switchdriver"
 )
-
-// recording is a MIB read from a .snmprec file: "oid|tag|value" a line.
-type recording struct{ rows []snmpwire.VarBind }
 
 // recordings finds the recordings of real switches, which lie beside the project
 // and are no part of it.
@@ -45,93 +37,18 @@ func recordings(t *testing.T) string {
 	return ""
 }
 
-func load(t *testing.T, path string) *recording {
+func load(t *testing.T, path string) *snmprec.MIB {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	r := &recording{}
-	s := bufio.NewScanner(f)
-	s.Buffer(nil, 1<<20)
-	for s.Scan() {
-		parts := strings.SplitN(s.Text(), "|", 3)
-		if len(parts) != 3 {
-			continue // the second line of a text with a newline in it
-		}
-		name, err := snmpwire.ParseOID(parts[0])
-		if err != nil {
-			continue
-		}
-		r.rows = append(r.rows, snmpwire.VarBind{Name: name, Value: value(t, parts[1], parts[2])})
-	}
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
-	}
-	slices.SortFunc(r.rows, func(a, b snmpwire.VarBind) int { return a.Name.Compare(b.Name) })
-	return r
-}
-
-func value(t *testing.T, tag, text string) snmpwire.Value {
-	t.Helper()
-	n, err := strconv.Atoi(strings.TrimRight(strings.TrimSuffix(tag, ":numeric"), "xe"))
+	m, err := snmprec.Read(f)
 	if err != nil {
-		t.Fatalf("tag %q", tag)
+		t.Fatalf("%s: %v", path, err)
 	}
-	switch v := snmpwire.Tag(n); v {
-	case snmpwire.OctetString:
-		if !strings.HasSuffix(tag, "x") {
-			return snmpwire.Text(text)
-		}
-		b, err := hex.DecodeString(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return snmpwire.Octets(b)
-	case snmpwire.ObjectID:
-		o, err := snmpwire.ParseOID(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return snmpwire.Object(o)
-	case snmpwire.IPAddress:
-		return snmpwire.Value{Tag: v, Bytes: []byte{0, 0, 0, 0}}
-	default:
-		i, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return snmpwire.Text(text)
-		}
-		return snmpwire.Value{Tag: v, Int: i}
-	}
-}
-
-// Get implements snmpagent.MIB.
-func (r *recording) Get(name snmpwire.OID) snmpwire.Value {
-	i, ok := r.find(name)
-	if !ok {
-		return snmpwire.Value{Tag: snmpwire.NoSuchInstance}
-	}
-	return r.rows[i].Value
-}
-
-// Next implements snmpagent.MIB.
-func (r *recording) Next(name, dst snmpwire.OID) (snmpwire.OID, snmpwire.Value) {
-	i, ok := r.find(name)
-	if ok {
-		i++
-	}
-	if i == len(r.rows) {
-		return append(dst[:0], name...), snmpwire.Value{Tag: snmpwire.EndOfMibView}
-	}
-	return append(dst[:0], r.rows[i].Name...), r.rows[i].Value
-}
-
-// Set implements snmpagent.MIB: a recording cannot be changed.
-func (r *recording) Set([]snmpwire.VarBind) (snmpwire.Status, int) { return snmpwire.NotWritable, 1 }
-
-func (r *recording) find(name snmpwire.OID) (int, bool) {
-	return slices.BinarySearchFunc(r.rows, name, func(v snmpwire.VarBind, n snmpwire.OID) int { return v.Name.Compare(n) })
+	return m
 }
 
 // play serves a recording and returns the switch it is of.

@@ -29,6 +29,9 @@ type job struct {
 	// look reads what the switch shows after all steps: what their instances hold, and how it is not as asked for
 	// beside them, in words that follow "it shows".
 	look   func() (now values, differs string, err error)
+	vlans  *vlanTable        // before the change, of one of VLANs
+	now    *vlanTable        // as look has read it
+	extra  []step            // what the switch did besides the steps
 	named  map[uint32]string // ports that the caller named
 	before map[uint32]place  // what the ports are that the steps touch
 	left   bool              // something of the change may be left that is not as before
@@ -53,7 +56,7 @@ func (j *job) run(ctx context.Context, steps []step) (err error) {
 		}
 	}
 	if err := j.confirm(ctx, steps); err != nil {
-		return j.takeBack(ctx, err, steps)
+		return j.takeBack(ctx, err, slices.Concat(steps, j.extra))
 	}
 	return nil
 }
@@ -101,12 +104,23 @@ func done(s step, now values) bool {
 // confirm reads back until the switch shows what was sent. Some switches need a moment to show a change.
 func (j *job) confirm(ctx context.Context, steps []step) error {
 	return j.d.readBack(ctx, j.sw, func() (string, error) {
+		j.extra = nil
 		now, differs, err := j.look()
 		if err != nil || differs != "" {
 			return differs, err
 		}
 		if differs := differing(records(steps), now); differs != "" {
 			return differs, nil
+		}
+		if j.vlans != nil {
+			s, err := j.didBesides(ctx, j.now, steps)
+			if err != nil {
+				return "", err
+			}
+			if len(s.Assigns) > 0 {
+				j.extra = []step{{Step: s}}
+				return said(s), nil
+			}
 		}
 		after, err := j.d.places(ctx, j.r, slices.Sorted(maps.Keys(j.before)))
 		return moved(j.before, after), err

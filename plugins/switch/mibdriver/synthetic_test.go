@@ -3,6 +3,8 @@ package mibdriver_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"ctl.internal/internal/lab/snmpagent"
 	"ctl.internal/internal/lab/snmpwire"
 	"ctl.internal/plugins/switch/discovery"
+	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/snmp"
@@ -23,13 +26,19 @@ import (
 // switches. Its VLANs are files name@VLAN; without views, they are not shown.
 func synthetic(t *testing.T, name, version string, views bool) (*mibdriver.Driver, *switchdriver.Switch) {
 	t.Helper()
+	return agentOf(t, name, version, func(string) bool { return views })
+}
+
+// agentOf is synthetic with some of the views.
+func agentOf(t *testing.T, name, version string, shows func(vlan string) bool) (*mibdriver.Driver, *switchdriver.Switch) {
+	t.Helper()
 	cfg := snmpagent.Config{MIB: load(t, filepath.Join("testdata", name+".snmprec")), ReadCommunity: "public", Views: map[string]snmpagent.MIB{}}
 	files, err := filepath.Glob(filepath.Join("testdata", name+"@*.snmprec"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if _, vid, ok := strings.Cut(strings.TrimSuffix(f, ".snmprec"), "@"); ok && views {
+		if _, vid, ok := strings.Cut(strings.TrimSuffix(f, ".snmprec"), "@"); ok && shows(vid) {
 			cfg.Views["public@"+vid], cfg.Views["vlan-"+vid] = load(t, f), load(t, f)
 		}
 	}
@@ -48,9 +57,39 @@ func synthetic(t *testing.T, name, version string, views bool) (*mibdriver.Drive
 	if sw.Snmp.Version = version; version == "3" {
 		sw.Snmp.User = "lab"
 	}
-	c := snmp.NewClient(snmp.Options{})
+	c := snmp.NewClient(snmp.Options{Timeout: time.Second, Retries: 1})
 	t.Cleanup(c.Close)
 	return mibdriver.New(c), sw
+}
+
+// One VLAN of a Cisco that cannot be read, whichever it is, gives the tables of the others, and is named.
+func TestCiscoVLANThatFails(t *testing.T) {
+	all := []string{"1 02:00:00:00:11:01 1 3", "10 02:00:00:00:12:01 10102 3", "10 02:00:00:00:12:02 56 3", "10 02:00:00:00:12:03 10104 3",
+		"20 02:00:00:00:12:02 56 3", "20 02:00:00:00:13:01 10103 3"}
+	for _, version := range []string{"2c", "3"} {
+		for _, vid := range []string{"10", "20"} {
+			d, sw := agentOf(t, "ios", version, func(vlan string) bool { return vlan != vid })
+			p, err := d.FDBPage(deadline(t), sw, driver.Query{Limit: 100})
+			if err != nil {
+				t.Errorf("version %s, VLAN %s: %v", version, vid, err)
+				continue
+			}
+			want := slices.DeleteFunc(slices.Clone(all), func(e string) bool { return strings.HasPrefix(e, vid+" ") })
+			if diff := cmp.Diff(want, fdbText(p.Entries)); diff != "" {
+				t.Errorf("version %s, VLAN %s (-want +got):\n%s", version, vid, diff)
+			}
+			if len(p.Partial) != 1 || p.Partial[0].Table != "dot1dTpFdbTable of VLAN "+vid || !strings.Contains(p.Partial[0].Why, "vlan-"+vid) {
+				t.Errorf("version %s, VLAN %s: partial %v", version, vid, p.Partial)
+			}
+			id, err := strconv.ParseUint(vid, 10, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := d.ReadFDB(deadline(t), sw, uint32(id), 0x020000001202); fault.KindOf(err) != fault.Downstream {
+				t.Errorf("version %s: an entry of VLAN %s, which fails: %v", version, vid, err)
+			}
+		}
+	}
 }
 
 // Switches whose bridge does not list the ports: interfaces that are ports, by type and

@@ -58,6 +58,7 @@ func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c chan
 	if err := check(sw, before, c); err != nil {
 		return nil, err
 	}
+	j.vlans = before
 	j.look = func() (_ values, differs string, err error) {
 		after, err = d.readVLANs(ctx, sw, r)
 		if c.remove && fault.KindOf(err) == fault.Unsupported { // the last VLAN is gone
@@ -66,6 +67,7 @@ func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c chan
 		if err != nil {
 			return nil, "", err
 		}
+		j.now = after
 		return after.values(), compare(after, c), nil
 	}
 	var first error

@@ -206,7 +206,8 @@ func TestNoFalseAlarm(t *testing.T) {
 					read := simulated(b, bits, speed, load, start, r.Float64())
 					var used, errors alarmState
 					for k := 1; k < len(read); k++ {
-						list, sec := rates(o, read[k-1], read[k]), seconds(read[k-1], read[k])
+						sec := seconds(read[k-1], read[k], maxRate)
+						list := rates(o, read[k-1], read[k], sec)
 						for _, p := range list {
 							used, errors = used.next(p.percent(), p.wrapped, utilizationLimit), errors.next(p.newErrors(sec), false, errorsLimit)
 							if p.In != nil && !p.wrapped {
@@ -238,7 +239,7 @@ func TestAlarmBeginsAndEnds(t *testing.T) {
 		began := 0
 		read := simulated(steady, bits, 100_000_000, 0.95, 1<<31, 0)
 		for k := 1; k < len(read); k++ {
-			for _, p := range rates(o, read[k-1], read[k]) {
+			for _, p := range ratesOf(o, read[k-1], read[k]) {
 				if a = a.next(p.percent(), p.wrapped, 90); a.active && began == 0 {
 					began = k
 				}

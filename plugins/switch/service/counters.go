@@ -52,8 +52,9 @@ func (r *readings) of(m mib.MAC) *reading {
 	return r.all[m]
 }
 
-// readCounters reads the counters of a switch again, unless that was done just now.
-func (s *Service) readCounters(ctx context.Context, sw *switchdriver.Switch, o *discovery.Observation) (list []portRate, was, now driver.Counters, err error) {
+// readCounters reads the counters of a switch again, unless that was done just now. Readings that are more than most apart
+// make no rates.
+func (s *Service) readCounters(ctx context.Context, sw *switchdriver.Switch, o *discovery.Observation, most time.Duration) (list []portRate, was, now driver.Counters, err error) {
 	r := s.readings.of(o.Node)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +65,7 @@ func (s *Service) readCounters(ctx context.Context, sw *switchdriver.Switch, o *
 		}
 		r.was, r.now = r.now, c
 	}
-	list = rates(o, r.was, r.now)
+	list = rates(o, r.was, r.now, seconds(r.was, r.now, most))
 	s.readings.mu.Lock()
 	r.published = list
 	s.readings.mu.Unlock()
@@ -87,10 +88,10 @@ func (s *Service) counterLines(ctx context.Context, sw *switchdriver.Switch, in 
 			return nil, err
 		}
 	}
-	list, was, now, err := s.readCounters(ctx, sw, o)
-	if err == nil && seconds(was, now) == 0 {
+	list, was, now, err := s.readCounters(ctx, sw, o, maxRate)
+	if err == nil && seconds(was, now, maxRate) == 0 {
 		host.Pause(ctx, minRate)
-		list, was, now, err = s.readCounters(ctx, sw, o)
+		list, was, now, err = s.readCounters(ctx, sw, o, maxRate)
 	}
 	if err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func (s *Service) counterLines(ctx context.Context, sw *switchdriver.Switch, in 
 	if only != 0 {
 		list = slices.DeleteFunc(slices.Clone(list), func(r portRate) bool { return r.Number != only })
 	}
-	return &counterLines{s.of(o.Node), stamp(now.At), math.Round(seconds(was, now)*1000) / 1000, list}, nil
+	return &counterLines{s.of(o.Node), stamp(now.At), math.Round(seconds(was, now, maxRate)*1000) / 1000, list}, nil
 }
 
 func (o *counterLines) text() string {
@@ -139,7 +140,7 @@ func (s *Service) pollCounters(ctx context.Context) {
 				s.watchAlarms(o, nil, 0)
 				return nil
 			}
-			_, _, now, err := s.readCounters(ctx, sw, o)
+			_, _, now, err := s.readCounters(ctx, sw, o, longest(interval))
 			if err != nil {
 				return err // the discovery finds out, too, and says so
 			}
@@ -176,7 +177,8 @@ func (s *Service) watchPorts(o *discovery.Observation, now driver.Counters) {
 	r.polled = now
 	r.mu.Unlock()
 	if !was.At.IsZero() {
-		s.watchAlarms(o, rates(o, was, now), seconds(was, now))
+		t := seconds(was, now, longest(s.set.Counters.Interval.Duration))
+		s.watchAlarms(o, rates(o, was, now, t), t)
 	}
 }
 

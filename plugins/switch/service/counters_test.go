@@ -1,6 +1,7 @@
 package service
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -10,6 +11,40 @@ import (
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
 )
+
+// ratesOf are the rates of two readings that are asked for.
+func ratesOf(o *discovery.Observation, was, now driver.Counters) []portRate {
+	return rates(o, was, now, seconds(was, now, maxRate))
+}
+
+// Counters that the settings read less often than every ten minutes have rates, and alarms: 30 Mbit/s of 100 Mbit/s for
+// half an hour, by 64 bits. Of 32 bits it is not known how often they began again.
+func TestLongIntervals(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	o := &discovery.Observation{Ports: []discovery.Port{{ID: "1", Number: 1, IfIndex: 7, Name: "p1"}}}
+	for _, interval := range []time.Duration{5 * time.Minute, 15 * time.Minute, 30 * time.Minute, 6 * time.Hour} {
+		for _, bits := range []uint8{32, 64} {
+			read := func(after time.Duration) driver.Counters {
+				in := driver.Count{N: uint64(after.Seconds()) * 30_000_000 / 8, Bits: bits}
+				if bits == 32 {
+					in.N &= math.MaxUint32
+				}
+				return driver.Counters{At: at.Add(after), UpTime: uint32(after / (10 * time.Millisecond)),
+					Interfaces: map[uint32]driver.Interface{7: {In: in, Oper: 1, Speed: 100_000_000}}}
+			}
+			was, now := read(0), read(interval)
+			got := rates(o, was, now, seconds(was, now, longest(interval)))[0].In
+			known := bits == 64 || interval < 6*time.Minute
+			if known != (got != nil) || got != nil && *got != 30_000_000 {
+				t.Errorf("every %s, %d bit: %v", interval, bits, got)
+			}
+		}
+	}
+	was, now := driver.Counters{At: at}, driver.Counters{At: at.Add(31 * time.Minute)}
+	if seconds(was, now, longest(15*time.Minute)) != 0 {
+		t.Error("two readings of which two more lie between make a rate")
+	}
+}
 
 func TestRates(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -48,7 +83,7 @@ func TestRates(t *testing.T) {
 		"now of other width":                {read(0, 1000, 32), read(time.Second, 11000, 64), -1},
 		"not counted":                       {read(0, 0, 0), read(time.Second, 0, 0), -1},
 	} {
-		got := rates(o, k.was, k.now)
+		got := ratesOf(o, k.was, k.now)
 		switch {
 		case len(got) != 1:
 			t.Errorf("%s: %+v", name, got)
@@ -60,7 +95,7 @@ func TestRates(t *testing.T) {
 			t.Errorf("%s: what is not counted is %+v", name, got[0])
 		}
 	}
-	if got := rates(o, read(0, 1000, 64), read(time.Second, 6000, 64)); got[0].NewErrors == nil || *got[0].NewErrors != 5 {
+	if got := ratesOf(o, read(0, 1000, 64), read(time.Second, 6000, 64)); got[0].NewErrors == nil || *got[0].NewErrors != 5 {
 		t.Errorf("new errors of %+v", got[0])
 	}
 }
@@ -85,7 +120,7 @@ func TestClearedCounters(t *testing.T) {
 		"the errors, too":      {[2]driver.Interface{{In: n(end), InErrors: n(9)}}, [2]driver.Interface{{In: n(500), InErrors: n(0)}}, false},
 		"those of other ports": {[2]driver.Interface{{In: n(end)}, {In: n(100_000)}}, [2]driver.Interface{{In: n(500)}, {In: n(0)}}, false},
 	} {
-		got := rates(o, read(0, k.was[0], k.was[1]), read(time.Second, k.now[0], k.now[1]))
+		got := ratesOf(o, read(0, k.was[0], k.was[1]), read(time.Second, k.now[0], k.now[1]))
 		if (got[0].In != nil) != k.known || k.known && !got[0].wrapped {
 			t.Errorf("%s: %+v", name, got[0])
 		}

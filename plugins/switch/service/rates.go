@@ -8,11 +8,15 @@ import (
 	"ctl.internal/plugins/switch/driver"
 )
 
-// The least time between two readings that make a rate, and the most: rates of long ago say nothing.
+// The least time between two readings that make a rate, and the most, unless the settings read the counters less often:
+// rates of long ago say nothing.
 const (
 	minRate = time.Second
 	maxRate = 10 * time.Minute
 )
+
+// longest is the most time between two readings of the settings' interval that make a rate: one reading may be late.
+func longest(interval time.Duration) time.Duration { return max(maxRate, 2*interval) }
 
 // portRate is a port with its rates. What the switch does not count, or what is not known of the interval, is absent.
 type portRate struct {
@@ -31,11 +35,12 @@ type portRate struct {
 	most    uint64 // bit/s in the interval: its speed may have changed
 }
 
-// seconds is the time between two readings; 0: it is not known, so they make no rate. The switch's own clock is more
-// exact, as an answer may be late, but it counts only while it agrees with ours: some count whole seconds, or stand.
-func seconds(was, now driver.Counters) float64 {
+// seconds is the time between two readings; 0: it is not known, or more than most, so they make no rate. The switch's own
+// clock is more exact, as an answer may be late, but it counts only while it agrees with ours: some count whole seconds,
+// or stand.
+func seconds(was, now driver.Counters, most time.Duration) float64 {
 	ours := now.At.Sub(was.At)
-	if was.At.IsZero() || ours < minRate/2 || ours > maxRate {
+	if was.At.IsZero() || ours < minRate/2 || ours > most {
 		return 0
 	}
 	ticks := time.Duration(now.UpTime-was.UpTime) * 10 * time.Millisecond // it wraps after 497 days, as the difference does
@@ -110,9 +115,8 @@ func countedOf(was, now driver.Interface, speed uint64, t float64) counted {
 	return c
 }
 
-// rates are those of the ports of a switch.
-func rates(o *discovery.Observation, was, now driver.Counters) []portRate {
-	t := seconds(was, now)
+// rates are those of the ports of a switch between two readings, t seconds apart; 0: there are none.
+func rates(o *discovery.Observation, was, now driver.Counters, t float64) []portRate {
 	all := make(map[uint32]counted, len(o.Ports))
 	cleared := false
 	for _, p := range o.Ports {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
@@ -124,13 +125,36 @@ func (s *Service) getFDBEntry(ctx context.Context, in fdbIn) (fdbEntry, error) {
 		return fdbEntry{}, err
 	}
 	entries, err := d.ReadFDB(ctx, sw, in.VLAN, uint64(in.MAC))
+	if err == nil && len(entries) == 0 {
+		err = fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", switchdriver.Label(sw), in.MAC, in.VLAN)
+	}
 	switch {
+	case fault.KindOf(err) == fault.NotFound:
+		if e := s.wholeFDB(ctx, sw, in); e != nil {
+			err = e
+		}
+		return fdbEntry{}, err
 	case err != nil:
 		return fdbEntry{}, err
-	case len(entries) == 0:
-		return fdbEntry{}, fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", switchdriver.Label(sw), in.MAC, in.VLAN)
 	}
 	return entryOf(sw, entries[0]), nil
+}
+
+// wholeFDB fails if the forwarding table of a switch is partial: an entry that was not found may be in the rest of it.
+func (s *Service) wholeFDB(ctx context.Context, sw *switchdriver.Switch, in fdbIn) error {
+	for q := (driver.Query{Limit: driver.PageSize}); ; {
+		p, err := s.drivers.ReadFDB(ctx, sw, q)
+		if err != nil {
+			return err
+		}
+		if len(p.Partial) > 0 {
+			return fault.Device(fault.Downstream, "whether switch %s has an entry for %s in VLAN %d is not known, because its forwarding table is partial: %s",
+				switchdriver.Label(sw), in.MAC, in.VLAN, strings.Join(notes(p.Partial), "; "))
+		}
+		if q.Cursor = p.Next; q.Cursor == "" {
+			return nil
+		}
+	}
 }
 
 func (s *Service) setFDBEntry(ctx context.Context, in fdbIn) error {

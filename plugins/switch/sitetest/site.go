@@ -399,6 +399,17 @@ func (s *Site) evidence() {
 	discovery.KeepProvedAddresses(read)
 }
 
+// WithoutAnswer chooses switches with others below them, n at most, that are not to answer.
+func (s *Site) WithoutAnswer(n int) map[mib.MAC]bool {
+	out := map[mib.MAC]bool{}
+	for _, d := range s.switches[2:] {
+		if len(d.kids) > 0 && len(out) < n && s.chance(0.3) {
+			out[d.mac] = true
+		}
+	}
+	return out
+}
+
 // Found are the links of a network in the form of Links; those at members of an aggregate are the aggregate's.
 func (s *Site) Found(n *discovery.Network) map[Link]string {
 	whole := func(e discovery.End, members []string) string {
