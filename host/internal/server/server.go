@@ -116,6 +116,7 @@ func (s *Server) start(ctx context.Context) error {
 	s.noteProgramDir()
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel
+	s.background(run, "memory limit", func(ctx context.Context) error { return followMemory(ctx, s.log, "/") })
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
