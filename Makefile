@@ -80,7 +80,7 @@ test-peers: ## the tests against real peers; as root it installs them (Debian pa
 	test/peers/install.sh
 	@$(TESTS) --packages './test/peers/... ./examples/switchdriver-python' -- -count=1 -tags peers -timeout 20m
 
-chaos: ## three controllers on three etcd, one fault after the other; as root; writes the table into docs/operating.md
+chaos: ## three controllers on three etcd, and one alone, one fault after the other; as root; writes the table into docs/operating.md
 	test/peers/install.sh
 	CTL_CHAOS_SECONDS=15 CTL_CHAOS_TABLE="$(CURDIR)/docs/operating.md" $(GO) test -count=1 -tags peers -timeout 20m -run TestChaos -v ./test/peers/truth
 

@@ -251,6 +251,22 @@ func TestLastGoodSurvives(t *testing.T) {
 	if out, err = p.Shell(deadline(t), "switch:PrintDB", nil, nil); err != nil || !strings.Contains(out, "silent; last answered") {
 		t.Errorf("%v\n%s", err, out)
 	}
+	for _, rpc := range []string{"switch:switches", "switch:neighbors"} { // what is known of the silent one says of when it is
+		var list struct {
+			Entry []struct {
+				Switch, Observed string
+				Answering        bool
+			}
+		}
+		if err := p.Call(deadline(t), rpc, nil, &list); err != nil || len(list.Entry) < 3 {
+			t.Fatalf("%s: %v %+v", rpc, err, list)
+		}
+		for _, e := range list.Entry {
+			if e.Answering != (e.Switch != "sw2") || e.Observed == "" {
+				t.Errorf("%s: %+v", rpc, e)
+			}
+		}
+	}
 	p.Stop()
 	// A record that is broken costs nothing but the old data.
 	if err := h.Client(t, &pluginv1.Manifest{Name: "switch"}).Datastore.Put(deadline(t), "observed/switch/02:00:00:00:00:02", []byte("broken")); err != nil {

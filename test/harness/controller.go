@@ -25,7 +25,7 @@ const patience = 2 * time.Minute
 // Options say how a controller runs.
 type Options struct {
 	Bin     string            // where Build put the programs
-	Home    string            // made by ctld if it is not there; "" = a new one with Files
+	Home    string            // made by ctld if it is not there; "" = a new one
 	Files   map[string]string // written into etc of the home before the first start
 	Args    []string          // of ctld; of a flag that is given twice the later one counts
 	Environ []string          // besides that of the test; the later one counts
@@ -65,6 +65,8 @@ func Run(t *testing.T, o Options) *Controller {
 	c := &Controller{Home: o.Home, Args: o.Args, t: t, o: o}
 	if c.Home == "" {
 		c.Home = NewHome(t)
+		c.write()
+	} else if len(o.Files) > 0 {
 		c.write()
 	}
 	if o.User != 0 {

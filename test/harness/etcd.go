@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,6 +20,9 @@ import (
 // EtcdMember is one etcd of a cluster of the test's own.
 type EtcdMember struct {
 	Client string // its address
+	Peer   string // that for the other members
+	// how to connect to it; nil = as usual
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	t    *testing.T
 	line []string // of its command
@@ -79,6 +83,12 @@ func (m *EtcdMember) Start() {
 	}
 }
 
+// PID is its process id.
+func (m *EtcdMember) PID() int { return m.cmd.Process.Pid }
+
+// Dir is the directory of its log and data.
+func (m *EtcdMember) Dir() string { return m.dir }
+
 // Kill is kill -9.
 func (m *EtcdMember) Kill() {
 	_ = m.cmd.Process.Kill()
@@ -110,7 +120,7 @@ func (m *EtcdMember) Leader() bool {
 		return false
 	}
 	r.Close = true
-	a, err := http.DefaultClient.Do(r)
+	a, err := (&http.Client{Transport: &http.Transport{DialContext: m.Dial}}).Do(r)
 	if err != nil {
 		return false
 	}
@@ -166,7 +176,7 @@ func EtcdAt(t *testing.T, members int, where func(i int) (ip string, before []st
 		address := func() string { return fmt.Sprintf("http://%s:%d", ip, reserve.Port(t, "tcp", "127.0.0.1")) }
 		client, peer, dir := address(), address(), reserve.Dir(t, "ctl-etcd")
 		peers = append(peers, fmt.Sprintf("m%d=%s", i, peer))
-		out = append(out, &EtcdMember{Client: client, t: t, dir: dir, log: filepath.Join(dir, "log"), own: []string{"--name", fmt.Sprint("m", i), "--initial-advertise-peer-urls", peer}, line: append(append([]string{}, before...),
+		out = append(out, &EtcdMember{Client: client, Peer: peer, t: t, dir: dir, log: filepath.Join(dir, "log"), own: []string{"--name", fmt.Sprint("m", i), "--initial-advertise-peer-urls", peer}, line: append(append([]string{}, before...),
 			"etcd", "--data-dir", filepath.Join(dir, "data"), "--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer,
 			"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--unsafe-no-fsync")})
 	}

@@ -15,6 +15,7 @@ elif ! "$python/bin/pip" show -q "${python_packages[@]}" >/dev/null 2>&1 &&
 fi
 
 packages=(snmpd snmp snmptrapd lldpd openvswitch-switch snmpsim libsnmp-perl iproute2 iputils-ping ethtool
+	iptables strace e2fsprogs
 	etcd-server etcd-client slapd ldap-utils keystone samba-ad-dc samba samba-dsdb-modules
 	samba-vfs-modules winbind python3-samba samba-ad-provision git openssl openssh-client openssh-server netconfd chromium
 	prometheus rsyslog minisign skopeo umoci debootstrap rpm

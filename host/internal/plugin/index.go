@@ -46,15 +46,14 @@ func (m *Manager) reindex() {
 
 // Absent returns a fault of kind Unavailable when what is asked for may be served by a plugin that is installed and has
 // not served since this controller started, so that it has no place in the index; nil = it is not. match reports whether
-// a manifest has it; where guess is true, a plugin of which no manifest is known may have it.
-func (m *Manager) Absent(match func(*pluginv1.Manifest) bool, guess bool) error {
+// a manifest has it; a plugin of which no manifest is known may have it.
+func (m *Manager) Absent(match func(*pluginv1.Manifest) bool) error {
 	var unknown error
 	for _, s := range m.index.Load().plugins {
 		if s.manifest.Load() != nil {
 			continue
 		}
 		switch mf := s.rememberedManifest(); {
-		case mf == nil && !guess:
 		case mf == nil:
 			unknown = fault.New(fault.Unavailable, "this may be served by plugin %s, which is installed and has not said yet what it serves: %s", s.name, s.why())
 		case match(mf):

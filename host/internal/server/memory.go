@@ -1,27 +1,70 @@
 package server
 
 import (
+	"context"
 	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"runtime/metrics"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
-// limitMemory makes the collector of the runtime work harder before the controller has all memory that there is: of its
+// Within leastMemory the collector of the runtime works as little as gcPercent has it. Beyond, the memory of the runtime
+// may be a quarter more than what is live, and moreMemory: not four times as much.
+const (
+	leastMemory = 400 << 20
+	moreMemory  = 96 << 20
+)
+
+// memorySamples are the last so many measurements, one a second. The smallest counts, so that a moment in which the store
+// writes a table does not let the heap grow.
+const memorySamples = 3
+
+// followMemory sets the memory limit of the runtime by what is live, until ctx ends, never above what there is: of its
 // control group nine tenths, else of the machine three quarters. GOMEMLIMIT comes first.
-func limitMemory(log *slog.Logger, root string) {
+func followMemory(ctx context.Context, log *slog.Logger, root string) error {
 	if os.Getenv("GOMEMLIMIT") != "" {
-		return
+		return nil
 	}
-	limit, of := memoryLimit(root)
-	if limit <= 0 {
-		return
+	most, of := memoryLimit(root)
+	log.Debug("the memory of the runtime is limited", "bytes", most, "of", of)
+	var samples []uint64
+	last := int64(0)
+	for tick := time.Tick(time.Second); ; {
+		samples = append(samples[max(0, len(samples)-memorySamples+1):], liveMemory())
+		if next := nextLimit(samples, most); next != last {
+			debug.SetMemoryLimit(next)
+			last = next
+		}
+		select {
+		case <-tick:
+		case <-ctx.Done():
+			return nil
+		}
 	}
-	debug.SetMemoryLimit(limit)
-	log.Debug("the memory limit of the runtime is set", "bytes", limit, "of", of)
+}
+
+// nextLimit returns the limit for measurements of what is live; most is 0 when it is not known.
+func nextLimit(samples []uint64, most int64) int64 {
+	const step = 16 << 20 // of the limit, so that it does not change each second
+	live := int64(slices.Min(samples))
+	limit := max(leastMemory, (live+live/4+moreMemory)/step*step)
+	if most > 0 {
+		limit = min(limit, most)
+	}
+	return limit
+}
+
+// liveMemory is what the last collection found live, and the stacks.
+func liveMemory() uint64 {
+	found := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(found)
+	return found[0].Value.Uint64() + found[1].Value.Uint64()
 }
 
 // memoryLimit is the limit in bytes and what it is a part of; 0 when neither is known. root is where /proc and /sys are.

@@ -42,7 +42,7 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 					name, _, _ := strings.Cut(y.Name, "@")
 					return name == module
 				})
-			}, true)
+			})
 		},
 	})
 	for _, node := range policyNodes {
@@ -52,11 +52,14 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 	s.followPolicies(ctx)
 	s.router = newRouter(s.hostRoutes, s.pluginRoutes)
 	s.router.absent = func(path string) error {
-		return s.plugins.Absent(func(m *pluginv1.Manifest) bool {
-			return slices.ContainsFunc(m.Routes, func(r *pluginv1.Route) bool { return strings.HasPrefix(path+"/", r.GetPath()+"/") })
-		}, false)
+		return s.plugins.Absent(func(m *pluginv1.Manifest) bool { return serves(m, path) })
 	}
 	return nil
+}
+
+// serves reports whether a path is below a route of a manifest.
+func serves(m *pluginv1.Manifest, path string) bool {
+	return slices.ContainsFunc(m.Routes, func(r *pluginv1.Route) bool { return strings.HasPrefix(path+"/", r.GetPath()+"/") })
 }
 
 // streamQueue is how many events may wait for a client before it loses some.

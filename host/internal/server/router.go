@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -104,15 +103,12 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 // unavailable answers that what serves a path does not run.
 func unavailable(w http.ResponseWriter, req *http.Request, why error) {
-	w.Header().Set("Retry-After", "5")
 	if req.Header.Get("Sec-Fetch-Mode") == "navigate" {
+		w.Header().Set("Retry-After", "1")
 		web.Refusal(w, req, http.StatusServiceUnavailable, why.Error())
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusServiceUnavailable)
-	_ = json.NewEncoder(w).Encode(map[string]any{"errors": map[string]any{"error": []any{map[string]string{
-		"error-type": "protocol", "error-tag": "operation-failed", "error-message": why.Error()}}}})
+	refuseRoute(w, why)
 }
 
 // reservedPaths are those that no plugin may claim.

@@ -16,6 +16,7 @@ import (
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/datastore/storetest"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
 	"ctl.internal/test/aaatest"
 )
 
@@ -103,6 +104,41 @@ func TestNoSpellingReachesAHandler(t *testing.T) {
 			front.ServeHTTP(w, r)
 			if *reached != "" {
 				t.Errorf("%q reached the handler of %q without credentials", target, *reached)
+			}
+		}
+	}
+}
+
+// A path below the route of a plugin that is installed and has not served yet is 503 with the reason, never 404: for
+// programs and for browsers.
+func TestRouteOfAPluginThatDoesNotRun(t *testing.T) {
+	s, _, _ := routed(t)
+	down := &pluginv1.Manifest{Name: "down", Routes: []*pluginv1.Route{{Path: "/down"}, {Path: "/reports/down"}}}
+	s.router.absent = func(path string) error {
+		if !serves(down, path) {
+			return nil
+		}
+		return fault.New(fault.Unavailable, "this is served by plugin down, which does not run: it is failed: no file")
+	}
+	for _, c := range []struct {
+		path string
+		code int
+	}{
+		{"/down", 503}, {"/down/", 503}, {"/down/a%20b?x=1", 503}, {"/reports/down/x", 503},
+		{"/downs", 404}, {"/reports", 404}, {"/other/down", 404},
+	} {
+		for mode, kind := range map[string]string{"": "json", "navigate": "text/html"} {
+			r := httptest.NewRequest(http.MethodGet, c.path, nil)
+			if mode != "" {
+				r.Header.Set("Sec-Fetch-Mode", mode)
+			}
+			w := httptest.NewRecorder()
+			s.router.ServeHTTP(w, r)
+			if w.Code != c.code || !strings.Contains(w.Header().Get("Content-Type"), kind) {
+				t.Errorf("%s %q: %d %s %s", c.path, mode, w.Code, w.Header().Get("Content-Type"), w.Body)
+			}
+			if c.code == 503 && (w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "it is failed: no file")) {
+				t.Errorf("%s %q: %v %s", c.path, mode, w.Header(), w.Body)
 			}
 		}
 	}

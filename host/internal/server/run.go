@@ -107,7 +107,6 @@ func run(ctx context.Context, o Options) (code int, full error) {
 	slog.SetDefault(registry.Logger("org.ctl"))
 	log := registry.Logger("org.ctl.server")
 	log.Info("starting", "version", Version(), "home", string(h.Dir), "pid", os.Getpid())
-	limitMemory(log, "/")
 	keepReserve(h.Dir)
 
 	s := &Server{home: h.Dir, inode: h.Inode, loaded: loaded, registry: registry, log: log, options: o, firstPasswords: first}

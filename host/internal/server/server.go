@@ -36,6 +36,7 @@ import (
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/plugin/process"
+	"ctl.internal/host/internal/plugin/topomirror"
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/host/internal/server/tracing"
 	"ctl.internal/host/internal/web"
@@ -84,6 +85,7 @@ type Server struct {
 	seen            seen
 	featuresChanged chan struct{}
 
+	topologiesSeen  atomic.Pointer[map[string]topomirror.Seen] // by id, on the node that writes them; nil: it is another
 	disks           *diskWatch
 	gaveUp          atomic.Bool // the controller ends because its disk failed
 	inFlight        inFlight
@@ -116,6 +118,7 @@ func (s *Server) start(ctx context.Context) error {
 	s.noteProgramDir()
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel
+	s.background(run, "memory limit", func(ctx context.Context) error { return followMemory(ctx, s.log, "/") })
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error

@@ -49,6 +49,7 @@ func (s *Server) mirrorFor(ctx context.Context, term hostsvc.Term) {
 	mirror := topomirror.Start(s.plugins, s.registry.Logger("org.ctl.topology"))
 	defer mirror.Close()
 	p := s.publishing(s.mirrored(ctx))
+	defer s.topologiesSeen.Store(nil)
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
@@ -123,8 +124,11 @@ func (p *publishing) publish(ctx context.Context, view *topomirror.View) (again 
 			p.s.behind(ctx, id, nil)
 		}
 	}
+	seen := map[string]topomirror.Seen{}
+	defer func() { p.s.topologiesSeen.Store(&seen) }()
 	for id, t := range view.Topologies {
 		now := publication{view.Versions[id], p.seen(id, t.Observed, view)}
+		seen[id] = now.seen
 		was, known := p.written[id]
 		switch {
 		case !known || was.version != now.version:
@@ -214,8 +218,10 @@ type pulse struct {
 const (
 	// gapsKept are the observations that say how often a source looks, besides one.
 	gapsKept = 16
-	// leastSilence is after what time, at the earliest, a source counts as silent.
+	// leastSilence is after what time, at the earliest, a source counts as silent, and firstSilence is that of a source
+	// that has observed once only, so that it is not known how often it does.
 	leastSilence = time.Minute
+	firstSilence = 10 * time.Minute
 )
 
 func (p *pulse) beat(observed, now time.Time) {
@@ -231,7 +237,11 @@ func (p *pulse) beat(observed, now time.Time) {
 
 // silent reports whether nothing was observed for three times the longest time that it took.
 func (p *pulse) silent(now time.Time) bool {
-	return len(p.gaps) > 0 && now.Sub(p.heard) > max(leastSilence, 3*slices.Max(p.gaps))
+	silence := now.Sub(p.heard)
+	if len(p.gaps) == 0 {
+		return !p.last.IsZero() && silence > firstSilence
+	}
+	return silence > max(leastSilence, 3*slices.Max(p.gaps))
 }
 
 // mirrored returns the topologies that the node before has written: what is in
@@ -344,16 +354,38 @@ func within(path, above string) bool {
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '=')
 }
 
-// topologyMetrics say which topologies are behind.
+// topologyMetrics say which topologies are behind, and of what age they are.
 type topologyMetrics struct{ s *Server }
+
+// maxTopologySeries bounds the series of each metric of topologies, whose number sources choose.
+const maxTopologySeries = 1000
 
 // Describe implements prometheus.Collector.
 func (topologyMetrics) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (m topologyMetrics) Collect(out chan<- prometheus.Metric) {
-	desc := prometheus.NewDesc("ctl_topology_behind_seconds", "For how long the operational tree has not had the newest state of a topology's source; absent: it has.", []string{"topology", "plugin"}, nil)
-	for id, l := range m.s.lateTopologies() {
-		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, time.Since(l.Since).Seconds(), id, l.Plugin)
+	behind := prometheus.NewDesc("ctl_topology_behind_seconds", "For how long the operational tree has not had the newest state of a topology's source; absent: it has.", []string{"topology", "plugin"}, nil)
+	late := m.s.lateTopologies()
+	for _, id := range firstKeys(late) {
+		out <- prometheus.MustNewConstMetric(behind, prometheus.GaugeValue, time.Since(late[id].Since).Seconds(), id, late[id].Plugin)
 	}
+	seen := m.s.topologiesSeen.Load()
+	if seen == nil {
+		return // another node writes the topologies
+	}
+	observed := prometheus.NewDesc("ctl_topology_observed_timestamp_seconds", "When the source of a topology observed it last; state: observing, silent or stopped. Of the node that writes the topologies.",
+		[]string{"topology", "plugin", "state"}, nil)
+	for _, id := range firstKeys(*seen) {
+		t := (*seen)[id]
+		if !t.Observed.IsZero() {
+			out <- prometheus.MustNewConstMetric(observed, prometheus.GaugeValue, float64(t.Observed.UnixMilli())/1000, id, t.Source, t.State)
+		}
+	}
+}
+
+// firstKeys are the keys of a map in order, as many as a metric may have.
+func firstKeys[T any](of map[string]T) []string {
+	all := slices.Sorted(maps.Keys(of))
+	return all[:min(len(all), maxTopologySeries)]
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/badger"
 	"ctl.internal/host/internal/datastore/large"
@@ -209,4 +211,49 @@ func TestTheTreeSaysWhenItWasObserved(t *testing.T) {
 	says(false, last, say("stopped", "10:01:00")...)
 	clock = clock.Add(time.Second)
 	says(true, clock, say("observing", "10:05:01")...)
+}
+
+// A source that observed once and then hangs is silent after some minutes, also for the node that takes the role over; the
+// metric has the time and the state.
+func TestASourceThatObservedOnceAndHangs(t *testing.T) {
+	store := storetest.New(storetest.Options{})
+	defer store.Close()
+	p := publisherOn(t, store)
+	clock := time.Date(2026, 11, 26, 10, 0, 0, 0, time.UTC)
+	p.tree.Now = func() time.Time { return clock }
+	at := site(2, 1)
+	at.Observed = clock.Add(-time.Second)
+	metric := func() string {
+		t.Helper()
+		reg := prometheus.NewRegistry()
+		reg.MustRegister(topologyMetrics{p.s})
+		families, err := reg.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(families)
+	}
+	for _, c := range []struct {
+		after time.Duration
+		state string
+	}{{0, "observing"}, {9 * time.Minute, "observing"}, {2 * time.Minute, "silent"}} {
+		clock = clock.Add(c.after)
+		if again := p.publish(t.Context(), viewOf(at)); again != nil {
+			t.Fatal("it was not written")
+		}
+		text, err := p.tree.Get(t.Context(), p.schema(), "/network-topology:network-topology/topology=switch:1")
+		if err != nil || !strings.Contains(string(text), `"ctl-topology:source-state":"`+c.state+`"`) {
+			t.Errorf("at %s: %s %v, want %s", clock, text, err, c.state)
+		}
+		found := metric()
+		for _, want := range []string{"ctl_topology_observed_timestamp_seconds", c.state, fmt.Sprint(float64(at.Observed.Unix()))} {
+			if !strings.Contains(found, want) {
+				t.Errorf("at %s: %s, want %s", clock, found, want)
+			}
+		}
+	}
+	p.s.topologiesSeen.Store(nil)
+	if found := metric(); found != "[]" {
+		t.Errorf("a node that does not write them has %s", found)
+	}
 }

@@ -22,10 +22,15 @@ func answerOf(id uint64, n int) *pluginv1.LinkAnswer {
 // TestLargeAnswersTakeTurns: each message holds the small answers that are there and
 // one part of one large answer.
 func TestLargeAnswersTakeTurns(t *testing.T) {
-	o := newOutbox()
-	o.add(t.Context(), answerOf(1, 2*chunk+1))
-	o.add(t.Context(), answerOf(2, 2*chunk))
-	o.add(t.Context(), answerOf(3, chunk))
+	o := newOutbox(newAnswerRoom())
+	for id, n := range map[uint64]int{1: 2*chunk + 1, 2: 2 * chunk} {
+		if err := o.room.acquireLarge(t.Context(), n); err != nil {
+			t.Fatal(id, err)
+		}
+	}
+	o.add(answerOf(1, 2*chunk+1))
+	o.add(answerOf(2, 2*chunk))
+	o.add(answerOf(3, chunk))
 	var got [][]uint64
 	parts := map[uint64][]byte{}
 	for {
@@ -52,33 +57,71 @@ func TestLargeAnswersTakeTurns(t *testing.T) {
 			t.Errorf("answer %d has %d bytes, or others", id, len(parts[id]))
 		}
 	}
-	if !o.room.TryAcquire(maxLarge) {
+	if !o.room.large.TryAcquire(maxLarge) || o.room.small.Load() != 0 {
 		t.Error("the room of answers that were sent is not free")
 	}
 }
 
-// TestLargeAnswersWaitForRoom: no more than maxLarge lies about; a cancelled call
-// gives its room back.
+// TestLargeAnswersWaitForRoom: no more than maxLarge is queued, and no more than that waits for it, over all links of a
+// server; a call that is cancelled and a link that ends give their room back.
 func TestLargeAnswersWaitForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newOutbox()
+		room := newAnswerRoom()
+		o, other := newOutbox(room), newOutbox(room)
 		half := &pluginv1.LinkAnswer{Id: 1, Response: make([]byte, maxLarge/2+1)}
-		o.add(t.Context(), half)
+		n := len(half.Response)
+		if err := room.acquireLarge(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+		o.add(half)
 		gone, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{}, 2)
-		go func() { o.add(gone, &pluginv1.LinkAnswer{Id: 2, Response: half.Response}); done <- struct{}{} }()
-		go func() { o.add(t.Context(), &pluginv1.LinkAnswer{Id: 3, Response: half.Response}); done <- struct{}{} }()
+		done := make(chan error, 3)
+		go func() { done <- room.acquireLarge(gone, n) }()
 		synctest.Wait()
-		if len(o.large) != 1 {
-			t.Fatalf("%d large answers are queued", len(o.large))
+		if err := room.acquireLarge(t.Context(), n); status.Code(err) != codes.ResourceExhausted {
+			t.Fatalf("more than %d MiB may wait: %v", maxLarge>>20, err)
 		}
 		cancel()
-		<-done
-		o.drop(1)
-		<-done
-		if len(o.large) != 1 || o.large[0].id != 3 {
-			t.Fatalf("not the third: %v", o.large)
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
 		}
+		go func() { done <- room.acquireLarge(t.Context(), n) }()
+		synctest.Wait()
+		o.drop(1)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		other.add(&pluginv1.LinkAnswer{Id: 3, Response: half.Response})
+		other.add(&pluginv1.LinkAnswer{Id: 4, Response: make([]byte, 100)})
+		other.close()
+		if err := room.acquireLarge(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+		other.add(&pluginv1.LinkAnswer{Id: 5, Response: half.Response}) // of a call that ends after its link
+		if !room.large.TryAcquire(maxLarge) || room.small.Load() != 0 {
+			t.Error("the room of a link that has ended is not free")
+		}
+	})
+}
+
+// TestSmallAnswersThatAreNotRead: while small answers wait, no more calls are read.
+func TestSmallAnswersThatAreNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		room := newAnswerRoom()
+		o := newOutbox(room)
+		for room.small.Load() <= maxSmall {
+			o.add(answerOf(1, chunk))
+		}
+		reads := make(chan struct{})
+		go func() { o.waitSmall(t.Context()); close(reads) }()
+		synctest.Wait()
+		select {
+		case <-reads:
+			t.Fatal("calls are read although the answers are not")
+		default:
+		}
+		o.take(&pluginv1.CarryResponse{})
+		<-reads
 	})
 }
 
@@ -164,6 +207,38 @@ func TestPluginThatLies(t *testing.T) {
 	}
 }
 
+// TestAnswersInPartsThatNeverEnd: a plugin that begins large answers and ends none gets so many, and no more; those that
+// their callers no longer wait for make room.
+func TestAnswersInPartsThatNeverEnd(t *testing.T) {
+	conn, s := played(t)
+	const fit = maxPartial / wire.MaxMessage
+	ctx, cancel := context.WithCancel(t.Context())
+	results := make(chan error)
+	begin := func(id uint64) {
+		go func() { results <- conn.Invoke(ctx, "/x/y", &pluginv1.InvokeRequest{}, &pluginv1.InvokeResponse{}) }()
+		<-s.sent
+		s.in <- &pluginv1.CarryResponse{Answers: []*pluginv1.LinkAnswer{{Id: id, Size: wire.MaxMessage, Response: []byte("x")}}}
+	}
+	for id := range uint64(fit) {
+		begin(id + 1)
+	}
+	begin(fit + 1)
+	if err := <-results; status.Code(err) != codes.ResourceExhausted {
+		t.Fatal(err)
+	}
+	cancel()
+	for range fit {
+		if err := <-results; status.Code(err) != codes.Canceled {
+			t.Fatal(err)
+		}
+	}
+	conn.link.mu.Lock()
+	defer conn.link.mu.Unlock()
+	if conn.link.partial != 0 {
+		t.Errorf("%d bytes count still", conn.link.partial)
+	}
+}
+
 // TestPluginThatDoesNotRead: what waits to be sent is bounded; the calls beyond go by
 // themselves. Callers get their deadline, whatever the plugin does.
 func TestPluginThatDoesNotRead(t *testing.T) {
@@ -192,7 +267,7 @@ func TestPluginThatDoesNotRead(t *testing.T) {
 
 // TestHostThatLies: an id used twice ends the link; a cancellation of nothing does not.
 func TestHostThatLies(t *testing.T) {
-	s := &Server{methods: map[string]method{"/x/y": {"/x/y", func(_ any, ctx context.Context, _ func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+	s := &Server{room: newAnswerRoom(), methods: map[string]method{"/x/y": {"/x/y", func(_ any, ctx context.Context, _ func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}, nil}}}

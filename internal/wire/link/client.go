@@ -23,6 +23,9 @@ import (
 const (
 	maxQueued  = 16 << 20
 	batchBytes = 64 << 10
+	// maxPartial bounds the bytes of answers of which parts have come, as many as the other end may have queued and
+	// waiting; one alone may have any size.
+	maxPartial = 2 * wire.MaxMessage
 )
 
 // client is the calling end of a link.
@@ -39,6 +42,7 @@ type client struct {
 	pending map[uint64]*call
 	queue   []*pluginv1.LinkCall
 	queued  int
+	partial int // bytes of answers that come in parts
 }
 
 // call is one that waits for its answer. Who takes it out of pending, under the
@@ -46,6 +50,7 @@ type client struct {
 type call struct {
 	id    uint64
 	parts []byte // of an answer that comes in several
+	size  int    // of that answer, while it counts as partial
 	body  []byte
 	err   error
 	done  chan struct{}
@@ -106,9 +111,8 @@ func (l *client) wait(ctx context.Context, k *call) ([]byte, error) {
 	case <-k.done:
 	case <-ctx.Done():
 		l.mu.Lock()
-		_, mine := l.pending[k.id]
+		mine := l.remove(k)
 		if mine {
-			delete(l.pending, k.id)
 			r := requests.Get().(*pluginv1.LinkCall)
 			r.Id, r.Method, r.Request, r.Metadata, r.Timeout = k.id, "", r.Request[:0], nil, 0
 			l.enqueue(r)
@@ -223,6 +227,10 @@ func (l *client) part(k *call, a *pluginv1.LinkAnswer) {
 		l.finish(k, nil, status.Errorf(codes.ResourceExhausted, "grpc: received message larger than max (%d vs. %d)", a.Size, wire.MaxMessage))
 		return
 	case a.Size > 0:
+		if !l.countPartial(k, int(a.Size)) {
+			l.finish(k, nil, status.Errorf(codes.ResourceExhausted, "the answers of which parts have come are larger than %d MiB", maxPartial>>20))
+			return
+		}
 		k.parts = make([]byte, 0, a.Size)
 	}
 	if len(k.parts)+len(a.Response) > cap(k.parts) {
@@ -234,11 +242,37 @@ func (l *client) part(k *call, a *pluginv1.LinkAnswer) {
 	}
 }
 
+// countPartial counts the size of an answer that comes in parts, unless that would be more than maxPartial.
+func (l *client) countPartial(k *call, size int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pending[k.id] != k {
+		return true // cancelled meanwhile: finish drops it
+	}
+	others := l.partial - k.size
+	if others > 0 && others+size > maxPartial {
+		return false
+	}
+	l.partial = others + size
+	k.size = size
+	return true
+}
+
+// remove takes a call out of those that wait, under the lock; false when another was faster.
+func (l *client) remove(k *call) bool {
+	if l.pending[k.id] != k {
+		return false
+	}
+	delete(l.pending, k.id)
+	l.partial -= k.size
+	k.size = 0
+	return true
+}
+
 // finish ends a call unless its caller was faster.
 func (l *client) finish(k *call, body []byte, err error) {
 	l.mu.Lock()
-	_, mine := l.pending[k.id]
-	delete(l.pending, k.id)
+	mine := l.remove(k)
 	l.mu.Unlock()
 	if mine {
 		k.body, k.err = body, err
@@ -259,6 +293,10 @@ func (l *client) end(err error) {
 	l.err = err
 	all := l.pending
 	l.pending = map[uint64]*call{}
+	l.partial = 0
+	for _, k := range all {
+		k.size = 0
+	}
 	l.queue, l.queued = nil, 0
 	l.mu.Unlock()
 	close(l.over)

@@ -4,8 +4,11 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -16,17 +19,46 @@ const (
 	// chunk is the size of the parts of a large answer: one goes with each batch of
 	// small ones, so that these do not wait for it.
 	chunk = 16 << 10
-	// maxLarge bounds the bytes of large answers that wait; more of them wait outside.
+	// maxLarge bounds the bytes of large answers that are queued. As many more may wait for
+	// their room; beyond that calls fail, because the other end does not read.
 	maxLarge = wire.MaxMessage
+	// maxSmall are the bytes of small answers above which no more calls are read.
+	maxSmall = 4 << 20
 )
+
+// answerRoom is what all links of a Server have for answers that the other end has not read.
+type answerRoom struct {
+	large   *semaphore.Weighted
+	waiting atomic.Int64 // bytes of large answers that wait for room
+	small   atomic.Int64 // bytes of small answers that are queued
+	calls   atomic.Int64 // that are being served, until their answer is queued
+}
+
+func newAnswerRoom() *answerRoom { return &answerRoom{large: semaphore.NewWeighted(maxLarge)} }
+
+var errUnread = status.Errorf(codes.ResourceExhausted, "%d MiB of answers wait to be read at the other end of the link: read them, and call again", 2*maxLarge>>20)
+
+// acquireLarge waits for room for a large answer while ctx lasts.
+func (r *answerRoom) acquireLarge(ctx context.Context, n int) error {
+	if r.large.TryAcquire(int64(n)) {
+		return nil
+	}
+	defer r.waiting.Add(-int64(n))
+	if now := r.waiting.Add(int64(n)); now > maxLarge && now > int64(n) {
+		return errUnread
+	}
+	return r.large.Acquire(ctx, int64(n))
+}
 
 var answers = sync.Pool{New: func() any { return &pluginv1.LinkAnswer{} }}
 
 // outbox is what a plugin has to answer.
 type outbox struct {
 	wake  chan struct{}
-	room  *semaphore.Weighted
+	sent  chan struct{} // small answers were sent
+	room  *answerRoom
 	mu    sync.Mutex
+	over  bool
 	small []*pluginv1.LinkAnswer
 	large []*large // in turn
 }
@@ -38,25 +70,28 @@ type large struct {
 	sent int
 }
 
-func newOutbox() *outbox {
-	return &outbox{wake: make(chan struct{}, 1), room: semaphore.NewWeighted(maxLarge)}
+func newOutbox(room *answerRoom) *outbox {
+	return &outbox{wake: make(chan struct{}, 1), sent: make(chan struct{}, 1), room: room}
 }
 
-// add queues an answer. A large one waits until there is room for it, while ctx
-// lasts: after that its caller no longer waits.
-func (o *outbox) add(ctx context.Context, a *pluginv1.LinkAnswer) {
-	if n := len(a.Response); n > chunk {
-		if o.room.Acquire(ctx, int64(n)) != nil {
-			return
-		}
-		o.mu.Lock()
+// weight is what a small answer takes of the memory.
+func weight(a *pluginv1.LinkAnswer) int64 { return int64(len(a.Response)+len(a.Status)) + 64 }
+
+// add queues an answer; for a large one the caller has acquired room, which is free again when it was sent.
+func (o *outbox) add(a *pluginv1.LinkAnswer) {
+	isLarge := len(a.Response) > chunk
+	o.mu.Lock()
+	switch {
+	case o.over && isLarge:
+		o.room.large.Release(int64(len(a.Response)))
+	case o.over:
+	case isLarge:
 		o.large = append(o.large, &large{id: a.Id, body: a.Response})
-		o.mu.Unlock()
-	} else {
-		o.mu.Lock()
+	default:
+		o.room.small.Add(weight(a))
 		o.small = append(o.small, a)
-		o.mu.Unlock()
 	}
+	o.mu.Unlock()
 	select {
 	case o.wake <- struct{}{}:
 	default:
@@ -70,10 +105,42 @@ func (o *outbox) drop(id uint64) {
 	for i, l := range o.large {
 		if l.id == id {
 			o.large = append(o.large[:i], o.large[i+1:]...)
-			o.room.Release(int64(len(l.body)))
+			o.room.large.Release(int64(len(l.body)))
 			return
 		}
 	}
+}
+
+// close drops what is queued: the link has ended.
+func (o *outbox) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.over = true
+	for _, l := range o.large {
+		o.room.large.Release(int64(len(l.body)))
+	}
+	for _, a := range o.small {
+		o.room.small.Add(-weight(a))
+	}
+	o.large, o.small = nil, nil
+}
+
+// waitSmall waits until the other end has read so much that small answers have room again.
+func (o *outbox) waitSmall(ctx context.Context) {
+	for o.room.small.Load() > maxSmall && o.pending() {
+		select {
+		case <-o.sent:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// pending reports whether small answers of this link are queued.
+func (o *outbox) pending() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.small) > 0
 }
 
 // write sends what is there until ctx ends or the stream does.
@@ -110,12 +177,17 @@ func (o *outbox) take(m *pluginv1.CarryResponse) (whole int) {
 	n, size := 0, 0
 	for n < len(o.small) && size < batchBytes {
 		size += len(o.small[n].Response) + len(o.small[n].Status)
+		o.room.small.Add(-weight(o.small[n]))
 		n++
 	}
 	m.Answers = append(m.Answers[:0], o.small[:n]...)
 	left := copy(o.small, o.small[n:])
 	clear(o.small[left:])
 	o.small = o.small[:left]
+	select {
+	case o.sent <- struct{}{}:
+	default:
+	}
 	if len(o.large) > 0 {
 		m.Answers = append(m.Answers, o.part())
 	}
@@ -135,7 +207,7 @@ func (o *outbox) part() *pluginv1.LinkAnswer {
 	if l.sent = end; end < len(l.body) {
 		o.large = append(o.large, l)
 	} else {
-		o.room.Release(int64(len(l.body)))
+		o.room.large.Release(int64(len(l.body)))
 	}
 	return a
 }

@@ -36,6 +36,7 @@ type Server struct {
 	intercept grpc.UnaryServerInterceptor
 	methods   map[string]method
 	services  map[string]bool
+	room      *answerRoom
 }
 
 type method struct {
@@ -48,7 +49,7 @@ type method struct {
 // intercept, which may be nil, is called around each handler: a link does not pass
 // the interceptors of the gRPC server.
 func NewServer(to grpc.ServiceRegistrar, intercept grpc.UnaryServerInterceptor) *Server {
-	s := &Server{to: to, intercept: intercept, methods: map[string]method{}, services: map[string]bool{}}
+	s := &Server{to: to, intercept: intercept, methods: map[string]method{}, services: map[string]bool{}, room: newAnswerRoom()}
 	pluginv1.RegisterLinkServer(to, s)
 	return s
 }
@@ -72,6 +73,7 @@ func (s *Server) Carry(stream grpc.BidiStreamingServer[pluginv1.CarryRequest, pl
 	unhook := context.AfterFunc(stream.Context(), cancel)
 	defer unhook()
 	k := newSession(s, base, stream.Context())
+	defer k.out.close()
 	if err := stream.Send(&pluginv1.CarryResponse{}); err != nil {
 		cancel()
 		return err

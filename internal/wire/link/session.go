@@ -15,7 +15,7 @@ import (
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
 
-// maxCalls bounds the handlers that run at once; the host's own limit is half of it.
+// maxCalls bounds the calls of a Server that are served at once, over all its links; the host's own limit is below it.
 // maxIdle is how many goroutines wait for the next call: growing the stack of a new
 // one costs more than the call.
 const (
@@ -46,7 +46,7 @@ type job struct {
 }
 
 func newSession(s *Server, base, stream context.Context) *session {
-	return &session{server: s, base: base, stream: stream, out: newOutbox(), jobs: make(chan job), active: map[uint64]context.CancelFunc{}}
+	return &session{server: s, base: base, stream: stream, out: newOutbox(s.room), jobs: make(chan job), active: map[uint64]context.CancelFunc{}}
 }
 
 // read starts calls and cancels them, until the stream ends.
@@ -64,6 +64,7 @@ func (k *session) read(stream grpc.BidiStreamingServer[pluginv1.CarryRequest, pl
 				return err
 			}
 		}
+		k.out.waitSmall(k.base)
 	}
 }
 
@@ -93,8 +94,9 @@ func (k *session) start(c *pluginv1.LinkCall) error {
 	}
 	k.mu.Lock()
 	_, twice := k.active[c.Id]
-	full := len(k.active) >= maxCalls
+	full := k.server.room.calls.Load() >= maxCalls
 	if !twice && !full {
+		k.server.room.calls.Add(1)
 		k.active[c.Id] = j.cancel
 	}
 	k.mu.Unlock()
@@ -104,7 +106,7 @@ func (k *session) start(c *pluginv1.LinkCall) error {
 		return status.Errorf(codes.InvalidArgument, "the id %d is of a call under way", c.Id)
 	case full:
 		j.cancel()
-		k.out.add(k.base, failure(c.Id, status.Newf(codes.ResourceExhausted, "%d calls of this link are being served already", maxCalls)))
+		k.out.add(failure(c.Id, status.Newf(codes.ResourceExhausted, "%d calls over links are being served already", maxCalls)))
 		return nil
 	}
 	select {
@@ -134,10 +136,20 @@ func (k *session) work(j job) {
 
 func (k *session) serve(j job) {
 	response, err := k.call(j)
+	n := answerSize(response)
+	switch {
+	case err != nil:
+	case n > maxAnswer:
+		err = tooLarge(n)
+	case n > chunk:
+		err = k.server.room.acquireLarge(j.ctx, n)
+	}
 	a := answers.Get().(*pluginv1.LinkAnswer)
 	a.Id, a.Size, a.Status, a.Response = j.id, 0, nil, a.Response[:0]
 	if err == nil {
-		a.Response, err = encode(a.Response, response)
+		if a.Response, err = encode(a.Response, response); err != nil && n > chunk {
+			k.server.room.large.Release(int64(n))
+		}
 	}
 	if err != nil {
 		st, ok := status.FromError(err)
@@ -146,27 +158,33 @@ func (k *session) serve(j job) {
 		}
 		a = failure(j.id, st)
 	}
-	k.out.add(j.ctx, a)
+	k.out.add(a)
+	k.server.room.calls.Add(-1)
 	k.mu.Lock()
 	delete(k.active, j.id)
 	k.mu.Unlock()
 	j.cancel()
 }
 
-// encode appends an answer to a buffer, or takes it as it is.
+// answerSize is how many bytes a response has.
+func answerSize(response any) int {
+	switch r := response.(type) {
+	case []byte:
+		return len(r)
+	case proto.Message:
+		return proto.Size(r)
+	}
+	return 0
+}
+
+// encode appends an answer, whose size was found, to a buffer, or takes it as it is.
 func encode(to []byte, response any) ([]byte, error) {
 	if whole, ok := response.([]byte); ok {
-		if len(whole) > maxAnswer {
-			return to, tooLarge(len(whole))
-		}
 		return whole, nil
 	}
 	m, ok := response.(proto.Message)
 	if !ok {
 		return to, nil
-	}
-	if n := proto.Size(m); n > maxAnswer {
-		return to, tooLarge(n)
 	}
 	out, err := (proto.MarshalOptions{UseCachedSize: true}).MarshalAppend(to, m)
 	if err != nil {

@@ -84,6 +84,7 @@ func tabled(table func() commands.Table) func(context.Context, operations.None) 
 
 type listedSwitch struct {
 	ofSwitch
+	lastAnswer
 	MAC     string `json:"mac-address"`
 	Address string `json:"address"`
 	Version string `json:"snmp-version"`
@@ -104,7 +105,7 @@ func (s *Service) switchLines(context.Context, operations.None) (*switchLines, e
 	l := s.inventory.Last()
 	out := &switchLines{Loaded: report(l), Stored: l.Stored, At: stamp(l.At), Entries: []listedSwitch{}}
 	for _, e := range s.inventory.Entries() {
-		out.Entries = append(out.Entries, listedSwitch{s.of(e.MAC), e.MAC.String(), e.Place(), version(e), e.Model, s.driverOf(e), s.state(e)})
+		out.Entries = append(out.Entries, listedSwitch{s.of(e.MAC), s.lastAnswerOf(e.MAC), e.MAC.String(), e.Place(), version(e), e.Model, s.driverOf(e), s.state(e)})
 	}
 	return out, nil
 }

@@ -16,6 +16,7 @@ import (
 
 type neighborLine struct {
 	ofSwitch
+	lastAnswer
 	Port     string   `json:"port"`
 	Members  []string `json:"member,omitempty"`
 	Neighbor string   `json:"neighbor"`
@@ -60,13 +61,13 @@ func (s *Service) neighborLines(ctx context.Context, in whichIn) (*neighborLines
 	names := n.Names()
 	for _, e := range n.Edges {
 		if e.Head.Kind == discovery.SNMP && (only == "" || e.Head.Node == only) {
-			out.Entries = append(out.Entries, neighborLine{s.ofNode(e.Head.Node), s.portOf(e.Head), s.portsOf(e.Head.Node, e.HeadMembers), cmp.Or(names[e.Tail.Node], e.Tail.Node),
+			out.Entries = append(out.Entries, neighborLine{s.ofNode(e.Head.Node), s.lastAnswerOfNode(e.Head.Node), s.portOf(e.Head), s.portsOf(e.Head.Node, e.HeadMembers), cmp.Or(names[e.Tail.Node], e.Tail.Node),
 				s.portOf(e.Tail), s.portsOf(e.Tail.Node, e.TailMembers), s.announced(e), e.Source, true, ""})
 		}
 	}
 	for _, u := range n.Unresolved {
 		if only == "" || u.Node == only {
-			out.Entries = append(out.Entries, neighborLine{ofSwitch: s.ofNode(u.Node), Port: s.portOf(discovery.End{Node: u.Node, Port: u.Port}), Neighbor: u.Neighbor, Reason: u.Why})
+			out.Entries = append(out.Entries, neighborLine{ofSwitch: s.ofNode(u.Node), lastAnswer: s.lastAnswerOfNode(u.Node), Port: s.portOf(discovery.End{Node: u.Node, Port: u.Port}), Neighbor: u.Neighbor, Reason: u.Why})
 		}
 	}
 	slices.SortStableFunc(out.Entries, func(a, b neighborLine) int { return strings.Compare(a.Switch, b.Switch) })

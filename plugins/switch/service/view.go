@@ -40,6 +40,37 @@ type quality struct {
 	Partial   []string `json:"partial,omitempty"`
 }
 
+// lastAnswer is grouping age where what a switch reported before is returned. A switch that was not asked yet has none.
+type lastAnswer struct {
+	Answering *bool    `json:"answering,omitempty"`
+	Observed  string   `json:"observed,omitempty"`
+	Partial   []string `json:"partial,omitempty"`
+}
+
+// lastAnswerOf is when a switch answered last, and whether it still does.
+func (s *Service) lastAnswerOf(m mib.MAC) lastAnswer {
+	o, err := s.survey.Observation(m), s.survey.Failure(m)
+	if o == nil && err == nil {
+		return lastAnswer{}
+	}
+	answers := err == nil
+	out := lastAnswer{Answering: &answers}
+	if o != nil {
+		out.Observed = stamp(o.Observed)
+		out.Partial = notes(o.Cut)
+	}
+	return out
+}
+
+// lastAnswerOfNode is lastAnswerOf for a node-id in text.
+func (s *Service) lastAnswerOfNode(id string) lastAnswer {
+	m, err := strconv.ParseUint(id, 10, 48)
+	if err != nil {
+		return lastAnswer{}
+	}
+	return s.lastAnswerOf(mib.MAC(m))
+}
+
 // stamp writes a time in answers.
 func stamp(t time.Time) string {
 	if t.IsZero() {

@@ -6,141 +6,160 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
-	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"ctl.internal/test/harness"
 )
 
-// chaosTime is how long each fault is there: CTL_CHAOS_SECONDS, which make chaos sets.
-func chaosTime(t *testing.T) time.Duration {
+// chaosTime is how long each fault is there, and whether all faults are made: CTL_CHAOS_SECONDS, which make chaos sets. The
+// short form makes some, for 2 s each.
+func chaosTime() (each time.Duration, all bool) {
 	n, err := strconv.Atoi(os.Getenv("CTL_CHAOS_SECONDS"))
 	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: the peer, etcd under faults for some minutes, runs by make chaos, which sets CTL_CHAOS_SECONDS")
+		return 2 * time.Second, false
 	}
-	return time.Duration(n) * time.Second
+	return time.Duration(n) * time.Second, true
 }
 
 // chaos is a fault that begins and ends.
 type chaos struct {
 	name       string
 	begin, end func()
+	short      bool // it belongs to the short form, too
 }
 
-// Each fault alone, under clients of all nodes: what was acknowledged is there, nothing is
-// stale, and the longest time that a node answered no write and no read is measured. With
-// CTL_CHAOS_TABLE the table is written into that document.
-func TestChaos(t *testing.T) {
-	long := chaosTime(t)
-	etcd := harness.EtcdCluster(t, 3)
-	all := nodes(t, 3, etcd)
-	at := reached(all...)
-	rows := []string{"| Fault | Calls | Longest gap at each node | Histories |", "|---|---|---|---|"}
-	for number, fault := range faults(t, etcd) {
-		// Users of its own: a history begins with registers that are empty.
-		ownUser := func(ctx context.Context, w *worker, key string) { user(ctx, w, fmt.Sprintf("%s-%d", key, number)) }
-		t.Run(fault.name, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			h := &history{began: time.Now()}
-			clients := crowd(ctx, 6, at, h, ownUser)
-			var gaps [3]time.Duration
-			var probes sync.WaitGroup
-			for i := range at {
-				probes.Go(func() { gaps[i] = longestGap(ctx, at[i], i) })
-			}
-			rest(time.Second)
-			fault.begin()
-			rest(long)
-			fault.end()
-			rest(2 * time.Second)
-			cancel()
-			clients.Wait()
-			probes.Wait()
-			h.check(t)
-			verdict := "linearizable: 0 lost, 0 stale, 0 doubled"
-			if t.Failed() {
-				verdict = "**not linearizable**"
-			}
-			rows = append(rows, fmt.Sprintf("| %s | %d | %.1f s, %.1f s, %.1f s | %s |", fault.name, len(h.calls), gaps[0].Seconds(), gaps[1].Seconds(), gaps[2].Seconds(), verdict))
-		})
+// step is one of a client on a register.
+type step func(ctx context.Context, w *worker, key string)
+
+// kindsOf are registers of each kind that no other fault uses: a history begins with registers that are empty.
+func kindsOf(id string) map[string]step {
+	return map[string]step{
+		"users":    func(ctx context.Context, w *worker, key string) { user(ctx, w, key+"-"+id) },
+		"channels": func(ctx context.Context, w *worker, key string) { channelOf(ctx, w, id, key) },
+		"derived":  func(ctx context.Context, w *worker, key string) { derivedOf(ctx, w, "d"+id, key) },
 	}
+}
+
+// Each fault alone, under clients of all nodes: what was acknowledged is there, nothing is stale, and the longest time that
+// a node answered no write and no read is measured. With CTL_CHAOS_TABLE the table is written into that document.
+func TestChaos(t *testing.T) {
+	var rows []string
+	t.Run("cluster", func(t *testing.T) { rows = append(rows, clusterChaos(t)...) })
+	t.Run("one node", func(t *testing.T) { rows = append(rows, diskChaos(t)...) })
+	head := []string{"| Fault | Calls | Longest gap at each node: writes, reads | Histories |", "|---|---|---|---|"}
+	rows = append(head, rows...)
 	t.Log("\n" + strings.Join(rows, "\n"))
-	if path := os.Getenv("CTL_CHAOS_TABLE"); path != "" {
+	if path := os.Getenv("CTL_CHAOS_TABLE"); path != "" && !t.Failed() {
 		writeTable(t, path, rows)
 	}
 }
 
-func rest(d time.Duration) { <-time.After(d) }
-
-func faults(t *testing.T, etcd []*harness.EtcdMember) []chaos {
-	leader := func() *harness.EtcdMember {
-		for {
-			if i := slices.IndexFunc(etcd, (*harness.EtcdMember).Leader); i >= 0 {
-				return etcd[i]
-			}
-			rest(50 * time.Millisecond)
+// makeChaos makes one fault after the other and returns the rows of the table.
+func makeChaos(t *testing.T, where string, at []endpoint, faults []chaos) (rows []string) {
+	t.Helper()
+	each, all := chaosTime()
+	for number, fault := range faults {
+		if !all && !fault.short {
+			continue
 		}
-	}
-	follower := func() *harness.EtcdMember {
-		m := leader()
-		i := slices.Index(etcd, m)
-		return etcd[(i+1+rand.IntN(2))%3]
-	}
-	var now *harness.EtcdMember
-	kill := func(name string, which func() *harness.EtcdMember) chaos {
-		return chaos{name, func() { now = which(); now.Kill() }, func() { now.Start() }}
-	}
-	freeze := func(name string, which func() *harness.EtcdMember) chaos {
-		return chaos{name, func() { now = which(); now.Signal(syscall.SIGSTOP) }, func() { now.Signal(syscall.SIGCONT) }}
-	}
-	return []chaos{
-		{"none", func() {}, func() {}},
-		kill("a follower of etcd is killed", follower), freeze("a follower of etcd is frozen", follower),
-		kill("the leader of etcd is killed", leader), freeze("the leader of etcd is frozen", leader),
-		compacting(t, etcd),
-	}
-}
-
-// compacting compacts etcd to its newest revision and defragments a member, again and again.
-func compacting(t *testing.T, etcd []*harness.EtcdMember) chaos {
-	var stop context.CancelFunc
-	var loop sync.WaitGroup
-	begin := func() {
-		var ctx context.Context
-		ctx, stop = context.WithCancel(t.Context())
-		loop.Go(func() {
-			for i := 0; ctx.Err() == nil; i++ {
-				m := etcd[i%3].Client
-				_ = exec.CommandContext(ctx, "sh", "-c", `r=$(etcdctl --endpoints "$0" get x -w fields | sed -n 's/.*Revision. : //p'); etcdctl --endpoints "$0" compact $r; etcdctl --endpoints "$0" defrag`, m).Run()
-			}
+		t.Run(fault.name, func(t *testing.T) {
+			rows = append(rows, makeFault(t, fmt.Sprint(where, number), each, at, fault))
 		})
 	}
-	return chaos{"etcd is compacted and defragmented in a loop", begin, func() { stop(); loop.Wait() }}
+	return rows
 }
 
-// longestGap writes and reads at one node until ctx ends, and returns the longest time
-// between two that succeeded.
-func longestGap(ctx context.Context, node endpoint, n int) (longest time.Duration) {
-	w := &worker{nodes: []endpoint{node}, rnd: rand.New(rand.NewPCG(uint64(n), 9)), h: &history{}}
+// makeFault makes one fault under clients, and returns its row.
+func makeFault(t *testing.T, id string, each time.Duration, at []endpoint, fault chaos) string {
+	t.Helper()
+	makeTopology(t, at[:1], id)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	histories := map[string]*history{}
+	var clients []*sync.WaitGroup
+	for name, step := range kindsOf(id) {
+		h := &history{began: time.Now()}
+		histories[name] = h
+		clients = append(clients, crowd(ctx, 3, at, h, step))
+	}
+	gaps := make([]gap, len(at))
+	var probes sync.WaitGroup
+	for i := range at {
+		probes.Go(func() { gaps[i] = measureGap(ctx, at[i], i) })
+	}
+	rest(time.Second)
+	fault.begin()
+	rest(each)
+	fault.end()
+	rest(min(each, 3*time.Second))
+	cancel()
+	for _, c := range clients {
+		c.Wait()
+	}
+	probes.Wait()
+	calls := 0
+	for name, h := range histories {
+		t.Log(name)
+		h.check(t)
+		calls += len(h.calls)
+	}
+	verdict := "linearizable: 0 lost, 0 stale, 0 doubled"
+	if t.Failed() {
+		verdict = "**not linearizable**"
+	}
+	var longest []string
+	for _, g := range gaps {
+		longest = append(longest, fmt.Sprintf("%.1f, %.1f s", g.write.Seconds(), g.read.Seconds()))
+	}
+	return fmt.Sprintf("| %s | %d | %s | %s |", fault.name, calls, strings.Join(longest, "; "), verdict)
+}
+
+// makeTopology makes a topology with domain 1, which channels belong to.
+func makeTopology(t *testing.T, at []endpoint, id string) {
+	t.Helper()
+	w := &worker{nodes: at, rnd: rand.New(rand.NewPCG(1, 1)), h: &history{}}
+	harness.Within(t, "the topology is made", func() bool {
+		status, _ := w.ask(t.Context(), "PUT", "/rests/data/bier-topology:bier-network-topology/bier-topology="+id, fmt.Sprintf(`{"bier-topology:bier-topology":[{"topology-id":%q}]}`, id))
+		return status == http.StatusCreated || status == http.StatusNoContent
+	})
+	harness.Within(t, "its domain is made", func() bool {
+		_, body := w.ask(t.Context(), "POST", "/restconf/operations/bier-topology-api:configure-domain", fmt.Sprintf(`{"input":{"topology-id":%q,"domain":[1]}}`, id))
+		return strings.Contains(body, "SUCCESS") || strings.Contains(body, "exists already")
+	})
+}
+
+func rest(d time.Duration) { <-time.After(d) }
+
+// gap is the longest time between two successful writes, and between two successful reads, of one node.
+type gap struct{ write, read time.Duration }
+
+// measureGap writes and reads at one node until ctx ends.
+func measureGap(ctx context.Context, node endpoint, n int) (longest gap) {
 	path := fmt.Sprintf("/rests/data/network-topology:network-topology/topology=gap%d", n)
 	body := fmt.Sprintf(`{"network-topology:topology":[{"topology-id":"gap%d"}]}`, n)
-	last := time.Now()
-	for ctx.Err() == nil {
-		wrote, _ := w.ask(ctx, "PUT", path, body)
-		read, _ := w.ask(ctx, "GET", path, "")
-		if (wrote == 201 || wrote == 204) && read == 200 {
-			longest, last = max(longest, time.Since(last)), time.Now()
+	probe := func(method, body string, seed uint64, into *time.Duration) {
+		w := &worker{nodes: []endpoint{node}, rnd: rand.New(rand.NewPCG(uint64(n), seed)), h: &history{}}
+		last := time.Now()
+		for ctx.Err() == nil {
+			status, _ := w.ask(ctx, method, path, body)
+			if status == http.StatusOK || status == http.StatusCreated || status == http.StatusNoContent {
+				*into = max(*into, time.Since(last))
+				last = time.Now()
+			}
 		}
+		*into = max(*into, time.Since(last))
 	}
-	return max(longest, time.Since(last))
+	var both sync.WaitGroup
+	both.Go(func() { probe("PUT", body, 9, &longest.write) })
+	both.Go(func() { probe("GET", "", 10, &longest.read) })
+	both.Wait()
+	return longest
 }
 
 // writeTable replaces what is between the two marks of a document.

@@ -19,11 +19,7 @@ const root = "../../.."
 var bin string
 
 func TestMain(m *testing.M) {
-	var plugins []string
-	if rogue() {
-		plugins = append(plugins, "ctl.internal/sdk/plugintest/faulty")
-	}
-	os.Exit(harness.Main(m, root, &bin, plugins...))
+	os.Exit(harness.Main(m, root, &bin, "ctl.internal/sdk/plugintest/faulty"))
 }
 
 const limits = "aaa:\n  throttle: {after: 100000}\n  argon2: {memory: 8MiB, time: 1}\n"

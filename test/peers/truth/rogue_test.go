@@ -28,6 +28,27 @@ func beside(t *testing.T, c *harness.Controller) {
 		return
 	}
 	t.Helper()
+	installRogue(t, c)
+	stop := actRogue(t, c)
+	t.Cleanup(func() {
+		stop()
+		c.Ctl("feature:uninstall faulty")
+		t.Log(c.Ctl("audit:verify"))
+		harness.Within(t, "what the rogue took is given back", func() bool {
+			files, goroutines := gauge(c, "process_open_fds"), gauge(c, "go_goroutines")
+			if files == 0 || files > 400 || goroutines > 1000 {
+				t.Logf("%v descriptors, %v goroutines", files, goroutines)
+				return false
+			}
+			t.Logf("at the end: %v descriptors, %v goroutines, %.0f MiB resident", files, goroutines, gauge(c, "process_resident_memory_bytes")/(1<<20))
+			return true
+		})
+	})
+}
+
+// installRogue installs the faulty plugin, with all that it requests.
+func installRogue(t *testing.T, c *harness.Controller) {
+	t.Helper()
 	repo := filepath.Join(t.TempDir(), "faulty.yaml")
 	if err := os.WriteFile(repo, []byte("name: rogue\nfeatures:\n- name: faulty\n  version: 1.0.0\n  depends: [ctl-restconf]\n"+
 		"  plugins: [{name: faulty}]\n  facets: [{facet: rest, plugin: faulty}]\n"), 0o600); err != nil {
@@ -35,6 +56,10 @@ func beside(t *testing.T, c *harness.Controller) {
 	}
 	c.Ctl("feature:repo-add --unsigned " + repo)
 	c.Ctl("feature:install --grant faulty")
+}
+
+// actRogue has the faulty plugin hang, flood, crash and publish until the function that it returns is called.
+func actRogue(t *testing.T, c *harness.Controller) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128}, Timeout: 30 * time.Second}
@@ -79,23 +104,12 @@ func beside(t *testing.T, c *harness.Controller) {
 	loop("panic-goroutine", "{}", 15*time.Second)
 	loop("crash", "{}", 10*time.Second)
 	loop("host", `{"call":"publish","text":"faulty-events"}`, time.Millisecond)
-	t.Cleanup(func() {
+	return func() {
 		cancel()
 		wg.Wait()
 		client.CloseIdleConnections()
 		t.Logf("the rogue's calls were answered: %v", answers)
-		c.Ctl("feature:uninstall faulty")
-		t.Log(c.Ctl("audit:verify"))
-		harness.Within(t, "what the rogue took is given back", func() bool {
-			files, goroutines := gauge(c, "process_open_fds"), gauge(c, "go_goroutines")
-			if files == 0 || files > 400 || goroutines > 1000 {
-				t.Logf("%v descriptors, %v goroutines", files, goroutines)
-				return false
-			}
-			t.Logf("at the end: %v descriptors, %v goroutines, %.0f MiB resident", files, goroutines, gauge(c, "process_resident_memory_bytes")/(1<<20))
-			return true
-		})
-	})
+	}
 }
 
 // gauge reads a metric without labels.

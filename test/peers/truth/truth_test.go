@@ -68,7 +68,7 @@ func recordAll(t *testing.T, nodes []endpoint, troubles []trouble) {
 	for _, k := range []struct {
 		name string
 		step func(context.Context, *worker, string)
-	}{{"channels", channel}, {"domains", domain}, {"routers", router}, {"counters", counter}, {"users", user}} {
+	}{{"channels", channel}, {"domains", domain}, {"routers", router}, {"counters", counter}, {"users", user}, {"derived", derived}} {
 		t.Run(k.name, func(t *testing.T) { record(t, nodes, k.step, troubles) })
 	}
 }
@@ -150,6 +150,9 @@ func everything(etcd []*harness.EtcdMember, all []*harness.Controller) []trouble
 	}
 	return append(out,
 		trouble{name: "kill -9 of the topology plugin", do: func(func(time.Duration)) { killPlugin(all[rand.IntN(len(all))], "bier-topomanager") }},
+		trouble{name: "the role of the topologies moves", do: func(func(time.Duration)) {
+			_, _ = all[rand.IntN(len(all))].TryCtl("cluster:step-down bier-import --for 1s")
+		}},
 		trouble{name: "kill -9 of a member of etcd", do: func(rest func(time.Duration)) {
 			m := etcd[rand.IntN(len(etcd))]
 			m.Kill()

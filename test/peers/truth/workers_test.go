@@ -101,12 +101,16 @@ func (w *worker) note(key, op, value string, do func() (outcome string, keep boo
 	}
 }
 
-// channel is one step on a BIER channel: its register is the name, the value the src-ip.
-func channel(ctx context.Context, w *worker, key string) {
+// channel is one step on a channel of topology t.
+func channel(ctx context.Context, w *worker, key string) { channelOf(ctx, w, "t", key) }
+
+// channelOf is one step on a BIER channel: its register is the name, the value the src-ip.
+func channelOf(ctx context.Context, w *worker, topology, key string) {
+	tree := "/bier-channel:bier-network-channel/bier-channel=" + topology
 	ip := func() string { n := w.serial.Add(1); return fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&255, n&255) }
 	rpc := func(name, fields string) func() (string, bool) {
 		return func() (string, bool) {
-			status, body := w.ask(ctx, "POST", "/restconf/operations/bier-channel-api:"+name, `{"input":{"topology-id":"t",`+fields+`}}`)
+			status, body := w.ask(ctx, "POST", "/restconf/operations/bier-channel-api:"+name, `{"input":{"topology-id":"`+topology+`",`+fields+`}}`)
 			switch {
 			case status == 200 && strings.Contains(body, "SUCCESS"):
 				return done, true
@@ -132,13 +136,13 @@ func channel(ctx context.Context, w *worker, key string) {
 		w.note(key, "remove", "", rpc("remove-channel", fmt.Sprintf(`"channel-name":%q`, key)))
 	case 3:
 		w.note(key, "read", "", func() (string, bool) {
-			status, body := w.ask(ctx, "POST", "/restconf/operations/bier-channel-api:query-channel", fmt.Sprintf(`{"input":{"topology-id":"t","channel-name":[%q]}}`, key))
+			status, body := w.ask(ctx, "POST", "/restconf/operations/bier-channel-api:query-channel", fmt.Sprintf(`{"input":{"topology-id":%q,"channel-name":[%q]}}`, topology, key))
 			return source(body, "channel"), status == 200
 		})
 	case 4:
 		path := []string{"/rests/data", "/restconf/config", "/restconf/operational"}[w.rnd.IntN(3)]
 		w.note(key, "read", "", func() (string, bool) {
-			status, body := w.ask(ctx, "GET", path+"/bier-channel:bier-network-channel/bier-channel=t/channel="+key, "")
+			status, body := w.ask(ctx, "GET", path+tree+"/channel="+key, "")
 			if status == 404 {
 				return "", strings.Contains(body, "no such data")
 			}
@@ -146,7 +150,7 @@ func channel(ctx context.Context, w *worker, key string) {
 		})
 	case 5: // the whole list is a read of each register at one moment
 		begin := w.h.now()
-		status, body := w.ask(ctx, "GET", "/rests/data/bier-channel:bier-network-channel/bier-channel=t", "")
+		status, body := w.ask(ctx, "GET", "/rests/data"+tree, "")
 		end := w.h.now()
 		if status != 200 {
 			return

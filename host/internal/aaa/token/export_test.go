@@ -16,3 +16,6 @@ func (s *Service) Issue(ctx context.Context, p *identity.Principal) (string, err
 	}
 	return token, err
 }
+
+// Stamp writes what the clock of the service says, as each sweep of Run does.
+func (s *Service) Stamp(ctx context.Context) error { return s.stamp(ctx) }

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,6 +30,7 @@ import (
 //
 //	token/DIGEST             record
 //	user/USERID/DIGEST       for all that is of one user
+//	clock/PROCESS            what the clock of a process said at its last sweep
 const namespace = "aaa-token"
 
 type record struct {
@@ -121,6 +123,10 @@ type Service struct {
 	identities *identity.Service
 	cache      *cache.Map[[sha256.Size]byte, kept]
 	generation atomic.Uint64 // counts revocations
+	process    string        // random
+
+	sweeping sync.Mutex
+	stamps   map[string]seen // of other processes, by key
 }
 
 // New returns a service. Bind must be called before its first use.
@@ -130,7 +136,7 @@ func New(o Options) *Service {
 	}
 	o.MaxLive = cmp.Or(o.MaxLive, 1000)
 	o.CacheFor = cmp.Or(o.CacheFor, 6*time.Minute)
-	return &Service{o: o, cache: cache.New[[sha256.Size]byte, kept](maxCached)}
+	return &Service{o: o, cache: cache.New[[sha256.Size]byte, kept](maxCached), process: rand.Text()}
 }
 
 // Bind gives the service the identities, which in turn are made with its Dependents.

@@ -122,6 +122,49 @@ func TestExpiredTokensAreSwept(t *testing.T) {
 	}
 }
 
+// A node whose clock is ahead removes nothing that lives on the other nodes; one that is gone delays no sweep for ever.
+func TestANodeWhoseClockIsAheadSweepsNoLiveTokens(t *testing.T) {
+	l := open(t)
+	fast := token.New(token.Options{Store: l.store, Lifetime: time.Hour, Now: func() time.Time { return l.now.Add(48 * time.Hour) }})
+	tok := l.issue("user@sdn")
+	gone := l.another()
+	for range 5 {
+		for _, s := range []*token.Service{l.Service, fast} {
+			if err := s.Stamp(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if n, err := s.Sweep(ctx); n != 0 || err != nil {
+				t.Fatalf("swept %d, %v", n, err)
+			}
+		}
+		l.now = l.now.Add(10 * time.Minute)
+	}
+	if !l.live(l.Service, tok) {
+		t.Error("the token does not live any more")
+	}
+	if err := gone.Stamp(ctx); err != nil { // and never again
+		t.Fatal(err)
+	}
+	l.now = l.now.Add(time.Hour)
+	swept := 0
+	for range 5 {
+		for _, s := range []*token.Service{l.Service, fast} {
+			if err := s.Stamp(ctx); err != nil {
+				t.Fatal(err)
+			}
+			n, err := s.Sweep(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			swept += n
+		}
+		l.now = l.now.Add(10 * time.Minute)
+	}
+	if swept != 1 || l.keys() != 2 {
+		t.Errorf("%d swept, %d keys are left, want the stamps of the two nodes", swept, l.keys())
+	}
+}
+
 func TestEndOfAUserRemovesTokens(t *testing.T) {
 	l := open(t)
 	l.issue("user@sdn")

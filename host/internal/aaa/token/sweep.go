@@ -28,8 +28,12 @@ func (s *Service) Dependents(sn datastore.Snapshot, user string) ([]datastore.Op
 	return ops, nil
 }
 
-// Sweep removes expired tokens, and what is damaged, and returns how many.
+// Sweep removes tokens that have expired by the clock of every node, and what is damaged, and returns how many.
 func (s *Service) Sweep(ctx context.Context) (int, error) {
+	now, err := s.earliest(ctx)
+	if err != nil {
+		return 0, err
+	}
 	const batch = 1000 // writes
 	var ops []datastore.Op
 	total := 0
@@ -41,7 +45,7 @@ func (s *Service) Sweep(ctx context.Context) (int, error) {
 		ops = nil
 		return err
 	}
-	err := s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
+	err = s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
 		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: tokenKey("")}) {
 			if err != nil {
 				return err
@@ -50,7 +54,7 @@ func (s *Service) Sweep(ctx context.Context) (int, error) {
 			switch {
 			case err != nil:
 				ops = append(ops, datastore.Delete(namespace, e.Key))
-			case s.o.Now().Before(r.Expires):
+			case now.Before(r.Expires):
 				continue
 			default:
 				ops = append(ops, remove(r.User, digestIn(e.Key))...)
@@ -66,6 +70,67 @@ func (s *Service) Sweep(ctx context.Context) (int, error) {
 	return total, err
 }
 
+// stampKey is where a process writes what its clock says, before each of its sweeps.
+func stampKey(process string) string { return "clock/" + process }
+
+// stampsKept is for how many sweeps in a row a stamp may stay the same before its process counts as gone.
+const stampsKept = 3
+
+// stamp writes what the clock of this process says.
+func (s *Service) stamp(ctx context.Context) error {
+	data, err := s.o.Now().UTC().MarshalText()
+	if err == nil {
+		_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put(namespace, stampKey(s.process), data)}, Volatile: true})
+	}
+	return err
+}
+
+// seen is the stamp of another process: its revision, and at how many sweeps in a row it was that.
+type seen struct {
+	revision datastore.Revision
+	times    int
+}
+
+// earliest is the time by the clock that is behind those of all other processes, so that a node whose clock is ahead
+// removes nothing that lives by the clocks of the others. It forgets the stamps of processes that are gone.
+func (s *Service) earliest(ctx context.Context) (time.Time, error) {
+	s.sweeping.Lock()
+	defer s.sweeping.Unlock()
+	now := s.o.Now()
+	var gone []datastore.Op
+	known := map[string]seen{}
+	err := s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
+		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: stampKey("")}) {
+			var at time.Time
+			if err != nil {
+				return err
+			}
+			if e.Key == stampKey(s.process) {
+				continue
+			}
+			of := s.stamps[e.Key]
+			if of.revision != e.Revision {
+				of = seen{revision: e.Revision}
+			}
+			of.times++
+			if of.times > stampsKept || at.UnmarshalText(e.Value) != nil {
+				gone = append(gone, datastore.Delete(namespace, e.Key))
+				continue
+			}
+			known[e.Key] = of
+			if at.Before(now) {
+				now = at
+			}
+		}
+		return nil
+	})
+	if err == nil && len(gone) > 0 {
+		_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: gone, Volatile: true})
+	}
+	s.stamps = known
+	return now, err
+}
+
 // Run sweeps now and then, and drops from the cache what other nodes revoke,
 // until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
@@ -75,6 +140,9 @@ func (s *Service) Run(ctx context.Context) error {
 	t := time.NewTicker(10 * time.Minute)
 	defer t.Stop()
 	for {
+		if err := s.stamp(ctx); errors.Is(err, datastore.ErrClosed) {
+			return nil
+		}
 		if _, err := s.Sweep(ctx); errors.Is(err, datastore.ErrClosed) {
 			return nil
 		}

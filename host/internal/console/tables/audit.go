@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"ctl.internal/host/internal/logs"
 	"ctl.internal/internal/console"
@@ -20,7 +21,7 @@ func AuditCommands(dir string, head func(context.Context) (logs.AuditHead, error
 			"that is sealed in the datastore every 10 seconds. With FILE a copy is checked: the output of audit:export, or a file of log/audit.",
 		Arguments: []commands.Argument{{Name: "file", Help: "a copy; absent = the audit itself", Type: commands.File}},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
-			var first, last logs.AuditRecord
+			var span auditSpan
 			path, sealed := dir, logs.AuditHead{}
 			if file := in.Arg("file"); file != "" {
 				path = file
@@ -31,17 +32,18 @@ func AuditCommands(dir string, head func(context.Context) (logs.AuditHead, error
 				}
 			}
 			n, err := logs.VerifyAudit(path, sealed, func(r logs.AuditRecord) bool {
-				if first.Seq == 0 {
-					first = r
-				}
-				last = r
+				span.add(r)
 				return true
 			})
 			if err != nil {
 				return fault.Wrap(fault.Invalid, err, "%v (the %d records before it are valid)", err, n)
 			}
-			return in.Emit(map[string]any{"records": n, "first": first.Seq, "last": last.Seq, "since": first.Time}, func() string {
-				return card([]field{{"Records", fmt.Sprint(n)}, {"From", when(first.Time)}, {"To", when(last.Time)}})
+			return in.Emit(map[string]any{"records": n, "first": span.first, "last": span.last, "since": span.from, "until": span.to, "clock-set-back": span.setBack}, func() string {
+				fields := []field{{"Records", fmt.Sprint(n)}, {"Numbers", fmt.Sprintf("%d to %d", span.first, span.last)}, {"From", when(span.from)}, {"To", when(span.to)}}
+				if span.setBack > 0 {
+					fields = append(fields, field{"Clock set back", fmt.Sprintf("%d times", span.setBack)})
+				}
+				return card(fields)
 			})
 		},
 	}, {
@@ -76,6 +78,29 @@ func AuditCommands(dir string, head func(context.Context) (logs.AuditHead, error
 			return nil
 		},
 	}}
+}
+
+// auditSpan is what records of the audit cover. Their times need not be in order: a clock may have been set.
+type auditSpan struct {
+	first, last uint64 // numbers
+	from, to    time.Time
+	newest      time.Time // of the record before
+	setBack     int       // how often a record is older than the one before it, by a second or more
+}
+
+func (s *auditSpan) add(r logs.AuditRecord) {
+	if s.last == 0 {
+		s.first, s.from, s.to = r.Seq, r.Time, r.Time
+	} else if r.Time.Before(s.newest.Add(-time.Second)) { // acts at the same time are recorded in any order
+		s.setBack++
+	}
+	s.last, s.newest = r.Seq, r.Time
+	if r.Time.Before(s.from) {
+		s.from = r.Time
+	}
+	if r.Time.After(s.to) {
+		s.to = r.Time
+	}
 }
 
 // SnapshotCommands are snapshot:*, for ctl at the machine. save writes a snapshot.

@@ -23,6 +23,7 @@ import (
 type account struct {
 	unread    *semaphore.Weighted // bytes of streams that it was sent and has not read
 	unreadMax int64
+	held      atomic.Int64        // bytes of answers that wait for their place among the unread
 	snapshots *semaphore.Weighted // readers that hold a state of the store
 	requests  atomic.Int64        // bytes of the calls that it makes
 	commits   *rate.Limiter
@@ -124,6 +125,28 @@ type paced struct {
 	grpc.ServerStream
 	s    *Server
 	conn *connection
+}
+
+// maxHeld bounds the answers that wait until the plugin has read others; one alone may have any size.
+const maxHeld = 64 << 20
+
+// answer counts the answer of a call of its own, as opposed to one on a link, among what the plugin has not read.
+func (s *Server) answer(ctx context.Context, res any) (any, error) {
+	conn, _ := ctx.Value(connKey{}).(*connection)
+	size := sizeOf(res)
+	if s.services.Quotas.UnreadBytes <= 0 || conn == nil || size <= minMessage { // of small ones gRPC has one for each of its streams
+		return res, nil
+	}
+	n := min(int64(size), s.account.unreadMax)
+	defer s.account.held.Add(-int64(size))
+	if now := s.account.held.Add(int64(size)); now > maxHeld && now > int64(size) {
+		s.quota("unread")
+		return nil, fault.ToStatus(fault.New(fault.Unavailable, "plugin %s does not read the answers of its calls, and %d MiB of them wait; read them, and call again", s.plugin, maxHeld>>20))
+	}
+	if err := s.wait(ctx, s.account.unread, n, "plugin %s has %d MiB of its answers and streams unread, which is its quota", s.plugin, s.account.unreadMax>>20); err != nil {
+		return nil, fault.ToStatus(err)
+	}
+	return conn.add(res, size, func() { s.account.unread.Release(n) }), nil
 }
 
 // paced bounds what of a stream waits to be read.
@@ -249,11 +272,13 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 	case proto.Message:
 		var err error
 		if b, err = (proto.MarshalOptions{}).MarshalAppend(b, body); err != nil {
+			m.written()
 			return nil, err
 		}
 	case *frames.Message:
 		b = append(b, body.Body...)
 	default:
+		m.written()
 		return nil, errors.New("a message of an unknown kind")
 	}
 	m.body = nil

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/plugin/events"
@@ -96,6 +99,112 @@ func TestUnreadStreamsAreBounded(t *testing.T) {
 	const most = 200 << 20 // the log of the store has 32 MiB, and the ends of the client are in this process
 	if took := int64(heap()) - int64(before); took > most {
 		t.Errorf("the host holds %d MiB for one plugin", took>>20)
+	}
+}
+
+// Answers that a plugin does not read are bounded as its streams are, those of calls on links and those of calls of
+// their own: a link queued small answers without a bound, and each of thousands of calls kept a large one.
+func TestUnreadAnswersAreBounded(t *testing.T) {
+	store := storetest.New(storetest.Options{})
+	defer store.Close()
+	srv := listen(t, hostsvc.Services{Store: store, Quotas: bounds(time.Minute), CallTimeout: time.Minute})
+	conn := dial(t, srv)
+	if err := put(t.Context(), client(t, conn), 1); err != nil {
+		t.Fatal(err)
+	}
+	small := host.Txn{Ops: []host.Op{{Key: "small", Value: []byte(strings.Repeat("s", 10_000))}}}
+	if _, err := client(t, conn).Datastore.Commit(t.Context(), small); err != nil {
+		t.Fatal(err)
+	}
+	before := heap()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for _, key := range []string{"k1", "small"} {
+		request, err := proto.Marshal(&pluginv1.GetRequest{Space: pluginv1.Space_SPACE_PRIVATE, Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			stream, err := pluginv1.NewLinkClient(conn).Carry(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sent := make(chan struct{})
+			go func() { // until the host reads no more, because this end does not
+				defer close(sent)
+				for id := range uint64(8000) {
+					if stream.Send(&pluginv1.CarryRequest{Calls: []*pluginv1.LinkCall{{Id: id + 1, Method: pluginv1.HostDatastore_Get_FullMethodName, Request: request}}}) != nil {
+						return
+					}
+				}
+			}()
+			defer func() { cancel(); <-sent }()
+		}
+	}
+	for range 900 { // as many as a connection may have, without the links
+		stream, err := conn.NewStream(ctx, &grpc.StreamDesc{}, pluginv1.HostDatastore_Get_FullMethodName)
+		if err == nil {
+			err = stream.SendMsg(&pluginv1.GetRequest{Space: pluginv1.Space_SPACE_PRIVATE, Key: "k2"})
+		}
+		if err == nil {
+			err = stream.CloseSend()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for srv.OverQuota()["unread"] == 0 && t.Context().Err() == nil {
+		runtime.Gosched()
+	}
+	const most = 400 << 20
+	if took := int64(heap()) - int64(before); took > most {
+		t.Errorf("the host holds %d MiB for one plugin", took>>20)
+	}
+}
+
+// Calls whose request never arrives are bounded over all connections, since each has a goroutine; when they end, others
+// are served.
+func TestCallsWithoutARequestAreBounded(t *testing.T) {
+	store := storetest.New(storetest.Options{})
+	defer store.Close()
+	srv := listen(t, hostsvc.Services{Store: store, Quotas: bounds(time.Minute), CallTimeout: time.Minute})
+	const served, opened = 2048, 3 * 1000
+	before := runtime.NumGoroutine()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	refused := make(chan error, opened)
+	for range 3 {
+		conn := dial(t, srv)
+		for range 1000 {
+			stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, pluginv1.HostDatastore_Get_FullMethodName)
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() { refused <- stream.RecvMsg(&pluginv1.GetResponse{}) }()
+		}
+	}
+	for range opened - served {
+		if err := <-refused; status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "over all its connections") {
+			t.Fatal(err)
+		}
+	}
+	// Of this end each call has two as long as it is open.
+	if n := runtime.NumGoroutine() - before; n > 3*served+200 {
+		t.Errorf("%d goroutines for %d calls", n, served)
+	}
+	cancel()
+	for range served {
+		<-refused
+	}
+	last := client(t, dial(t, srv))
+	for {
+		if _, err := last.Datastore.Commit(t.Context(), host.Txn{Ops: []host.Op{{Key: "k", Value: []byte("v")}}}); err == nil {
+			return
+		}
+		if t.Context().Err() != nil {
+			t.Fatal("calls are not served again")
+		}
+		runtime.Gosched()
 	}
 }
 

@@ -29,14 +29,23 @@ func (d *datastoreServer) Get(ctx context.Context, r *pluginv1.GetRequest) (*plu
 	if err != nil {
 		return nil, err
 	}
-	e, err := datastore.Get(ctx, store, at.Namespace, at.Key)
-	if errors.Is(err, datastore.ErrNotFound) {
-		return &pluginv1.GetResponse{}, nil
-	}
+	out := &pluginv1.GetResponse{}
+	err = store.View(ctx, func(sn datastore.Snapshot) error {
+		// The value is not copied: hundreds of calls may wait for their turn to be answered.
+		for e, err := range sn.Range(at.Namespace, datastore.RangeOptions{Prefix: at.Key, Limit: 1, Shared: true}) {
+			if err != nil {
+				return err
+			}
+			if e.Key == at.Key {
+				out.Entry = entry(r.Space, e)
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, storeFault(err)
 	}
-	return &pluginv1.GetResponse{Entry: entry(r.Space, e)}, nil
+	return out, nil
 }
 
 func (d *datastoreServer) Range(r *pluginv1.RangeRequest, out grpc.ServerStreamingServer[pluginv1.RangeResponse]) error {

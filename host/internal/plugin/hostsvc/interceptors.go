@@ -44,7 +44,11 @@ func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 	if err := s.admit(ctx); err != nil {
 		return nil, err
 	}
-	return s.admitted(ctx, req, info, h)
+	res, err := s.admitted(ctx, req, info, h)
+	if err != nil {
+		return nil, err
+	}
+	return s.answer(ctx, res)
 }
 
 // linked admits a call on a link: the token came with the link, and may have been
@@ -94,10 +98,8 @@ func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 		return err
 	}
 	defer s.recovered(info.FullMethod, &err)
-	if info.FullMethod == pluginv1.Link_Carry_FullMethodName { // the calls on it are checked one by one
-		return h(srv, ss)
-	}
-	if err := s.check(info.FullMethod); err != nil {
+	carries := info.FullMethod == pluginv1.Link_Carry_FullMethodName // the calls on it are checked one by one
+	if err := s.check(info.FullMethod); !carries && err != nil {
 		return fault.ToStatus(err)
 	}
 	leave, err := s.enterCall("streams", &s.streams, s.services.Quotas.Streams)
@@ -105,6 +107,9 @@ func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 		return fault.ToStatus(err)
 	}
 	defer leave()
+	if carries {
+		return h(srv, ss)
+	}
 	ss, end := s.standing(ss)
 	defer end()
 	return fault.ToStatus(h(srv, s.paced(ss)))

@@ -6,6 +6,7 @@
 package hostsvc
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +19,9 @@ import (
 	"golang.org/x/net/netutil"
 	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/tap"
 
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/process"
@@ -41,6 +45,7 @@ type Server struct {
 
 	stored            stored
 	inflight, streams atomic.Int64
+	open              atomic.Int64 // calls and streams on all connections, also those whose request has not arrived
 	account           *account
 	limited           *rate.Limiter // lines about quotas
 	over              map[string]*atomic.Uint64
@@ -82,6 +87,7 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 		grpc.ForceServerCodecV2(codec{frames.Codec()}),
 		grpc.StatsHandler(connectionStats{}),
 		grpc.MaxConcurrentStreams(1024),
+		grpc.InTapHandle(s.countOpen),
 		grpc.ChainUnaryInterceptor(s.unary),
 		grpc.ChainStreamInterceptor(s.stream),
 		grpc.UnknownServiceHandler(services.Relay),
@@ -102,6 +108,21 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 		}
 	})
 	return s, nil
+}
+
+// maxOpen bounds the calls and streams of a plugin over all its connections before anything of them is read: each has a
+// goroutine.
+const maxOpen = 2048
+
+// countOpen counts a call or a stream until it ends. It implements tap.ServerInHandle.
+func (s *Server) countOpen(ctx context.Context, _ *tap.Info) (context.Context, error) {
+	if s.open.Add(1) > maxOpen {
+		s.open.Add(-1)
+		s.quota("calls")
+		return nil, status.Errorf(codes.Unavailable, "plugin %s has %d calls and streams to the host open, over all its connections, which is the most; end some, and try again", s.plugin, maxOpen)
+	}
+	context.AfterFunc(ctx, func() { s.open.Add(-1) })
+	return ctx, nil
 }
 
 // Socket is the path of the socket.

@@ -6,8 +6,11 @@ package topomirror
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,6 +55,7 @@ type Mirror struct {
 
 	mu       sync.Mutex
 	known    map[string]map[string]topology.Topology // by provider and id
+	sizes    map[string]map[string]int               // of those, at most; exact when that would be too much
 	watched  map[string]*watched
 	listed   bool // the sources are known
 	waiting  int  // sources that are not ready yet
@@ -71,7 +75,7 @@ type watched struct {
 // Start returns a mirror that follows the sources until Close.
 func Start(sources Sources, log *slog.Logger) *Mirror {
 	ctx, cancel := context.WithCancel(context.Background())
-	m := &Mirror{sources: sources, log: log, cancel: cancel, known: map[string]map[string]topology.Topology{},
+	m := &Mirror{sources: sources, log: log, cancel: cancel, known: map[string]map[string]topology.Topology{}, sizes: map[string]map[string]int{},
 		watched: map[string]*watched{}, versions: map[string]uint64{}}
 	m.view.Store(&View{})
 	m.work.Go(func() { m.follow(ctx) })
@@ -127,7 +131,7 @@ func (m *Mirror) adjust(ctx context.Context, now []host.Provider) {
 		if !there[name] {
 			w.cancel()
 			delete(m.watched, name)
-			delete(m.known, name)
+			m.forget(name)
 		}
 	}
 	m.listed, m.waiting, m.running = true, 0, map[string]bool{}
@@ -149,9 +153,13 @@ func (m *Mirror) watch(ctx context.Context, name string) {
 		}
 		fresh := map[string]bool{} // sent on this watch, until it is in step
 		err = topology.NewClient(conn).Watch(ctx, nil,
-			func(c topology.Change) error { m.apply(ctx, name, c, fresh); return nil },
+			func(c topology.Change) error { return m.apply(ctx, name, c, fresh) },
 			func() { m.retain(ctx, name, fresh); fresh = nil })
 		if ctx.Err() != nil {
+			return
+		}
+		if errors.Is(err, errTooLarge) {
+			m.log.Error("the plugin is not watched any more: "+err.Error(), "plugin", name)
 			return
 		}
 		m.log.Debug("the watch of a topology source ended", "plugin", name, "error", err)
@@ -159,30 +167,106 @@ func (m *Mirror) watch(ctx context.Context, name string) {
 	}
 }
 
-func (m *Mirror) apply(ctx context.Context, provider string, c topology.Change, fresh map[string]bool) {
+// maxSource bounds what the host keeps of one source, in bytes: some hundred thousand ports with their attributes.
+const maxSource = 128 << 20
+
+var errTooLarge = fmt.Errorf("its topologies have more than %d MiB, the most that the controller keeps of one plugin; "+
+	"what it published before stays as it is until the plugin is restarted", maxSource>>20)
+
+// apply makes a change of a provider's topology; errTooLarge if that is more than it may have.
+func (m *Mirror) apply(ctx context.Context, provider string, c topology.Change, fresh map[string]bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if ctx.Err() != nil {
-		return // another watch has taken over
+		return ctx.Err() // another watch has taken over
 	}
 	all := m.known[provider]
 	if all == nil {
 		all = map[string]topology.Topology{}
-		m.known[provider] = all
+		m.known[provider], m.sizes[provider] = all, map[string]int{}
+	}
+	if c.Removed {
+		m.drop(provider, c.TopologyID)
+	} else if err := m.put(provider, c); err != nil {
+		return err
 	}
 	if fresh != nil {
 		fresh[c.TopologyID] = true
 	}
-	if len(c.PutNodes)+len(c.RemovedNodes)+len(c.PutLinks)+len(c.RemovedLinks) > 0 || c.Snapshot || c.Removed {
+	if changes := len(c.PutNodes) + len(c.RemovedNodes) + len(c.PutLinks) + len(c.RemovedLinks); !c.Removed && (changes > 0 || c.Snapshot) {
 		m.version++
 		m.versions[c.TopologyID] = m.version
 	}
-	if c.Removed {
-		delete(all, c.TopologyID)
-	} else {
-		all[c.TopologyID] = all[c.TopologyID].Apply(c)
-	}
 	m.publish()
+	return nil
+}
+
+// put keeps the state after a change.
+func (m *Mirror) put(provider string, c topology.Change) error {
+	all, sizes := m.known[provider], m.sizes[provider]
+	more := sizeOf(c.TopologyID, c.PutNodes, c.PutLinks)
+	if !c.Snapshot {
+		more += sizes[c.TopologyID]
+	}
+	next := all[c.TopologyID].Apply(c)
+	total := more
+	for id, n := range sizes {
+		if id != c.TopologyID {
+			total += n
+		}
+	}
+	if total > maxSource {
+		total -= more
+		more = sizeOf(c.TopologyID, slices.Collect(maps.Values(next.Nodes)), slices.Collect(maps.Values(next.Links)))
+		if total+more > maxSource {
+			return errTooLarge
+		}
+	}
+	all[c.TopologyID], sizes[c.TopologyID] = next, more
+	return nil
+}
+
+// drop forgets a topology.
+func (m *Mirror) drop(provider, id string) {
+	delete(m.known[provider], id)
+	delete(m.sizes[provider], id)
+	for _, all := range m.known {
+		if _, another := all[id]; another {
+			return
+		}
+	}
+	delete(m.versions, id)
+}
+
+// forget drops all topologies of a provider.
+func (m *Mirror) forget(provider string) {
+	for id := range m.known[provider] {
+		m.drop(provider, id)
+	}
+	delete(m.known, provider)
+	delete(m.sizes, provider)
+}
+
+// sizeOf is about how much memory the parts of a topology take.
+func sizeOf(id string, nodes []topology.Node, links []topology.Link) int {
+	const entry = 128 // of a map, and its headers
+	of := func(texts map[string]string) (n int) {
+		for name, value := range texts {
+			n += entry/2 + len(name) + len(value)
+		}
+		return n
+	}
+	n := entry + len(id)
+	for _, node := range nodes {
+		n += entry + len(node.ID) + of(node.Attributes)
+		for _, tp := range node.TPs {
+			n += entry + len(tp.ID) + of(tp.Attributes)
+		}
+	}
+	for _, l := range links {
+		n += entry + len(l.ID) + len(l.SourceNode) + len(l.SourceTP) + len(l.DestNode) + len(l.DestTP) + of(l.Attributes)
+	}
+	return n
 }
 
 // retain drops the topologies that a provider has not sent again.
@@ -192,7 +276,11 @@ func (m *Mirror) retain(ctx context.Context, provider string, fresh map[string]b
 	if ctx.Err() != nil {
 		return
 	}
-	maps.DeleteFunc(m.known[provider], func(id string, _ topology.Topology) bool { return !fresh[id] })
+	for id := range m.known[provider] {
+		if !fresh[id] {
+			m.drop(provider, id)
+		}
+	}
 	if w := m.watched[provider]; w != nil {
 		w.synced = true
 	}

@@ -164,3 +164,69 @@ func TestTwoSourcesOfOneTopology(t *testing.T) {
 	s.set(func() { delete(s.list, "first") })
 	until(t, m, "the other one is shown again", emptA)
 }
+
+// A source that publishes without end takes a bounded part of the host's memory, and what it published before stays; a
+// source beside it is followed on.
+func TestASourceWithoutEndIsBounded(t *testing.T) {
+	s := newSources(t)
+	hostile, honest := s.run("hostile", 1), s.run("honest", 1)
+	refused := make(errorLines, 1)
+	m := topomirror.Start(s, slog.New(slog.NewTextHandler(refused, &slog.HandlerOptions{Level: slog.LevelError})))
+	defer m.Close()
+	large := strings.Repeat("x", 1<<20)
+	for i := range 10 { // of 20 MiB each
+		r := ring(fmt.Sprint("hostile:", i), "a", "b")
+		for n := range 20 {
+			id := fmt.Sprint("n", n)
+			r.Nodes[id] = topology.Node{ID: id, Attributes: map[string]string{"name": large}}
+		}
+		hostile.Set(r)
+	}
+	honest.Set(ring("honest:1", "a", "b"))
+	seen := func(what string, ok func(*topomirror.View) bool) {
+		t.Helper()
+		for deadline := time.After(time.Minute); ; {
+			changed := m.Changed()
+			if ok(m.View()) {
+				return
+			}
+			select {
+			case <-changed:
+			case <-deadline:
+				t.Fatal(what)
+			}
+		}
+	}
+	seen("the honest source is not followed", func(v *topomirror.View) bool { return len(v.Topologies["honest:1"].Nodes) == 2 })
+	select {
+	case line := <-refused:
+		if !strings.Contains(line, "more than 128 MiB") || !strings.Contains(line, "plugin=hostile") {
+			t.Error(line)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the hostile source is watched on")
+	}
+	kept := 0
+	for _, topo := range m.View().Topologies {
+		for _, n := range topo.Nodes {
+			kept += len(n.Attributes["name"])
+		}
+	}
+	if kept > 130<<20 || kept < 80<<20 {
+		t.Errorf("%d MiB are kept of one source", kept>>20)
+	}
+	hostile = s.run("hostile", 2) // another process of it
+	hostile.Set(ring("hostile:0", "a"))
+	seen("the plugin is not followed after its restart", func(v *topomirror.View) bool { return len(v.Topologies["hostile:0"].Nodes) == 1 })
+}
+
+// errorLines takes the first line of a log.
+type errorLines chan string
+
+func (l errorLines) Write(b []byte) (int, error) {
+	select {
+	case l <- string(b):
+	default:
+	}
+	return len(b), nil
+}
