@@ -113,7 +113,7 @@ func TestTheControllerRecordsWhatItDoesItself(t *testing.T) {
 	if a := c.Do("POST", "/operations/aaa-cert-rpc:getCtlCertificateReq", admin, ""); a.Status != 200 || !strings.Contains(string(a.Body), "ctl-cert-req") {
 		t.Errorf("the first request for a certificate: %d %s", a.Status, a.Body)
 	}
-	c.Ctl("feature:install ctl-switch")
+	c.Ctl("feature:install ctl-switch-all")
 	c.Ctl("plugin:kill switch")
 	harness.Within(t, "the crash is in the audit", func() bool {
 		return strings.Contains(c.Ctl("audit:show --what crash"), "plugin:switch")

@@ -190,6 +190,7 @@ func (s *Server) stop(ctx context.Context) error {
 		errs = append(errs, s.audit.Close())
 	}
 	_ = os.Remove(s.home.Run("ssh.addr"))
+	_ = os.Remove(s.home.Run(certificateFile))
 	return errors.Join(errs...)
 }
 
