@@ -48,7 +48,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 			engine.Static(s.aaa.RealmCommands()), engine.Static(s.aaa.OwnCommands()),
 			engine.Static(tables.SnapshotCommands(s.snapshot)),
 			engine.Static(tables.SystemCommands(tables.System{Version: version, Commit: commit, Home: string(s.home),
-				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown, NotReady: s.notReady, StoreParts: s.storeParts})), engine.Static(s.restCommands()),
+				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown, NotReady: s.notReady, StoreParts: s.storeParts, UnknownNames: s.unknownNames})), engine.Static(s.restCommands()),
 			tables.FromHost("users", s.aaa.Commands, s.cliOn), tables.FromHost(certificateTable, s.certs.commands, s.cliOn),
 			tables.FromHost("encryption", s.secrets.Commands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
 		},
@@ -96,6 +96,14 @@ func (s *Server) consoleAudit() func(context.Context, engine.Audited) {
 		}
 		s.note(one, false)
 	}
+}
+
+// unknownNames are those that requests asked for; none before requests are served.
+func (s *Server) unknownNames() []string {
+	if s.browsers == nil {
+		return []string{}
+	}
+	return s.browsers.unknownNames()
 }
 
 // accessScopes are the scopes of commands that say who, and what, may do what.
