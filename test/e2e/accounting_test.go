@@ -86,3 +86,42 @@ func TestPluginsListenToLoginsAndChanges(t *testing.T) {
 		}
 	}
 }
+
+// What is installed at the first start, keystores that a feature brings, and plugins that crash are in the audit; the first
+// request for a certificate is made with the password that is in the settings.
+func TestTheControllerRecordsWhatItDoesItself(t *testing.T) {
+	c := start(t, harness.NewHome(t))
+	settings := filepath.Join(c.Home, "etc/ctl/datastore/initial/config/aaa-cert-config.xml")
+	password := func() string {
+		t.Helper()
+		text, err := os.ReadFile(settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, after, _ := strings.Cut(string(text), "<ctlKeystore>")
+		_, after, _ = strings.Cut(after, "<store-password>")
+		word, _, _ := strings.Cut(after, "</store-password>")
+		return word
+	}
+	if word := password(); word != "" {
+		t.Fatalf("before the feature is installed the password is %q", word)
+	}
+	c.Ctl("feature:install ctl-aaa-cert")
+	if password() == "" {
+		t.Fatal("ctl-aaa-cert is installed, and the keystore has no password")
+	}
+	if a := c.Do("POST", "/operations/aaa-cert-rpc:getCtlCertificateReq", admin, ""); a.Status != 200 || !strings.Contains(string(a.Body), "ctl-cert-req") {
+		t.Errorf("the first request for a certificate: %d %s", a.Status, a.Body)
+	}
+	c.Ctl("feature:install ctl-switch-all")
+	c.Ctl("plugin:kill switch")
+	harness.Within(t, "the crash is in the audit", func() bool {
+		return strings.Contains(c.Ctl("audit:show --what crash"), "plugin:switch")
+	})
+	for _, what := range []string{"create keystores", "install features"} {
+		if shown := c.Ctl("audit:show --what '" + what + "'"); strings.Count(shown, what) != 1 {
+			t.Errorf("%s:\n%s", what, shown)
+		}
+	}
+	c.Ctl("audit:verify")
+}

@@ -18,7 +18,7 @@ packages=(snmpd snmp snmptrapd lldpd openvswitch-switch snmpsim libsnmp-perl ipr
 	iptables strace e2fsprogs
 	etcd-server etcd-client slapd ldap-utils keystone samba-ad-dc samba samba-dsdb-modules
 	samba-vfs-modules winbind python3-samba samba-ad-provision git openssl openssh-client openssh-server netconfd chromium
-	prometheus rsyslog minisign skopeo umoci debootstrap rpm
+	prometheus rsyslog rsyslog-gnutls minisign skopeo umoci debootstrap rpm
 	libyang2-tools curl python3-grpcio python3-protobuf python3-cryptography protobuf-compiler libprotobuf-dev)
 command -v keytool >/dev/null || packages+=(default-jre-headless)
 missing=()

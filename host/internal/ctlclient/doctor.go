@@ -18,7 +18,7 @@ func (o *options) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "say what is wrong with this installation and how to mend it", Args: cobra.NoArgs,
 		Long: "Runs the checks that exist: config validate and features verify on the files of the home; of a controller that runs system:ready,\n" +
-			"system:store, and plugin:check of every plugin. The exit code is 1 when one of them finds something.",
+			"system:store, system:names, and plugin:check of every plugin. The exit code is 1 when one of them finds something.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out, bad := cmd.OutOrStdout(), 0
 			section := func(title string, run func() error) {
@@ -75,6 +75,7 @@ func (o *options) doctorCommand() *cobra.Command {
 				}
 				section("readiness (system:ready)", func() error { return say("system:ready") })
 				section("datastore (system:store)", func() error { return say("system:store") })
+				section("names of the controller (system:names)", func() error { return say("system:names") })
 				section("plugins (plugin:check)", func() error {
 					var all []struct {
 						Name string `json:"name"`

@@ -54,7 +54,9 @@ type Options struct {
 	// Trusted gets which public key an operator trusted or revoked.
 	Trusted func(key Signer, by string, trusted bool)
 	Boot    []string // requirements of the very first start; nil = those marked boot
-	Log     *slog.Logger
+	// Booted gets what was required then; nil = it is not reported.
+	Booted func(names []string)
+	Log    *slog.Logger
 }
 
 // Manager keeps what runs equal to what is required. It is safe for concurrent
@@ -149,9 +151,9 @@ func (m *Manager) Active() Target { return *m.active.Load() }
 func (m *Manager) Restore(ctx context.Context) error {
 	_, err := m.changing(ctx, func() (Change, error) {
 		next := m.state.clone()
+		var boot []string
 		if !next.BootDone {
-			boot := m.o.Boot
-			if boot == nil {
+			if boot = m.o.Boot; boot == nil {
 				boot = m.bootFeatures()
 			}
 			asked, err := parseAll(boot)
@@ -166,6 +168,9 @@ func (m *Manager) Restore(ctx context.Context) error {
 		saved, err := m.saved(ctx, next)
 		if err != nil {
 			return Change{}, err
+		}
+		if len(boot) > 0 && m.o.Booted != nil {
+			m.o.Booted(boot)
 		}
 		return m.adopt(ctx, saved)
 	})

@@ -102,6 +102,7 @@ type host struct {
 	plugins *fakePlugins
 	gone    []string // plugins without a file
 	boot    []string
+	booted  []string // what was required at the first start, one line a report
 	m       *Manager
 	facets  []string // published, one line each
 }
@@ -146,6 +147,7 @@ func (h *host) load() {
 	}
 	h.plugins = &fakePlugins{running: map[string]PluginSpec{}, fails: map[string]error{}, needs: needs}
 	m, err := New(context.Background(), Options{Dir: h.dir, Store: h.store, Plugins: h.plugins, Boot: h.boot, Log: slog.New(slog.DiscardHandler),
+		Booted: func(names []string) { h.booted = append(h.booted, strings.Join(names, " ")) },
 		Locate: func(name string) (string, string, error) {
 			if slices.Contains(h.gone, name) {
 				return "", "", fmt.Errorf("plugin %s is not there", name)
@@ -238,6 +240,9 @@ func TestInstalledFeaturesSurviveARestartAndBootIsReadOnce(t *testing.T) {
 	h.wants("base:S driver:S sw:S", "driver switch")
 	if got := fmt.Sprint(h.m.Requirements()); got != "[base driver]" {
 		t.Fatalf("requirements %s", got)
+	}
+	if got := strings.Join(h.booted, ", "); got != "base" {
+		t.Errorf("reported as installed at the first start: %q", got)
 	}
 }
 

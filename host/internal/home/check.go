@@ -14,14 +14,21 @@ import (
 // check holds the settings against each other and against what is there. fault names a setting that is wrong.
 func (c *Config) check(dir Dir, fault func(key, format string, args ...any)) {
 	c.checkCluster(fault)
-	for _, p := range []struct{ section, cert, key string }{
-		{"tls", c.TLS.Certificate, c.TLS.Key}, {"datastore.etcd", c.Datastore.Etcd.Certificate, c.Datastore.Etcd.Key}} {
-		if (p.cert == "") != (p.key == "") {
-			fault(p.section+".certificate", "certificate and key are set together or not at all")
+	for _, p := range []struct{ cert, key, certFile, keyFile string }{
+		{"tls.certificate", "tls.key", c.TLS.Certificate, c.TLS.Key},
+		{"datastore.etcd.certificate", "datastore.etcd.key", c.Datastore.Etcd.Certificate, c.Datastore.Etcd.Key},
+		{"audit.syslogCertificate", "audit.syslogKey", c.Audit.SyslogCertificate, c.Audit.SyslogKey},
+	} {
+		if (p.certFile == "") != (p.keyFile == "") {
+			fault(p.cert, "certificate and key are set together or not at all")
 			continue
 		}
-		checkFile(dir, p.section+".certificate", p.cert, fault)
-		checkFile(dir, p.section+".key", p.key, fault)
+		checkFile(dir, p.cert, p.certFile, fault)
+		checkFile(dir, p.key, p.keyFile, fault)
+	}
+	checkFile(dir, "audit.syslogAuthorities", c.Audit.SyslogAuthorities, fault)
+	if a := c.Audit; a.SyslogAuthorities+a.SyslogCertificate != "" && !strings.HasPrefix(a.Syslog, "tls://") {
+		fault("audit.syslog", "%q is not over TLS, and certificates for it are set; write tls://HOST:6514", a.Syslog)
 	}
 	checkFile(dir, "aaa.passwordBlocked", c.AAA.PasswordBlocked, fault)
 	for _, o := range c.AAA.TrustedOrigins {

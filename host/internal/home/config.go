@@ -172,6 +172,10 @@ type Tracing struct {
 // Audit is the record of changes and refusals.
 type Audit struct {
 	Syslog string `json:"syslog"` // a second destination; empty = none
+	// Of a syslog server over TLS: files of certificates, PEM.
+	SyslogAuthorities string `json:"syslogAuthorities"`
+	SyslogCertificate string `json:"syslogCertificate"`
+	SyslogKey         string `json:"syslogKey"`
 	// Required is what is refused while the audit cannot be written: none, protected or all.
 	Required string `json:"required"`
 }

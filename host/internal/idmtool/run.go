@@ -41,7 +41,7 @@ func Run(ctx context.Context, args []string, env Env) int {
 		}
 		return exitFailed
 	}
-	t, err := newTool(o, env)
+	t, err := newTool(ctx, o, env)
 	if err != nil {
 		fmt.Fprintf(env.Stderr, "idmtool: error: %v\n", err)
 		return exitUsage

@@ -3,7 +3,9 @@ package idmtool_test
 import (
 	"bytes"
 	"context"
+	"encoding/pem"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -136,6 +138,55 @@ func TestCertificateIsVerifiedUnlessToldOtherwise(t *testing.T) {
 	}
 	if o := run(t, s.URL, words("admin list-roles -k"), "admin"); o.code != 0 || !strings.Contains(o.prompt, "not verified") {
 		t.Errorf("exit %d, %s%s", o.code, o.out, o.prompt)
+	}
+}
+
+// The certificate of the home's own controller is accepted on the same machine, and no other one.
+func TestTheCertificateOfTheHomeIsAccepted(t *testing.T) {
+	s := httptest.NewTLSServer(controller(t))
+	defer s.Close()
+	home := t.TempDir()
+	dir := filepath.Join(home, "data", "run")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	address := []byte(strings.TrimPrefix(s.URL, "https://") + "\n")
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "https.pem"), text, 0o600),
+		os.WriteFile(filepath.Join(dir, "https.addr"), address, 0o600), os.WriteFile(filepath.Join(dir, "http.addr"), []byte("127.0.0.1:1\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(args string) (int, string) {
+		var out, errs bytes.Buffer
+		code := idmtool.Run(context.Background(), words(args), idmtool.Env{
+			Stdin: strings.NewReader("admin\n"), Stdout: &out, Stderr: &errs,
+			Getenv: func(k string) string { return map[string]string{"CTL_HOME": home}[k] },
+		})
+		return code, out.String() + errs.String()
+	}
+	for _, args := range []string{"admin list-roles", "--target-host " + s.URL + " admin list-roles"} {
+		if code, said := ask(args); code != 0 || strings.Contains(said, "Warning") {
+			t.Errorf("%s: exit %d, %s", args, code, said)
+		}
+	}
+	text[len(text)/2] ^= 1
+	if err := os.WriteFile(filepath.Join(dir, "https.pem"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, said := ask("--target-host " + s.URL + " admin list-roles"); code != 1 || !strings.Contains(said, "cannot be verified") {
+		t.Errorf("another certificate: exit %d, %s", code, said)
+	}
+}
+
+func TestAPasswordThatCanBeReadOnTheWayIsWarnedOf(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // nothing is sent
+	for target, want := range map[string]bool{"192.0.2.1": true, "http://[2001:db8::1]:81": true, "https://192.0.2.1": false,
+		"localhost": false, "127.0.0.9:8181": false, "[::1]": false, "0.0.0.0": false, "http://lab.localhost": false} {
+		var errs bytes.Buffer
+		idmtool.Run(ctx, []string{"--target-host", target, "admin", "list-roles"}, idmtool.Env{
+			Stdin: strings.NewReader("admin\n"), Stdout: io.Discard, Stderr: &errs, Getenv: func(string) string { return "" },
+		})
+		if got := strings.Contains(errs.String(), "the password can be read"); got != want {
+			t.Errorf("%s: %v, want %v: %s", target, got, want, errs.String())
+		}
 	}
 }
 

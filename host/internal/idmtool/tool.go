@@ -37,15 +37,29 @@ type tool struct {
 	password string
 }
 
-func newTool(o options, env Env) (*tool, error) {
+func newTool(ctx context.Context, o options, env Env) (*tool, error) {
 	base, err := baseURL(o.target, env)
 	if err != nil {
 		return nil, err
 	}
-	tr := &http.Transport{
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: o.insecure, MinVersion: tls.VersionTLS12},
-		DisableKeepAlives: true,
+	server, err := url.Parse(base)
+	if err != nil {
+		return nil, err
 	}
+	local := isThisMachine(ctx, server.Hostname(), resolveName)
+	if server.Scheme == "http" && !local {
+		fmt.Fprintf(env.Stderr, "Warning: %s is another machine and not encrypted: the password can be read on the way; "+
+			"use --target-host https://%s\n", base, server.Hostname())
+	}
+	verified := verifier{host: server.Hostname()}
+	if local {
+		verified.home = homeOf(env)
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true} // verifier does it
+	if !o.insecure {
+		config.VerifyConnection = verified.verify
+	}
+	tr := &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}
 	t := &tool{env: env, in: bufio.NewReader(env.Stdin), base: base, user: o.user}
 	t.client = &http.Client{Transport: tr, Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return errors.New("the server redirects; credentials are not sent on")
@@ -76,12 +90,20 @@ func baseURL(target string, env Env) (string, error) {
 	return strings.TrimSuffix(u.String(), "/") + "/", nil
 }
 
-// runningAddress reads what a running controller wrote into its home.
+// homeOf is the home of the controller of this machine.
+func homeOf(env Env) string { return cmp.Or(env.Getenv("CTL_HOME"), "ctl-home") }
+
+// runningAddress reads what a running controller wrote into its home. HTTPS is preferred where its certificate is known.
 func runningAddress(env Env) string {
-	home := cmp.Or(env.Getenv("CTL_HOME"), "ctl-home")
-	for _, scheme := range []string{"http", "https"} {
+	home := homeOf(env)
+	schemes := []string{"http", "https"}
+	if homeCertificate(home) != nil {
+		schemes = []string{"https", "http"}
+	}
+	for _, scheme := range schemes {
 		b, err := os.ReadFile(filepath.Join(home, "data", "run", scheme+".addr"))
-		if a := strings.TrimSpace(string(b)); err == nil && a != "" && len(a) < 256 {
+		a := strings.TrimSpace(string(b))
+		if err == nil && a != "" && len(a) < 256 {
 			return scheme + "://" + strings.TrimPrefix(strings.TrimPrefix(a, "http://"), "https://")
 		}
 	}

@@ -48,7 +48,10 @@ func TestAPluginLives(t *testing.T) {
 // plugin:kill ends a process as a crash does: calls that change nothing wait for the next one. Without a process it is an
 // error, which nobody can take for the number of another process.
 func TestKill(t *testing.T) {
-	r := newRig(t, nil)
+	crashed := make(chan string, 10)
+	r := newRig(t, func(o *Options) {
+		o.Crashed = func(plugin, reason string) { crashed <- plugin + ": " + reason }
+	})
 	r.ensure(faulty())
 	before := r.untilState("faulty", Ready)
 	if err := r.Kill(r.ctx(), "faulty"); err != nil {
@@ -58,8 +61,17 @@ func TestKill(t *testing.T) {
 	if after, _ := r.Info("faulty"); after.PID == before.PID || after.Restarts != before.Restarts+1 {
 		t.Errorf("process %d with %d restarts, then %d with %d", before.PID, before.Restarts, after.PID, after.Restarts)
 	}
+	if crash := <-crashed; crash != "faulty: it was killed by plugin:kill" {
+		t.Errorf("the crash is %q", crash)
+	}
+	if err := r.Reload(r.ctx(), "faulty"); err != nil {
+		t.Fatal(err)
+	}
 	if err := r.Stop(r.ctx(), "faulty"); err != nil {
 		t.Fatal(err)
+	}
+	if n := len(crashed); n != 0 {
+		t.Errorf("what was ordered is %d crashes, the first %q", n, <-crashed)
 	}
 	if err := r.Kill(r.ctx(), "faulty"); fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), "plugin:start faulty") {
 		t.Errorf("of a plugin that is stopped: %v", err)

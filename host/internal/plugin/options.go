@@ -58,6 +58,8 @@ type Options struct {
 	Behind func(plugin string) string
 	// Refused gets what a plugin tried without a grant.
 	Refused func(plugin string, g grant.Grant)
+	// Crashed gets why a plugin's process ended without an order to stop; nil = it is only logged.
+	Crashed func(plugin, reason string)
 
 	Policy Policy // DefaultPolicy, or a change of it
 	Limits Limits // DefaultLimits, or a change of them

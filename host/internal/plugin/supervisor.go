@@ -249,16 +249,25 @@ func (s *supervisor) watchExit(inst *instance) {
 	s.cur.CompareAndSwap(inst, nil)
 	<-inst.proc.Done()
 	s.ended(inst)
+	exit := inst.proc.Exit().String()
+	if s.noteExit(inst, exit) && s.m.options.Crashed != nil {
+		s.m.options.Crashed(s.name, exit)
+	}
+}
+
+// noteExit posts the end of a process and reports whether it was a crash.
+func (s *supervisor) noteExit(inst *instance, exit string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.active != inst {
-		return // it has a successor already
+		return false // it has a successor already
 	}
-	reason := fmt.Sprintf("plugin %s stopped: %s", s.name, inst.proc.Exit())
-	if s.machine.state.Serving() {
-		s.log.Error("the plugin process has ended", "pid", inst.proc.PID, "exit", inst.proc.Exit().String())
+	crash := s.machine.state.Serving()
+	if crash {
+		s.log.Error("the plugin process has ended", "pid", inst.proc.PID, "exit", exit)
 	}
-	s.postLocked(evExited{reason: reason})
+	s.postLocked(evExited{reason: fmt.Sprintf("plugin %s stopped: %s", s.name, exit)})
+	return crash
 }
 
 // order posts an event and waits for the start that it causes, if any.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,20 +26,20 @@ const (
 	headEvery     = 10 * time.Second
 )
 
-func headKey(node string) string     { return "head/" + node }
-func headPurpose(node string) []byte { return []byte("audit/head/" + node) }
+func headKey(node string) string     { return "heads/" + node }
+func headPurpose(node string) []byte { return []byte("audit/heads/" + node) }
 
-// sealHead keeps the number and the hash of the newest record in the datastore.
+// sealHead keeps the numbers and hashes of the newest records in the datastore.
 func (s *Server) sealHead(ctx context.Context) {
 	if s.audit == nil || s.store == nil || s.secrets == nil {
 		return
 	}
-	seq, hash := s.audit.Head()
-	if seq == s.sealed.Load() {
+	heads := s.audit.Heads()
+	if last := s.sealed.Load(); last != nil && maps.Equal(heads, *last) {
 		return
 	}
 	node := s.node()
-	text, err := json.Marshal(logs.AuditHead{Seq: seq, Hash: hash})
+	text, err := json.Marshal(heads)
 	if err == nil {
 		text, err = s.secrets.Seal(text, headPurpose(node))
 	}
@@ -51,7 +52,7 @@ func (s *Server) sealHead(ctx context.Context) {
 		s.log.Warn("the head of the audit could not be kept in the datastore; it is tried again", "error", err)
 		return
 	}
-	s.sealed.Store(seq)
+	s.sealed.Store(&heads)
 }
 
 // sealHeads does so every few seconds, until ctx ends.
@@ -68,49 +69,52 @@ func (s *Server) sealHeads(ctx context.Context) error {
 	}
 }
 
-// auditHead is the head that was sealed last; the zero one if none was.
-func (s *Server) auditHead(ctx context.Context) (head logs.AuditHead, err error) {
+// auditHeads are the heads that were sealed last; none if none were.
+func (s *Server) auditHeads(ctx context.Context) (heads logs.AuditHeads, err error) {
 	e, err := datastore.Get(ctx, s.store, headNamespace, headKey(s.node()))
 	if errors.Is(err, datastore.ErrNotFound) {
-		return head, nil
+		return nil, nil
 	}
 	if err != nil {
-		return head, err
+		return nil, err
 	}
 	text, err := s.secrets.Open(e.Value, headPurpose(s.node()))
 	if err != nil {
-		return head, fmt.Errorf("the head of the audit in the datastore is not as it was sealed: %w", err)
+		return nil, fmt.Errorf("the head of the audit in the datastore is not as it was sealed: %w", err)
 	}
-	return head, json.Unmarshal(text, &head)
+	return heads, json.Unmarshal(text, &heads)
 }
 
 // recordStart writes down that the controller started, whether the audit ends before the head that was sealed, and
 // which settings on the disk are others than at the last start.
 func (s *Server) recordStart(ctx context.Context) {
 	s.checkHead(ctx)
-	s.note(logs.AuditRecord{What: "start", Object: "controller " + Version(), Outcome: passed}, true)
+	start := logs.AuditRecord{What: "start", Object: "controller " + Version(), Outcome: passed, Class: logs.ClassAccess}
+	if newest := s.audit.Newest(); newest.Class != "" && newest.What != "stop" { // earlier releases had neither
+		start.Object += "; the one before did not end in order: its last record is of " + newest.Time.UTC().Format(time.RFC3339)
+	}
+	s.note(start, true)
 	if changed, err := s.changedSettings(); err != nil {
 		s.log.Warn("it is not known which settings changed since the last start", "error", err)
 	} else if len(changed) > 0 {
-		s.note(logs.AuditRecord{What: "settings changed on the disk", Object: strings.Join(changed, ", "), Outcome: passed}, true)
+		s.note(logs.AuditRecord{What: "settings changed on the disk", Object: strings.Join(changed, ", "), Outcome: passed, Class: logs.ClassAccess}, true)
 	}
 	s.background(ctx, "folded records of the audit", s.foldedRecords)
 	s.background(ctx, "head of the audit", s.sealHeads)
 }
 
-// checkHead writes down, where it stays, that the end of the audit was removed while the controller did not run: the next
+// checkHead writes down, where it stays, that records of the audit were removed while the controller did not run: the next
 // head that is sealed would hide it.
 func (s *Server) checkHead(ctx context.Context) {
-	head, err := s.auditHead(ctx)
-	opened := s.opened
-	switch {
-	case err == nil && (head.Seq < opened.Seq || head == opened):
-		return
-	case err == nil:
-		err = fmt.Errorf("it ended with record %d, and the head that was sealed is record %d, which is not there as it was written", opened.Seq, head.Seq)
+	kept, err := s.auditHeads(ctx)
+	if err == nil {
+		err = s.audit.Missing(kept)
 	}
-	s.log.Error("the end of the audit was removed or changed while the controller did not run", "error", err)
-	s.note(logs.AuditRecord{What: "audit cut", Object: err.Error(), Outcome: failed}, true)
+	if err == nil {
+		return
+	}
+	s.log.Error("records of the audit were removed or changed while the controller did not run", "error", err)
+	s.note(logs.AuditRecord{What: "audit cut", Object: err.Error(), Outcome: failed, Class: logs.ClassAccess}, true)
 }
 
 // sumsName is the file of the digests of the settings at the last start.

@@ -116,20 +116,35 @@ func (s *Server) recordAct(r *http.Request, of *act.Act, status int) {
 	}
 	if outcome == refused {
 		record.What = "request denied"
-		s.fold("http "+record.Who+" "+address+" "+s.router.subtreeOf(r.URL.Path), record)
+		s.fold("http "+record.Who+" "+address+" "+s.router.subtreeOf(r.URL.Path), onlyFirst, record)
 		return
 	}
 	for _, c := range changes {
 		one := record
-		one.What, one.Object = c.Action, c.Object
-		if slices.Contains(folded, c.Action) {
-			s.fold(c.Action+" "+record.Who+" "+c.Object+" "+address, one)
-		} else {
-			s.note(one, true)
-		}
+		one.What, one.Object, one.Class = c.Action, c.Object, logs.ClassAccess
+		s.noteChange(one)
 	}
 	if len(changes) == 0 {
-		s.note(record, s.protected(r.URL.Path))
+		protected := s.protected(r.URL.Path)
+		if protected && outcome == passed {
+			record.Class = logs.ClassAccess
+		}
+		s.note(record, protected)
+	}
+}
+
+// noteChange writes a change of access control. Of those that a user makes of his own account in any number, so many in a minute are
+// written.
+func (s *Server) noteChange(r logs.AuditRecord) {
+	own, _ := strings.CutPrefix(r.Object, r.Who)
+	switch {
+	case slices.Contains(folded, r.What):
+		r.Class = logs.ClassLogin
+		s.fold(r.What+" "+r.Who+" "+r.Object+" "+r.Address, onlyFirst, r)
+	case r.Who != "" && own != r.Object && (own == "" || own[0] == ' ' || own[0] == ':'):
+		s.fold(r.What+" "+r.Who, ownRecords, r)
+	default:
+		s.note(r, true)
 	}
 }
 
@@ -203,14 +218,14 @@ func (s *Server) protected(path string) bool {
 	return false
 }
 
-// fold writes a record, and of those that are the same within a minute only how many they were.
-func (s *Server) fold(key string, r logs.AuditRecord) {
-	write, before := s.refusals.note(key, r, time.Now())
+// fold writes a record, and of those that are the same within a minute only so many as are free, and how many the others were.
+func (s *Server) fold(key string, free int, r logs.AuditRecord) {
+	r, write, before := s.refusals.note(key, r, time.Now(), free)
 	if !write {
 		return
 	}
 	r.Count = before
-	if before > 0 && r.Outcome == refused {
+	if before > 0 && r.Outcome == refused && r.Resource != "" {
 		r.Object += " (and " + plural(before, "change") + " below " + s.router.subtreeOf(r.Resource) + " before)"
 	}
 	s.note(r, r.Outcome == passed)
@@ -258,24 +273,30 @@ func (s *Server) calledByPlugin(ctx context.Context, plugin, module, rpc string,
 		r.Who = "plugin:" + plugin
 	}
 	if outcome == refused {
-		s.fold("plugin "+r.Who+" "+resource, r)
+		s.fold("plugin "+r.Who+" "+resource, onlyFirst, r)
 		return
 	}
-	s.note(r, s.protected(resource))
+	protected := s.protected(resource)
+	if protected && outcome == passed {
+		r.Class = logs.ClassAccess
+	}
+	s.note(r, protected)
 }
 
 // changeHandler writes changes of access control to the log, and to the audit unless the recorder of their request does.
 type changeHandler struct {
 	slog.Handler
-	audit slog.Handler
+	note func(logs.AuditRecord)
 }
 
 // Handle implements slog.Handler.
 func (h changeHandler) Handle(ctx context.Context, r slog.Record) error {
-	if act.Of(ctx) != nil {
-		return h.Handler.Handle(ctx, r)
+	if act.Of(ctx) == nil {
+		one := logs.RecordOf(r)
+		one.Class = logs.ClassAccess
+		h.note(one)
 	}
-	return h.audit.Handle(ctx, r)
+	return h.Handler.Handle(ctx, r)
 }
 
 // lockoutCounts counts lockouts by kind (account or address) and state, for a metric without names.
@@ -308,7 +329,7 @@ func (s *Server) lockedOut(o throttle.Lockout) {
 	}
 	what = cmp.Or(what, from)
 	r := logs.AuditRecord{Time: time.Now(), What: "logins " + o.State, Object: o.Kind() + " " + what, Outcome: refused, Address: from}
-	write, before := s.refusals.note("lockout "+o.State+" "+what, r, r.Time)
+	r, write, before := s.refusals.note("lockout "+o.State+" "+what, r, r.Time, onlyFirst)
 	if !write {
 		return
 	}

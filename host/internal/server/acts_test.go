@@ -54,7 +54,7 @@ func (a acting) ask(method, path, auth, body string, header ...string) *httptest
 // records are those that the audit has.
 func (a acting) records() (out []logs.AuditRecord) {
 	a.t.Helper()
-	if _, err := logs.VerifyAudit(a.dir, logs.AuditHead{}, func(r logs.AuditRecord) bool {
+	if _, err := logs.VerifyAudit(a.dir, nil, func(r logs.AuditRecord) bool {
 		out = append(out, r)
 		return true
 	}); err != nil {

@@ -14,6 +14,7 @@ import (
 	"ctl.internal/host/internal/aaa/accounting"
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/grant"
+	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/logs"
 )
 
@@ -28,10 +29,8 @@ func (s *Server) auditDir() string { return s.home.Log("audit") }
 
 func (s *Server) openAudit(context.Context) (err error) {
 	var to *logs.Syslog
-	if address := s.loaded.Audit.Syslog; address != "" {
-		if to, err = logs.OpenSyslog(address); err != nil {
-			return fmt.Errorf("audit.syslog: %w", err)
-		}
+	if to, err = s.openSyslog(); err != nil {
+		return err
 	}
 	if s.audit, err = logs.OpenAudit(s.auditDir(), auditSize, auditKeep); err != nil {
 		if to != nil {
@@ -39,16 +38,45 @@ func (s *Server) openAudit(context.Context) (err error) {
 		}
 		return err
 	}
-	s.opened.Seq, s.opened.Hash = s.audit.Head()
 	s.audit.SendTo(to)
 	return nil
+}
+
+// openSyslog starts to send to the syslog server of the settings; nil if there is none.
+func (s *Server) openSyslog() (*logs.Syslog, error) {
+	c := s.loaded.Audit
+	if c.Syslog == "" {
+		return nil, nil
+	}
+	var known logs.SyslogTLS
+	for _, f := range []struct {
+		key, file string
+		to        *[]byte
+	}{
+		{"syslogAuthorities", c.SyslogAuthorities, &known.Authorities},
+		{"syslogCertificate", c.SyslogCertificate, &known.Certificate},
+		{"syslogKey", c.SyslogKey, &known.Key},
+	} {
+		if f.file == "" {
+			continue
+		}
+		var err error
+		if *f.to, err = home.ReadRegular(s.home.Path(f.file)); err != nil {
+			return nil, fmt.Errorf("audit.%s: %w", f.key, err)
+		}
+	}
+	to, err := logs.OpenSyslog(c.Syslog, known, s.registry.Logger("org.ctl.audit"))
+	if err != nil {
+		return nil, fmt.Errorf("audit.syslog: %w", err)
+	}
+	return to, nil
 }
 
 // logger is the log of a name; changes of access control go to the audit, too, before they are answered.
 func (s *Server) logger(name string) *slog.Logger {
 	l := s.registry.Logger(name)
 	if name == accounting.AuditLogger {
-		return slog.New(changeHandler{l.Handler(), s.audit.Handler(l.Handler(), true)})
+		return slog.New(changeHandler{l.Handler(), s.noteChange})
 	}
 	return l
 }
@@ -67,55 +95,71 @@ func (s *Server) decided(plugin, by string, granted bool, grants []grant.Grant) 
 		texts = append(texts, g.String())
 	}
 	what := map[bool]string{true: "grant", false: "revoke"}[granted]
-	s.note(logs.AuditRecord{Who: by, What: what, Object: "plugin " + plugin + ": " + strings.Join(texts, ", "), Outcome: "ok"}, true)
+	s.note(logs.AuditRecord{Who: by, What: what, Object: "plugin " + plugin + ": " + strings.Join(texts, ", "), Outcome: passed, Class: logs.ClassAccess}, true)
 }
 
 // trusted writes down who trusted or revoked which public key of catalogues.
 func (s *Server) trusted(key feature.Signer, by string, trusted bool) {
 	what := map[bool]string{true: "trust key", false: "revoke key"}[trusted]
-	s.note(logs.AuditRecord{Who: by, What: what, Object: key.ID + " " + key.Fingerprint, Outcome: "ok"}, true)
+	s.note(logs.AuditRecord{Who: by, What: what, Object: key.ID + " " + key.Fingerprint, Outcome: passed, Class: logs.ClassAccess}, true)
 }
 
-// refusals sums what plugins are refused: one record a minute for each thing, so that no plugin can fill the audit.
+// refusals folds records that are the same for who reads them: so many of each thing in a minute are written, and of
+// the others their number, so that nobody can fill the audit.
 type refusals struct {
 	mu   sync.Mutex
 	seen map[string]*refusal
 }
 
 type refusal struct {
-	since time.Time
-	times int
-	last  logs.AuditRecord
+	since   time.Time
+	written int // since then
+	times   int // unwritten
+	last    logs.AuditRecord
 }
 
-// maxRefusals bounds the things that are counted apart.
-const maxRefusals = 1000
+const (
+	maxRefusals = 1000 // things that are counted apart
+	onlyFirst   = 1    // of a thing in a minute is written
+	ownRecords  = 20   // that a user causes of his own account
+)
 
-// note counts a refusal and reports whether it is to be written, and how many there were before it unwritten.
-func (r *refusals) note(key string, record logs.AuditRecord, now time.Time) (write bool, before int) {
+// note counts a record and reports whether it, as returned, is to be written, which up to free of its key are in a minute, and how many
+// there were before it unwritten. Of more things than are counted apart those that passed are written, and the others are one thing
+// for each action.
+func (r *refusals) note(key string, record logs.AuditRecord, now time.Time, free int) (out logs.AuditRecord, write bool, before int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.seen == nil {
 		r.seen = map[string]*refusal{}
 	}
+	if r.seen[key] == nil && len(r.seen) >= maxRefusals {
+		maps.DeleteFunc(r.seen, func(_ string, o *refusal) bool { return o.times == 0 && now.Sub(o.since) >= time.Minute })
+	}
+	if r.seen[key] == nil && len(r.seen) >= maxRefusals {
+		if record.Outcome == passed {
+			return record, true, 0
+		}
+		key = "more " + record.What
+		record = logs.AuditRecord{Time: record.Time, What: record.What, Outcome: record.Outcome, Class: record.Class,
+			Object: "of more users, addresses or resources than are counted apart"}
+	}
 	one := r.seen[key]
 	if one == nil {
-		if len(r.seen) >= maxRefusals {
-			maps.DeleteFunc(r.seen, func(_ string, o *refusal) bool { return now.Sub(o.since) >= time.Minute })
-		}
-		if len(r.seen) >= maxRefusals {
-			return false, 0
-		}
 		one = &refusal{}
 		r.seen[key] = one
 	}
 	if now.Sub(one.since) < time.Minute {
+		if one.written < free {
+			one.written++
+			return record, true, 0
+		}
 		one.times++
 		one.last = record
-		return false, 0
+		return record, false, 0
 	}
-	before, one.since, one.times = one.times, now, 0
-	return true, before
+	before, one.since, one.times, one.written = one.times, now, 0, 1
+	return record, true, before
 }
 
 // due returns the newest of the records that were folded for a minute, with their number; all of them at the end.
@@ -141,13 +185,18 @@ func (r *refusals) due(now time.Time, all bool) []logs.AuditRecord {
 func (s *Server) refused(plugin string, g grant.Grant) {
 	kind := g.Kind + " "
 	r := logs.AuditRecord{Time: time.Now(), Who: "plugin:" + plugin, What: "use without a grant", Object: g.String(), Outcome: refused}
-	if write, before := s.refusals.note(plugin+" "+kind, r, r.Time); write {
+	if r, write, before := s.refusals.note(plugin+" "+kind, r, r.Time, onlyFirst); write {
 		if before > 0 {
 			r.Object += fmt.Sprintf(" (and %d times %sbefore)", before, kind)
 		}
 		r.Count = before
 		s.note(r, false)
 	}
+}
+
+// crashed writes down that a plugin's process ended by itself, or was ended because it did not answer or took too much.
+func (s *Server) crashed(plugin, reason string) {
+	s.fold("crash "+plugin, onlyFirst, logs.AuditRecord{Time: time.Now(), Who: "plugin:" + plugin, What: "plugin crashed", Object: accounting.Clean(reason), Outcome: failed})
 }
 
 // accountingStream is where plugins that listen to logins and changes subscribe. It

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net"
@@ -13,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/web"
 )
@@ -126,17 +129,31 @@ func (b *browsers) note(host string) {
 	b.log.Warn("a request asked for a name that is not known to be this controller's; if it is, add it to listeners.names of etc/ctl.yaml", "name", name)
 }
 
-// overTLS reports whether the client, or the proxy's client, uses TLS.
-func (b *browsers) overTLS(r *http.Request) bool {
-	if r.TLS != nil || len(b.proxies) == 0 {
-		return r.TLS != nil
-	}
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil || !slices.ContainsFunc(b.proxies, func(p netip.Prefix) bool { return p.Contains(peer.Addr().Unmap().WithZone("")) }) {
+// proxied reports whether a request was passed on by a proxy of the settings.
+func (b *browsers) proxied(r *http.Request) bool {
+	if len(b.proxies) == 0 {
 		return false
 	}
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return false
+	}
+	address := peer.Addr().Unmap().WithZone("")
+	return slices.ContainsFunc(b.proxies, func(p netip.Prefix) bool { return p.Contains(address) })
+}
+
+// asSent returns a request with the way on which its client sent it: a proxy that ends TLS has passed it on without.
+func (b *browsers) asSent(r *http.Request) *http.Request {
+	if r.TLS != nil || !b.proxied(r) {
+		return r
+	}
 	proto := r.Header.Get("X-Forwarded-Proto")
-	return proto == "" || strings.EqualFold(proto, "https")
+	if proto != "" && !strings.EqualFold(proto, "https") {
+		return r.WithContext(authn.FromElsewhere(r.Context()))
+	}
+	r = r.WithContext(aaa.OverTLS(authn.FromElsewhere(r.Context())))
+	r.TLS = &tls.ConnectionState{}
+	return r
 }
 
 // sameScheme reports whether an Origin, which names this host, was reached by the way that this request came. A browser
@@ -151,7 +168,7 @@ func (b *browsers) sameScheme(r *http.Request) bool {
 		return true
 	}
 	scheme := "http"
-	if b.overTLS(r) {
+	if r.TLS != nil {
 		scheme = "https"
 	}
 	return strings.HasPrefix(strings.ToLower(origin), scheme+"://")
@@ -174,6 +191,7 @@ func (b *browsers) handler(next http.Handler) http.Handler {
 				return
 			}
 		}
+		r = b.asSent(r)
 		if err := b.origins.Check(r); err != nil || !b.sameScheme(r) {
 			refuse(w, r, http.StatusForbidden, "access-denied",
 				"a page of another origin may not change anything here; a reverse proxy's origin is named in aaa.trustedOrigins of etc/ctl.yaml, its address, if it ends TLS, in listeners.proxies")
@@ -188,6 +206,13 @@ func (b *browsers) handler(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// unknownNames are the first names that requests asked for and that are not known to be this controller's.
+func (b *browsers) unknownNames() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Sorted(slices.Values(b.seen))
 }
 
 // refusePage answers a person with a page, and anything else as refuse does.

@@ -10,9 +10,12 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/keys/encrypt"
 	"ctl.internal/host/internal/keys/keystore"
+	certrpc "ctl.internal/host/internal/keys/keystore/rpc"
 	certshell "ctl.internal/host/internal/keys/keystore/shell"
+	"ctl.internal/host/internal/logs"
 	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -59,12 +62,17 @@ func (c *certificates) show(e expiring) {
 }
 
 // openCertificates opens the keystores if the settings want them and they are there; else they are made
-// when they are first needed. What is wrong with them stops the start only when something is to be
-// served with them.
+// when the feature with their commands and operations is installed, or when HTTPS needs them. What is wrong
+// with them stops the start only when something is to be served with them.
 func (s *Server) openCertificates(ctx context.Context) error {
 	log := s.registry.Logger("org.ctl.keystore")
 	s.certs = &certificates{open: func(existing bool) (*keystore.Service, error) {
-		service, err := keystore.Open(ctx, keystore.Options{Dir: s.home, Store: s.store, Sealer: s.secrets, Names: s.ownNames(), Log: log, Existing: existing})
+		service, err := keystore.Open(ctx, keystore.Options{
+			Existing: existing, Dir: s.home, Store: s.store, Sealer: s.secrets, Names: s.ownNames(), Log: log,
+			Made: func(text string) {
+				s.note(logs.AuditRecord{What: "create keystores", Object: text, Outcome: passed, Class: logs.ClassAccess}, true)
+			},
+		})
 		if err == nil {
 			s.background(ctx, "certificates", service.Run)
 		}
@@ -74,6 +82,20 @@ func (s *Server) openCertificates(ctx context.Context) error {
 		log.Error("the keystores cannot be used; nothing in them was changed", "error", err)
 	}
 	return nil
+}
+
+// certificateTable is the name of the commands of the keystores, as features name them.
+const certificateTable = "certificates"
+
+// makeKeystores makes the keystores that are missing once a feature offers what works with them: an operator is
+// asked for the password of the keystore, which so is in the settings from the installation on.
+func (s *Server) makeKeystores(t feature.Target) {
+	if !t.CLI(feature.HostPlugin, certificateTable) && !t.Rest(feature.HostPlugin, certrpc.Module) {
+		return
+	}
+	if _, err := s.certs.look(false); err != nil && !errors.Is(err, keystore.ErrOff) {
+		s.registry.Logger("org.ctl.keystore").Error("the keystores could not be made; nothing that works with them can be used", "error", err)
+	}
 }
 
 // look opens the keystores if they are not yet open. What is wrong with them stays wrong until the

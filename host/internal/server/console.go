@@ -17,6 +17,7 @@ import (
 	"ctl.internal/host/internal/console/tables"
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/logs"
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/snapshot"
 	"ctl.internal/sdk/commands"
@@ -28,7 +29,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 	log := s.registry.Logger("org.ctl.console")
 	version, commit, _ := strings.Cut(Version(), " ")
 	missing := func(command string) []string {
-		for name, table := range map[string]func() []commands.Command{"certificates": s.certs.commands, "encryption": s.secrets.Commands} {
+		for name, table := range map[string]func() []commands.Command{certificateTable: s.certs.commands, "encryption": s.secrets.Commands} {
 			if _, ok := commands.Find(table(), command); ok {
 				return s.features.ForCommand(command, name)
 			}
@@ -41,14 +42,14 @@ func (s *Server) openConsole(ctx context.Context) error {
 			engine.Static(tables.FeatureCommands(s.features)),
 			engine.Static(tables.PluginCommands(pluginTable{s.plugins, s})),
 			engine.Static(tables.LogCommands(s.registry)),
-			engine.Static(tables.AuditCommands(s.auditDir(), s.auditHead)),
+			engine.Static(tables.AuditCommands(s.auditDir(), s.auditHeads)),
 			engine.Static(s.cluster.Commands(s.joinToken)),
 			engine.Static(tables.ConfigCommands(s.configTable())),
 			engine.Static(s.aaa.RealmCommands()), engine.Static(s.aaa.OwnCommands()),
 			engine.Static(tables.SnapshotCommands(s.snapshot)),
 			engine.Static(tables.SystemCommands(tables.System{Version: version, Commit: commit, Home: string(s.home),
-				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown, NotReady: s.notReady, StoreParts: s.storeParts})), engine.Static(s.restCommands()),
-			tables.FromHost("users", s.aaa.Commands, s.cliOn), tables.FromHost("certificates", s.certs.commands, s.cliOn),
+				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown, NotReady: s.notReady, StoreParts: s.storeParts, UnknownNames: s.unknownNames})), engine.Static(s.restCommands()),
+			tables.FromHost("users", s.aaa.Commands, s.cliOn), tables.FromHost(certificateTable, s.certs.commands, s.cliOn),
 			tables.FromHost("encryption", s.secrets.Commands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
 		},
 		Missing: missing, Log: log, NewRequestID: s.ids.next, Audit: audit, Refuse: s.refuseCommand,
@@ -83,14 +84,34 @@ func (s *Server) openConsole(ctx context.Context) error {
 // consoleAudit writes down each line of the console, into the audit unless it changes nothing and passed.
 func (s *Server) consoleAudit() func(context.Context, engine.Audited) {
 	log := s.registry.Logger("org.ctl.console.audit").Handler()
-	logged, audited := engine.AuditTo(log), engine.AuditTo(s.audit.Handler(log, false))
 	return func(ctx context.Context, a engine.Audited) {
+		rec := a.Record()
+		_ = log.Handle(ctx, rec) // an error of the log itself cannot be reported
 		if a.Reads && a.Code == 0 && !givesSecrets(a.Line) {
-			logged(ctx, a)
 			return
 		}
-		audited(ctx, a)
+		one := logs.RecordOf(rec)
+		if a.Code == 0 && ofAccess(a.Line) {
+			one.Class = logs.ClassAccess
+		}
+		s.note(one, false)
 	}
+}
+
+// unknownNames are those that requests asked for; none before requests are served.
+func (s *Server) unknownNames() []string {
+	if s.browsers == nil {
+		return []string{}
+	}
+	return s.browsers.unknownNames()
+}
+
+// accessScopes are the scopes of commands that say who, and what, may do what.
+var accessScopes = []string{"aaa:", "access:", "feature:", "plugin:", "config:"}
+
+// ofAccess reports whether a line has such a command.
+func ofAccess(line string) bool {
+	return !strings.Contains(line, "aaa:change-own-pwd") && slices.ContainsFunc(accessScopes, func(s string) bool { return strings.Contains(line, s) })
 }
 
 // givesSecrets reports whether a line that changes nothing writes secrets out.

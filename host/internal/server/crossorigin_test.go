@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	ctl "ctl.internal"
 	"ctl.internal/host/internal/home"
 )
 
@@ -143,6 +144,10 @@ func TestRequestsForForeignNamesAreRefused(t *testing.T) {
 	if n := b.unknown.Load(); n != 70 {
 		t.Errorf("%d requests counted", n)
 	}
+	names := "127.0.0.1.evil.example below.lab ctl.lab.evil.example evil.example localhost.evil.example notctl.lab"
+	if got := strings.Join(b.unknownNames(), " "); got != names {
+		t.Errorf("proposed are %s", got)
+	}
 }
 
 // Behind a proxy that ends TLS the pages are of https, and the proxy is named.
@@ -173,6 +178,46 @@ func TestTheSchemeOfAnOriginIsCompared(t *testing.T) {
 		front.ServeHTTP(w, r)
 		if w.Code != c.want {
 			t.Errorf("%+v: %d", c, w.Code)
+		}
+	}
+}
+
+// What a proxy of the settings passes on was sent by its client, over TLS or not: cookies, and logins that need HTTPS, are as the
+// client sent it.
+func TestAProxyThatEndsTLSIsHonoured(t *testing.T) {
+	ini, err := ctl.Templates.ReadFile("etc/sec.ini")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := chain(t, string(ini))
+	front := forBrowsers(t, c.Server.aaa.Filter(c.Server.router), home.Config{Listeners: home.Listeners{Proxies: []string{"10.0.0.1", "127.0.0.1"}}})
+	for _, one := range []struct {
+		from, proto string
+		status      int
+		cookie      string
+	}{
+		{"10.0.0.1:1", "https", http.StatusNoContent, "__Host-ctl"},
+		{"10.0.0.1:1", "", http.StatusNoContent, "__Host-ctl"},
+		{"127.0.0.1:1", "https", http.StatusNoContent, "__Host-ctl"},
+		{"10.0.0.1:1", "http", http.StatusForbidden, ""},
+		{"127.0.0.1:1", "http", http.StatusForbidden, ""}, // the proxy is on this machine, its client is not
+		{"[::1]:1", "", http.StatusNoContent, "ctl"},
+		{"192.0.2.1:1", "https", http.StatusForbidden, ""},
+	} {
+		r := httptest.NewRequest("POST", "http://127.0.0.1/web/login", strings.NewReader(`{"user": "user", "password": "user"}`))
+		r.RemoteAddr = one.from
+		r.Header.Set("Content-Type", "application/json")
+		if one.proto != "" {
+			r.Header.Set("X-Forwarded-Proto", one.proto)
+		}
+		w := httptest.NewRecorder()
+		front.ServeHTTP(w, r)
+		name, secure := "", false
+		for _, cookie := range w.Result().Cookies() {
+			name, secure = cookie.Name, cookie.Secure
+		}
+		if w.Code != one.status || name != one.cookie || secure != strings.HasPrefix(name, "__Host-") {
+			t.Errorf("from %s by %q: %d, cookie %q, secure %v; %s", one.from, one.proto, w.Code, name, secure, w.Body)
 		}
 	}
 }

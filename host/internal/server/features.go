@@ -3,11 +3,13 @@ package server
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"ctl.internal/host/internal/console/offline"
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/logs"
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/internal/console"
 	"ctl.internal/internal/together"
@@ -24,8 +26,15 @@ func (s *Server) openFeatures(ctx context.Context) error {
 		Granted: func(plugin, by string, grants []grant.Grant) { s.decided(plugin, by, true, grants) },
 		Trusted: s.trusted,
 		Room:    func() { useReserve(s.home) },
-		Publish: func(feature.Target) { together.Notify(s.featuresChanged); s.refresh() },
-		Boot:    s.loaded.Features.Boot, Log: s.registry.Logger("org.ctl.feature"),
+		Publish: func(t feature.Target) {
+			s.makeKeystores(t)
+			together.Notify(s.featuresChanged)
+			s.refresh()
+		},
+		Boot: s.loaded.Features.Boot, Log: s.registry.Logger("org.ctl.feature"),
+		Booted: func(names []string) {
+			s.note(logs.AuditRecord{What: "install features", Object: "at the first start: " + strings.Join(names, ", "), Outcome: passed, Class: logs.ClassAccess}, true)
+		},
 	})
 	if err != nil {
 		return err

@@ -1,9 +1,11 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"ctl.internal/host/internal/aaa"
@@ -126,6 +129,7 @@ func (s *Server) openListeners(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		s.publishCertificate(tc)
 		if err := open("https", c.Listeners.HTTPS, strict(front, c.TLS.HSTS), tc); err != nil {
 			return err
 		}
@@ -171,6 +175,36 @@ func (s *Server) serverTLS(ctx context.Context) (*tls.Config, error) {
 	s.certs.show(files)
 	s.background(ctx, "certificate files", files.Run)
 	return files.ServerTLS(), nil
+}
+
+// certificateFile is the file in data/run of the certificate that clients are shown, for programs of this machine such as idmtool.
+const certificateFile = "https.pem"
+
+// publishCertificate has the certificate written to its file before a client is shown another one than that.
+func (s *Server) publishCertificate(tc *tls.Config) {
+	next := tc.GetConfigForClient
+	var mu sync.Mutex
+	var written []byte
+	tc.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		c, err := next(hello)
+		if err != nil {
+			return nil, err
+		}
+		leaf := c.Certificates[0].Certificate[0]
+		mu.Lock()
+		defer mu.Unlock()
+		if bytes.Equal(leaf, written) {
+			return c, nil
+		}
+		text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf})
+		if err := home.WriteFile(s.home.Run(certificateFile), text, 0o600); err != nil {
+			s.log.Warn("the certificate could not be written for programs of this machine", "error", err)
+			return c, nil
+		}
+		written = leaf
+		return c, nil
+	}
+	_, _ = tc.GetConfigForClient(&tls.ClientHelloInfo{}) // from the start on
 }
 
 // strict makes browsers come over TLS only, for so long.

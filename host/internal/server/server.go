@@ -50,9 +50,8 @@ type Server struct {
 	registry       *logs.Registry
 	audit          *logs.Audit
 	refusals       refusals
-	opened         logs.AuditHead // of the audit as it was at the start
 	lockouts       lockoutCounts
-	sealed         atomic.Uint64 // the number of the newest record whose hash is in the datastore
+	sealed         atomic.Pointer[logs.AuditHeads] // that are in the datastore
 	log            *slog.Logger
 	options        Options
 	firstPasswords identity.First
@@ -183,7 +182,7 @@ func (s *Server) stop(ctx context.Context) error {
 	s.work.Wait()
 	if s.audit != nil {
 		s.flushFolded(time.Now(), true)
-		s.note(logs.AuditRecord{What: "stop", Object: "controller " + Version(), Outcome: passed}, true)
+		s.note(logs.AuditRecord{What: "stop", Object: "controller " + Version(), Outcome: passed, Class: logs.ClassAccess}, true)
 	}
 	s.sealHead(ctx)
 	s.closeCluster()
@@ -194,6 +193,7 @@ func (s *Server) stop(ctx context.Context) error {
 		errs = append(errs, s.audit.Close())
 	}
 	_ = os.Remove(s.home.Run("ssh.addr"))
+	_ = os.Remove(s.home.Run(certificateFile))
 	return errors.Join(errs...)
 }
 
@@ -308,7 +308,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 		Node: s.identity.ID, RunDir: s.home.Run("plugins"), DataDir: s.home.Data("plugins"), Home: string(s.home), Directories: s.loaded.Console.Directories,
 		Logger: s.registry.Logger, Settings: s.pluginSettings,
 		Store: s.store, Trees: trees{s}, Roles: roles{s.roles}, Forward: s.forward, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
-		Policy: restarts, Limits: limits, Reserved: reservedPaths(), Isolation: c.Isolation, Refused: s.refused, Behind: s.sourceBehind,
+		Policy: restarts, Limits: limits, Reserved: reservedPaths(), Isolation: c.Isolation, Refused: s.refused, Crashed: s.crashed, Behind: s.sourceBehind,
 		Disk: int64(c.Disk), Quota: process.Quota{Memory: int64(c.Memory), Processes: c.Processes, CPUWeight: c.CPUWeight},
 	})
 	if err != nil {

@@ -1,11 +1,17 @@
 package server
 
 import (
+	"crypto/tls"
+	"encoding/pem"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"testing"
 	"time"
+
+	"ctl.internal/host/internal/home"
 )
 
 func TestRedirectKeepsNameAndPath(t *testing.T) {
@@ -32,5 +38,38 @@ func TestStrictTransportSecurity(t *testing.T) {
 		if got := w.Header().Get("Strict-Transport-Security"); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)
 		}
+	}
+}
+
+// Programs of this machine find the certificate that clients are shown, from the start on and after each change.
+func TestTheCertificateThatIsShownIsInAFile(t *testing.T) {
+	dir := home.Dir(t.TempDir())
+	if err := os.MkdirAll(dir.Run(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	shown := []byte("first")
+	config := &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{shown}}}}, nil
+	}}
+	s := &Server{home: dir, log: slog.New(slog.DiscardHandler)}
+	published := func() string {
+		t.Helper()
+		text, err := os.ReadFile(dir.Run(certificateFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, _ := pem.Decode(text)
+		return string(block.Bytes)
+	}
+	s.publishCertificate(config)
+	if got := published(); got != "first" {
+		t.Errorf("at the start: %q", got)
+	}
+	shown = []byte("second")
+	if _, err := config.GetConfigForClient(nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := published(); got != "second" {
+		t.Errorf("after a change: %q", got)
 	}
 }

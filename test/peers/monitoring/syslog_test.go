@@ -27,8 +27,10 @@ func TestTheAuditGoesToRsyslog(t *testing.T) {
 	}
 	dir := reserve.Dir(t, "syslog")
 	udp, tcp := reserve.Port(t, "udp", "127.0.0.1"), reserve.Port(t, "tcp", "127.0.0.1")
+	overTLS := reserve.Port(t, "tcp", "127.0.0.1")
+	authority, certificate, key := makeCertificate(t, dir)
 	socket, got, settings := filepath.Join(dir, "log"), filepath.Join(dir, "got"), filepath.Join(dir, "rsyslog.conf")
-	if err := os.WriteFile(settings, fmt.Appendf(nil, `global(workDirectory=%[1]q maxMessageSize="64k")
+	if err := os.WriteFile(settings, fmt.Appendf(nil, `global(workDirectory=%[1]q maxMessageSize="64k" DefaultNetstreamDriverCAFile=%[7]q DefaultNetstreamDriverCertFile=%[8]q DefaultNetstreamDriverKeyFile=%[9]q)
 module(load="imudp")
 module(load="imtcp")
 module(load="imuxsock" SysSock.Use="off")
@@ -36,8 +38,9 @@ template(name="all" type="string" string="%%inputname%%|%%protocol-version%%|%%p
 ruleset(name="audit") { action(type="omfile" file=%[2]q template="all") }
 input(type="imudp" address="127.0.0.1" port="%[3]d" ruleset="audit")
 input(type="imtcp" address="127.0.0.1" port="%[4]d" ruleset="audit")
+input(type="imtcp" name="tls" address="127.0.0.1" port="%[6]d" ruleset="audit" StreamDriver.Name="gtls" StreamDriver.Mode="1" StreamDriver.AuthMode="x509/certvalid")
 input(type="imuxsock" Socket=%[5]q UseSpecialParser="off" ParseHostname="on" ruleset="audit")
-`, dir, got, udp, tcp, socket), 0o600); err != nil {
+`, dir, got, udp, tcp, socket, overTLS, authority, certificate, key), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -77,18 +80,24 @@ input(type="imuxsock" Socket=%[5]q UseSpecialParser="off" ParseHostname="on" rul
 		return has("|probe|")()
 	})
 
-	for input, address := range map[string]string{"imudp": fmt.Sprint("udp://127.0.0.1:", udp), "imtcp": fmt.Sprint("tcp://127.0.0.1:", tcp), "imuxsock": "unix://" + socket} {
+	known := fmt.Sprintf(", syslogAuthorities: %s, syslogCertificate: %s, syslogKey: %s", authority, certificate, key)
+	for input, address := range map[string]string{
+		"imudp":    fmt.Sprintf("'udp://127.0.0.1:%d'", udp),
+		"imtcp":    fmt.Sprintf("'tcp://127.0.0.1:%d'", tcp),
+		"tls":      fmt.Sprintf("'tls://127.0.0.1:%d'", overTLS) + known,
+		"imuxsock": "'unix://" + socket + "'",
+	} {
 		t.Run(input, func(t *testing.T) {
-			c := harness.Start(t, bin, map[string]string{"ctl.yaml": "audit: {syslog: '" + address + "'}\n"})
+			if input == "tls" && !hasTLS() {
+				t.Skip("SKIPPED, NOT TESTED: the peer rsyslog-gnutls is not installed (test/peers/install.sh)")
+			}
+			c := harness.Start(t, bin, map[string]string{"ctl.yaml": "audit: {syslog: " + address + "}\n"})
 			c.Ctl("log:set DEBUG plugin.switch")
 			if a := c.Do("DELETE", "/auth/v1/users/admin@sdn", "user:user", ""); a.Status != 401 && a.Status != 403 {
 				t.Errorf("a change that its caller may not make: %d %s", a.Status, a.Body)
 			}
 			c.Stop()
-			file, err := os.ReadFile(filepath.Join(c.Home, "log", "audit", "audit.log"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := readAudit(t, filepath.Join(c.Home, "log", "audit"))
 			for line := range strings.Lines(string(file)) {
 				line = strings.TrimSpace(line)
 				pri := 13<<3 | 4
@@ -103,4 +112,43 @@ input(type="imuxsock" Socket=%[5]q UseSpecialParser="off" ParseHostname="on" rul
 			}
 		})
 	}
+}
+
+// hasTLS reports whether rsyslogd can speak TLS here.
+func hasTLS() bool {
+	found, _ := filepath.Glob("/usr/lib/*/rsyslog/lmnsd_gtls.so")
+	return len(found) > 0
+}
+
+// readAudit is what the files of all classes of the audit have.
+func readAudit(t *testing.T, dir string) (text string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		one, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(one)
+	}
+	return text
+}
+
+// makeCertificate makes an authority and a certificate of it for 127.0.0.1, for both ends, and returns their files.
+func makeCertificate(t *testing.T, dir string) (authority, certificate, key string) {
+	t.Helper()
+	authority, certificate, key = filepath.Join(dir, "ca.pem"), filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for _, args := range []string{
+		"req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=authority -keyout " + key + ".ca -out " + authority,
+		"req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=lab -addext subjectAltName=IP:127.0.0.1 -keyout " + key + " -out " + certificate + ".csr",
+		"x509 -req -days 2 -copy_extensions copy -CA " + authority + " -CAkey " + key + ".ca -CAcreateserial -in " + certificate + ".csr -out " + certificate,
+	} {
+		if out, err := exec.Command("openssl", strings.Fields(args)...).CombinedOutput(); err != nil {
+			t.Fatalf("openssl %s: %v\n%s", args, err, out)
+		}
+	}
+	return authority, certificate, key
 }

@@ -58,6 +58,19 @@ func splitUser(user string) (name, domain string, ok bool) {
 	return name, domain, name != "" && (!given || domain != "")
 }
 
+type elsewhereKey struct{}
+
+// FromElsewhere marks the requests that a proxy has passed on: their address is not that of the client.
+func FromElsewhere(ctx context.Context) context.Context {
+	return context.WithValue(ctx, elsewhereKey{}, true)
+}
+
+// OnThisMachine reports whether a request was sent from this machine, as far as its address says so.
+func OnThisMachine(r *http.Request) bool {
+	from, _ := netip.ParseAddrPort(r.RemoteAddr)
+	return from.Addr().Unmap().IsLoopback() && r.Context().Value(elsewhereKey{}) == nil
+}
+
 // CookieName is the name of the cookie with the session on the listener that a request came to. The port is in
 // it because browsers give all ports of a host the same cookies; the prefix makes them refuse the cookie from
 // anywhere but the host itself, over TLS.

@@ -42,8 +42,8 @@ func (h *handler) logIn(w http.ResponseWriter, r *http.Request, _ []string) (int
 	if err := o.faults.Err(); err != nil {
 		return 0, nil, err
 	}
-	if from := address(r); r.TLS == nil && !h.Sessions.Plain && !from.Addr().Unmap().IsLoopback() {
-		return 0, nil, fault.New(fault.Denied, "a login from another machine needs HTTPS (listeners.https in etc/ctl.yaml), or aaa.session.plainHTTP: true if the network is trusted")
+	if r.TLS == nil && !h.Sessions.Plain && !authn.OnThisMachine(r) {
+		return 0, nil, fault.New(fault.Denied, "a login from another machine needs HTTPS (listeners.https in etc/ctl.yaml, or a proxy of listeners.proxies), or aaa.session.plainHTTP: true if the network is trusted")
 	}
 	who, err := h.passwordGrant(r, user, password)
 	if err != nil {

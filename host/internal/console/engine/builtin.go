@@ -188,13 +188,11 @@ func seconds(text, what string) (time.Duration, error) {
 	return time.Duration(f * float64(time.Second)), nil
 }
 
-// AuditTo returns an Audit that writes to a log's handler, whatever the levels are
-// set to: log:set must not hide what is done with it.
-func AuditTo(h slog.Handler) func(context.Context, Audited) {
-	return func(ctx context.Context, a Audited) {
-		r := slog.NewRecord(time.Now(), slog.LevelInfo, "command", 0)
-		r.AddAttrs(slog.String("user", a.Caller.ID()), slog.String("address", a.Caller.Address), slog.String("request", a.Caller.RequestID),
-			slog.String("line", a.Line), slog.Int("code", int(a.Code)), slog.String("took", a.Duration.Round(time.Microsecond).String()))
-		_ = h.Handle(ctx, r) // an error of the log itself cannot be reported
-	}
+// Record is what a log says of a line. Who writes it does so whatever the levels are set to: log:set must not hide what is
+// done with it.
+func (a Audited) Record() slog.Record {
+	r := slog.NewRecord(time.Now(), slog.LevelInfo, "command", 0)
+	r.AddAttrs(slog.String("user", a.Caller.ID()), slog.String("address", a.Caller.Address), slog.String("request", a.Caller.RequestID),
+		slog.String("line", a.Line), slog.Int("code", int(a.Code)), slog.String("took", a.Duration.Round(time.Microsecond).String()))
+	return r
 }

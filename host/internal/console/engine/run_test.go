@@ -116,7 +116,7 @@ func TestAuditMasksSecrets(t *testing.T) {
 func TestAuditIsNotSilencedByLevels(t *testing.T) {
 	var log bytes.Buffer
 	h := slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelError})
-	s := newTestSession(func(c *Config) { c.Audit = AuditTo(h) })
+	s := newTestSession(func(c *Config) { c.Audit = func(ctx context.Context, a Audited) { _ = h.Handle(ctx, a.Record()) } })
 	run(t, s, "test:fail", "")
 	if got := log.String(); !strings.Contains(got, "user=admin") || !strings.Contains(got, "line=test:fail code=3") {
 		t.Errorf("logged %q", got)

@@ -1,9 +1,12 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,38 +16,60 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// AuditCommands are audit:*, on the audit in a directory; head returns what of its newest record is kept elsewhere.
-func AuditCommands(dir string, head func(context.Context) (logs.AuditHead, error)) []commands.Command {
+// AuditCommands are audit:*, on the audit in a directory; heads returns what of its records is kept elsewhere.
+func AuditCommands(dir string, heads func(context.Context) (logs.AuditHeads, error)) []commands.Command {
 	return []commands.Command{auditExport(dir), {
 		Name: "audit:verify", Summary: "check that no record of the audit was changed or removed", Safe: true,
-		Help: "The error names the first line that does not follow the one before. What was removed at the end is noticed by the head\n" +
-			"that is sealed in the datastore every 10 seconds. With FILE a copy is checked: the output of audit:export, or a file of log/audit.",
+		Help: "The error names the first line that does not follow the one before of its class. What was removed at the beginning or the\n" +
+			"end is noticed by the numbers and hashes that are sealed in the datastore every 10 seconds. With FILE a copy is checked: the output of audit:export, or a file of log/audit.",
 		Arguments: []commands.Argument{{Name: "file", Help: "a copy; absent = the audit itself", Type: commands.File}},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			var span auditSpan
-			path, sealed := dir, logs.AuditHead{}
-			if file := in.Arg("file"); file != "" {
-				path = file
-			} else {
+			path := in.Arg("file")
+			var sealed logs.AuditHeads
+			if path == "" {
+				path = dir
 				var err error
-				if sealed, err = head(ctx); err != nil {
+				if sealed, err = heads(ctx); err != nil {
 					return err
 				}
 			}
+			classes := map[string]logs.AuditHead{}
 			n, err := logs.VerifyAudit(path, sealed, func(r logs.AuditRecord) bool {
 				span.add(r)
+				class := cmp.Or(r.Class, logs.ClassChange)
+				one := classes[class]
+				classes[class] = logs.AuditHead{First: cmp.Or(one.First, r.Seq), Seq: r.Seq}
 				return true
 			})
 			if err != nil {
 				return fault.Wrap(fault.Invalid, err, "%v (the %d records before it are valid)", err, n)
 			}
-			return in.Emit(map[string]any{"records": n, "first": span.first, "last": span.last, "since": span.from, "until": span.to, "clock-set-back": span.setBack}, func() string {
-				fields := []field{{"Records", fmt.Sprint(n)}, {"Numbers", fmt.Sprintf("%d to %d", span.first, span.last)}, {"From", when(span.from)}, {"To", when(span.to)}}
-				if span.setBack > 0 {
-					fields = append(fields, field{"Clock set back", fmt.Sprintf("%d times", span.setBack)})
-				}
-				return card(fields)
-			})
+			shown := []field{
+				{"Records", fmt.Sprint(n)},
+				{"Numbers", fmt.Sprintf("%d to %d", span.first, span.last)},
+				{"From", when(span.from)},
+				{"To", when(span.to)},
+			}
+			numbers := map[string]any{}
+			for _, class := range slices.Sorted(maps.Keys(classes)) {
+				c := classes[class]
+				shown = append(shown, field{"Class " + class, fmt.Sprintf("records %d to %d", c.First, c.Seq)})
+				numbers[class] = map[string]uint64{"first": c.First, "last": c.Seq}
+			}
+			if span.setBack > 0 {
+				shown = append(shown, field{"Clock set back", fmt.Sprintf("%d times", span.setBack)})
+			}
+			report := map[string]any{
+				"records":        n,
+				"first":          span.first,
+				"last":           span.last,
+				"since":          span.from,
+				"until":          span.to,
+				"clock-set-back": span.setBack,
+				"classes":        numbers,
+			}
+			return in.Emit(report, func() string { return card(shown) })
 		},
 	}, {
 		Name: "audit:show", Summary: "show changes and refusals: who did what", Safe: true,
@@ -62,7 +87,7 @@ func AuditCommands(dir string, head func(context.Context) (logs.AuditHead, error
 			who, what := in.Option("who"), in.Option("what")
 			out := &commands.Table{Empty: "No records", Columns: []commands.Column{{Title: "Number", Key: "seq", Right: true}, {Title: "Time", Key: "time"},
 				{Title: "Who", Key: "who"}, {Title: "What", Key: "what"}, {Title: "Object", Key: "object"}, {Title: "Outcome", Key: "outcome"}, {Title: "Address", Key: "address"}}}
-			_, err = logs.VerifyAudit(dir, logs.AuditHead{}, func(r logs.AuditRecord) bool {
+			_, err = logs.VerifyAudit(dir, nil, func(r logs.AuditRecord) bool {
 				if r.Time.Before(since) || who != "" && r.Who != who && !strings.HasPrefix(r.Who, who+"@") || !strings.Contains(r.What+" "+r.Object, what) {
 					return true
 				}

@@ -30,7 +30,7 @@ func auditExport(dir string) commands.Command {
 			}
 			out := bufio.NewWriter(in.Stdout)
 			var failed error
-			_, err = logs.VerifyAudit(dir, logs.AuditHead{}, func(r logs.AuditRecord) bool {
+			_, err = logs.VerifyAudit(dir, nil, func(r logs.AuditRecord) bool {
 				if r.Time.Before(since) {
 					return true
 				}

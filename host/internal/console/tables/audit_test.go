@@ -25,8 +25,8 @@ func TestAuditVerifyShowsTheWholeSpan(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	head := func(context.Context) (logs.AuditHead, error) { return logs.AuditHead{}, nil }
-	got := transcript(session(AuditCommands(dir, head)), "", "audit:verify --format json", "audit:verify")
+	heads := func(context.Context) (logs.AuditHeads, error) { return nil, nil }
+	got := transcript(session(AuditCommands(dir, heads)), "", "audit:verify --format json", "audit:verify")
 	for _, want := range []string{`"first": 1`, `"last": 4`, `"since": "2026-11-25T12:00:00Z"`, `"until": "2026-11-28T12:00:00Z"`, `"clock-set-back": 1`, "1 to 4", "Clock set back"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is not in\n%s", want, got)

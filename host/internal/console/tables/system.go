@@ -24,6 +24,8 @@ type System struct {
 	NotReady func(context.Context) []Reason
 	// StoreParts are the disks of the datastore, or the members of its cluster.
 	StoreParts func(context.Context) []StorePart
+	// UnknownNames are names that requests asked for and that are not known to be this controller's.
+	UnknownNames func() []string
 	// Shutdown begins the end of the controller and returns at once.
 	Shutdown func()
 }
@@ -45,6 +47,8 @@ func SystemCommands(s System) []commands.Command {
 			Help: "It is what /readyz of the admin listener answers. The exit code is 1 when something is missing."},
 		{Name: "system:store", Summary: "show the disks of the datastore, or the members of its cluster", Safe: true, Run: s.store,
 			Help: "A member of etcd that is away, knows no leader, or runs without pre-vote is named with what to do. The exit code is 1 when something is wrong."},
+		{Name: "system:names", Summary: "show the names that requests asked for and that are not known to be this controller's", Safe: true, Run: s.names,
+			Help: "Pages are not served by them. Those that are names of this controller are added to listeners.names of etc/ctl.yaml."},
 		{Name: "shell:info", Summary: "system:info under the name that it has in Karaf", Safe: true, Run: s.info},
 		{Name: "system:version", Summary: "show the version of the controller", Safe: true, Run: s.version},
 		{Name: "system:info", Summary: "show the controller's process: version, home, listeners, memory", Safe: true, Run: s.info},
@@ -73,6 +77,17 @@ func (s System) store(ctx context.Context, in *commands.Invocation) error {
 		return err
 	}
 	return console.Silent(console.Failed)
+}
+
+func (s System) names(_ context.Context, in *commands.Invocation) error {
+	names := s.UnknownNames()
+	return in.Emit(map[string]any{"unknown": names}, func() string {
+		if len(names) == 0 {
+			return "no request asked for an unknown name\n"
+		}
+		return "requests asked for " + strings.Join(names, ", ") + "; add those that are this controller's: ctl config set listeners.names '[" +
+			strings.Join(names, ", ") + "]'\n"
+	})
 }
 
 func (s System) version(_ context.Context, in *commands.Invocation) error {

@@ -5,9 +5,11 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/big"
 	"os"
@@ -112,6 +114,8 @@ func (a authority) sign(t testing.TB, request []byte, from, to time.Time) []byte
 
 func TestFirstStartMakesKeystoresThatOpenAgain(t *testing.T) {
 	both(t, func(t *testing.T, o Options) {
+		var made []string
+		o.Made = func(text string) { made = append(made, text) }
 		s := open(t, o)
 		c := s.now.Load().chain[0]
 		if c.Subject.CommonName != "ctl" || c.VerifyHostname("lab.example") != nil || c.VerifyHostname("127.0.0.1") != nil || c.KeyUsage != x509.KeyUsageDigitalSignature {
@@ -124,6 +128,9 @@ func TestFirstStartMakesKeystoresThatOpenAgain(t *testing.T) {
 		}
 		if again := open(t, o); string(again.Certificate()) != string(s.Certificate()) {
 			t.Fatal("another certificate after a restart")
+		}
+		if want := fmt.Sprintf("certificate SHA256:%X of CN=ctl", sha256.Sum256(c.Raw)); len(made) != 1 || !strings.Contains(made[0], want) {
+			t.Errorf("reported as made: %q, which should have %s", made, want)
 		}
 		files, _ := filepath.Glob(o.Dir.SSL("*"))
 		if config.UseMDSAL != (len(files) == 0) {

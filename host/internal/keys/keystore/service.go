@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -39,6 +40,7 @@ type Options struct {
 	Sealer   Sealer
 	Names    []string // host names and addresses of this controller, for new certificates
 	Now      func() time.Time
+	Made     func(text string) // is called with what was made; nil = it is only logged
 	Log      *slog.Logger
 }
 
@@ -168,9 +170,27 @@ func (s *Service) create(ctx context.Context, f *xmlfile.File, have saved) (save
 		return s.storage.load(ctx) // another node was first
 	}
 	if err == nil {
-		s.o.Log.Info("keystores made", "controller", c.Name, "trust", c.TrustName, "datastore", c.UseMDSAL)
+		s.made(have)
 	}
 	return have, err
+}
+
+// made logs and reports what create has kept.
+func (s *Service) made(v saved) {
+	c := &s.config
+	s.o.Log.Info("keystores made", "controller", c.Name, "trust", c.TrustName, "datastore", c.UseMDSAL)
+	if s.o.Made == nil {
+		return
+	}
+	where := "configuration/ssl"
+	if c.UseMDSAL {
+		where = "the datastore, bundle " + c.Bundle
+	}
+	text := fmt.Sprintf("keystores %s and %s in %s", c.Name, c.TrustName, where)
+	if st, err := s.parse(v); err == nil {
+		text += fmt.Sprintf(", certificate SHA256:%X of %s", sha256.Sum256(st.chain[0].Raw), st.chain[0].Subject)
+	}
+	s.o.Made(text)
 }
 
 // place names a keystore in errors.
