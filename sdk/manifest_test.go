@@ -44,7 +44,7 @@ func TestEachRPCHasAHandler(t *testing.T) {
 	for want, mux := range map[string]operations.Mux{
 		"":                                      {"rack:get-rack": none, "rack:move-rack": none},
 		"the RPC rack:move-rack has no handler": {"rack:get-rack": none},
-		`a handler for rack:move-rak, an RPC that no module of the plugin has (did you mean "`: {"rack:get-rack": none, "rack:move-rack": none, "rack:move-rak": none},
+		`a handler for rack:move-rak, an RPC or action that no module of the plugin has (did you mean "`: {"rack:get-rack": none, "rack:move-rack": none, "rack:move-rak": none},
 	} {
 		err := s.agree(&Plugin{Operations: mux})
 		if (err == nil) != (want == "") || !strings.Contains(errorText(err), want) {
@@ -53,6 +53,35 @@ func TestEachRPCHasAHandler(t *testing.T) {
 	}
 	if m := s.Manifest(); len(m.Rpcs) != 2 || m.Rpcs[0].GetSafe() {
 		t.Errorf("%v", []*pluginv1.Rpc(m.Rpcs))
+	}
+}
+
+// The actions of a plugin's modules need handlers, too, under the path of their node.
+func TestEachActionHasAHandler(t *testing.T) {
+	none := operations.Func(func(context.Context, operations.None) (operations.None, error) { return operations.None{}, nil })
+	module := func(body string) []*pluginv1.YangModule {
+		text := `module m { yang-version 1.1; namespace "urn:m"; prefix m; ` + body + ` }`
+		return []*pluginv1.YangModule{{Name: "m", Text: text, Implemented: true}}
+	}
+	const own = `grouping g { action reset; } container c { uses g; list l { key k; leaf k { type string; } uses g; } }`
+	for _, c := range []struct {
+		body, want string
+		names      []string
+	}{
+		{own, "", []string{"/m:c/reset", "/m:c/l/reset"}},
+		{own, "the action /m:c/reset has no handler", []string{"/m:c/l/reset"}},
+		{own, "a handler for /m:c/l/rest, an RPC or action that no module of the plugin has (did you mean", []string{"/m:c/reset", "/m:c/l/reset", "/m:c/l/rest"}},
+		{`import elsewhere { prefix e; } augment /e:c { action reset; }`, "", []string{"/elsewhere:c/m:reset"}},
+		{`container c;`, "a handler for /m:c/reset", []string{"/m:c/reset"}},
+	} {
+		s := &Server{manifest: &pluginv1.Manifest{Name: "p", YangModules: module(c.body)}}
+		mux := operations.Mux{}
+		for _, n := range c.names {
+			mux[n] = none
+		}
+		if err := s.agreeRPCs(&Plugin{Operations: mux}); (err == nil) != (c.want == "") || !strings.Contains(errorText(err), c.want) {
+			t.Errorf("%s %v: got %v, want %q", c.body, c.names, err, c.want)
+		}
 	}
 }
 

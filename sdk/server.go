@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,7 @@ import (
 
 	"ctl.internal/internal/nearest"
 	"ctl.internal/internal/wire"
+	"ctl.internal/internal/yang"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
@@ -139,7 +141,7 @@ func (s *Server) agree(p *Plugin) error {
 	return s.agreeRPCs(p)
 }
 
-// agreeRPCs refuses a Mux without a handler for each RPC of the modules, or with one for another.
+// agreeRPCs refuses a Mux without a handler for each RPC and action of the modules, or with one for another.
 func (s *Server) agreeRPCs(p *Plugin) error {
 	mux, ok := p.Operations.(operations.Mux)
 	if !ok {
@@ -152,12 +154,44 @@ func (s *Server) agreeRPCs(p *Plugin) error {
 			return fault.New(fault.Internal, "the RPC %s has no handler in Plugin.Operations", all[len(all)-1])
 		}
 	}
+	actions, known := s.actions()
+	for _, name := range actions {
+		if mux[name] == nil {
+			return fault.New(fault.Internal, "the action %s has no handler in Plugin.Operations", name)
+		}
+	}
+	all = append(all, actions...)
 	for _, name := range slices.Sorted(maps.Keys(mux)) {
-		if !slices.Contains(all, name) {
-			return fault.New(fault.Internal, "Plugin.Operations has a handler for %s, an RPC that no module of the plugin has%s", name, nearest.Hint(name, all))
+		if !slices.Contains(all, name) && (known || !strings.HasPrefix(name, "/")) {
+			const text = "Plugin.Operations has a handler for %s, an RPC or action that no module of the plugin has%s"
+			return fault.New(fault.Internal, text, name, nearest.Hint(name, all))
 		}
 	}
 	return nil
+}
+
+// actions lists the actions of the modules that the plugin implements. They are not known where a module imports one that
+// another plugin ships.
+func (s *Server) actions() (names []string, known bool) {
+	src := yang.Source{Name: s.manifest.Name, Files: map[string][]byte{}}
+	some := false
+	for _, m := range s.manifest.YangModules {
+		src.Files[m.Name+".yang"] = []byte(m.Text)
+		some = some || m.Implemented && strings.Contains(m.Text, "action")
+	}
+	if !some {
+		return nil, true
+	}
+	set, err := yang.Load(src)
+	if err != nil {
+		return nil, false
+	}
+	for _, m := range s.manifest.YangModules {
+		if name, _, _ := strings.Cut(m.Name, "@"); m.Implemented {
+			names = append(names, set.Actions(name)...)
+		}
+	}
+	return names, true
 }
 
 // Stop implements the base service. It may be called again; the first call stops.

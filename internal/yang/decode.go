@@ -37,7 +37,7 @@ func (r *RPC) DecodeInput(body []byte, o Options) ([]byte, error) {
 			return nil, err
 		}
 	}
-	in.Node = r.Input
+	in.Node, in.parent = r.Input, o.At
 	v.object(in, r.Input)
 	if err := v.err(); err != nil {
 		return nil, err

@@ -20,7 +20,8 @@ type Options struct {
 	Partial bool
 	// Tops loads the data that the conditions of an input may look at; nil: what they look at is not checked.
 	Tops Tops
-	// At is what the document stands below; it lends its path to the faults.
+	// At is what the document stands below; it lends its path to the faults, and is what the conditions of an action's
+	// input may look at.
 	At *Data
 	// Single lets a list be sent as one entry without brackets.
 	Single bool

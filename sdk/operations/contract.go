@@ -1,4 +1,4 @@
-// Package operations is the capability of executing the RPCs of YANG modules.
+// Package operations is the capability of executing the RPCs and actions of YANG modules.
 //
 // The host validates the input against the module, so a Handler sees only what
 // the schema allows. An HTTP subtree of its own is package routes; a shell
@@ -8,6 +8,8 @@ package operations
 import (
 	"context"
 	"encoding/json"
+	"net/url"
+	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -19,10 +21,13 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Request is one call of an RPC.
+// Request is one call of an RPC or of an action.
 type Request struct {
 	Module string // YANG module name, "vlan"
 	RPC    string // "add-vlan"
+	// Path is the instance that an action is invoked on, as RFC 8040 writes it: "/vlan:switches/switch=7". Names have
+	// their module at the top and where it changes, keys are percent-encoded (Keys reads them). Empty for an RPC.
+	Path string
 	// Input is a JSON object with the members of the RPC's input: validated,
 	// defaults filled in, RFC 7951 names, 64-bit numbers not quoted.
 	Input json.RawMessage
@@ -58,17 +63,57 @@ func Func[In, Out any](f func(ctx context.Context, in In) (Out, error)) Handler 
 // None is the type of an empty input or output for Func.
 type None struct{}
 
-// Mux is a Handler that chooses by "module:rpc". An entry that is not there
+// Mux is a Handler that chooses by Request.Name. An entry that is not there
 // answers Unsupported.
 type Mux map[string]Handler
 
-// Invoke calls the handler registered for the request's module and RPC.
+// Invoke calls the handler registered for the name of the request.
 func (m Mux) Invoke(ctx context.Context, r *Request) (any, error) {
-	h, ok := m[r.Module+":"+r.RPC]
+	h, ok := m[r.Name()]
 	if !ok {
-		return nil, fault.New(fault.Unsupported, "the plugin does not execute %s:%s", r.Module, r.RPC)
+		return nil, fault.New(fault.Unsupported, "the plugin does not execute %s", r.Name())
 	}
 	return h.Invoke(ctx, r)
+}
+
+// Name distinguishes an operation from all others: "module:rpc", or of an action the path of its node in the schema and its
+// name, "/vlan:switches/switch/reset", with its module where that is not the module of the node.
+func (r *Request) Name() string {
+	if r.Path == "" {
+		return r.Module + ":" + r.RPC
+	}
+	var b strings.Builder
+	module := ""
+	for step := range strings.SplitSeq(strings.Trim(r.Path, "/"), "/") {
+		name, _, _ := strings.Cut(step, "=")
+		if m, _, ok := strings.Cut(name, ":"); ok {
+			module = m
+		}
+		b.WriteString("/" + name)
+	}
+	if r.Module != module {
+		return b.String() + "/" + r.Module + ":" + r.RPC
+	}
+	return b.String() + "/" + r.RPC
+}
+
+// Keys returns the keys of the entries on the way to the instance of an action, those of one entry after the other.
+func (r *Request) Keys() ([]string, error) {
+	var keys []string
+	for step := range strings.SplitSeq(r.Path, "/") {
+		_, values, ok := strings.Cut(step, "=")
+		if !ok {
+			continue
+		}
+		for v := range strings.SplitSeq(values, ",") {
+			key, err := url.PathUnescape(v)
+			if err != nil {
+				return nil, fault.At(fault.Invalid, r.Path, "the key %q is not encoded properly", v)
+			}
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
 }
 
 // Client calls the operations of a plugin over a connection.
@@ -82,9 +127,21 @@ func NewClient(conn grpc.ClientConnInterface) *Client {
 // Invoke executes an RPC for the caller in ctx and returns the members of its
 // output as a JSON object, nil for none. Errors are *fault.Error or fault.List.
 func (c *Client) Invoke(ctx context.Context, module, rpc string, input []byte) ([]byte, error) {
-	res, err := c.rpc.Invoke(ctx, &pluginv1.InvokeRequest{Module: module, Rpc: rpc, Input: input, Caller: caller.ToProto(ctx)})
+	return c.Call(ctx, &Request{Module: module, RPC: rpc, Input: input})
+}
+
+// Call is Invoke of an RPC or an action.
+func (c *Client) Call(ctx context.Context, r *Request) ([]byte, error) {
+	res, err := c.rpc.Invoke(ctx, &pluginv1.InvokeRequest{
+		Module: r.Module,
+		Rpc:    r.RPC,
+		Path:   r.Path,
+		Input:  r.Input,
+		Caller: caller.ToProto(ctx),
+	})
 	if st := status.Convert(err); st.Code() == codes.ResourceExhausted && len(st.Details()) == 0 { // not of the plugin
-		return nil, fault.Wrap(fault.TooBig, err, "the answer of %s:%s is larger than %d MiB: request less data, with a limit or a filter", module, rpc, wire.MaxMessage>>20)
+		const text = "the answer of %s is larger than %d MiB: request less data, with a limit or a filter"
+		return nil, fault.Wrap(fault.TooBig, err, text, r.Name(), wire.MaxMessage>>20)
 	}
 	if err != nil {
 		return nil, fault.FromStatus(err)
@@ -109,7 +166,7 @@ func (s *server) Invoke(ctx context.Context, r *pluginv1.InvokeRequest) (*plugin
 	if err != nil {
 		return nil, fault.ToStatus(err)
 	}
-	out, err := h.Invoke(ctx, &Request{Module: r.Module, RPC: r.Rpc, Input: r.Input})
+	out, err := h.Invoke(ctx, &Request{Module: r.Module, RPC: r.Rpc, Path: r.Path, Input: r.Input})
 	if err != nil {
 		return nil, fault.ToStatus(err)
 	}

@@ -33,3 +33,14 @@ func Example() {
 	// {hello ann} <nil>
 	// {} /greeter:input/name: there is no user nobody
 }
+
+// The handler of an action is registered under the path of its node, and gets the path of the instance.
+func ExampleRequest_Keys() {
+	mux := operations.Mux{"/rack:racks/rack/reset": operations.HandlerFunc(func(_ context.Context, r *operations.Request) (any, error) {
+		keys, err := r.Keys()
+		return "reset of " + keys[0], err
+	})}
+	out, err := mux.Invoke(context.Background(), &operations.Request{Module: "rack", RPC: "reset", Path: "/rack:racks/rack=B%2F2"})
+	fmt.Println(out, err)
+	// Output: reset of B/2 <nil>
+}

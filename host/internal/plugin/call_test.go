@@ -103,6 +103,31 @@ func TestThePluginLearnsItsCaller(t *testing.T) {
 	}
 }
 
+// An action is called in the plugin that implements its module, with the path of the instance.
+func TestActionsAreCalledInThePluginOfTheirModule(t *testing.T) {
+	r := newRig(t, nil)
+	r.ensure(faulty())
+	call := func(module, action, path string) (string, error) {
+		input := []byte(`{"text":"x"}`)
+		request := &operations.Request{Module: module, RPC: action, Path: path, Input: input}
+		out, err := r.InvokeAction(r.ctx(), request)
+		return string(out), err
+	}
+	out, err := call("faulty", "reset", "/faulty:boxes/box=a%2Fb")
+	want := `{"text":"/faulty:boxes/box=a%2Fb a/b {\"text\":\"x\"}"}`
+	if err != nil || out != want {
+		t.Errorf("got %s, %v, want %s", out, err, want)
+	}
+	_, err = call("other", "reset", "/other:x")
+	if fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), "/other:x/reset") {
+		t.Errorf("an action of a module that nothing implements: %v", err)
+	}
+	_, err = call("faulty", "nothing", "/faulty:boxes")
+	if fault.KindOf(err) != fault.Unsupported {
+		t.Errorf("an action that the plugin does not know: %v", err)
+	}
+}
+
 func TestTooManyCallsAreRefused(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Limits.InFlight = 3 })
 	r.ensure(faulty())

@@ -17,8 +17,9 @@ import (
 // its place: its callers get "unavailable" instead of "not found". It is replaced as a
 // whole, so reading it needs no lock.
 type index struct {
-	rpcs    map[string]operation // "module:rpc"
-	plugins []*supervisor        // in order of their names
+	rpcs    map[string]operation   // "module:rpc"
+	modules map[string]*supervisor // who implements a module; of several the first by name
+	plugins []*supervisor          // in order of their names
 }
 
 type operation struct {
@@ -33,7 +34,7 @@ func (m *Manager) Safe(module, rpc string) bool { return m.index.Load().rpcs[mod
 func (m *Manager) reindex() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	x := &index{rpcs: map[string]operation{}}
+	x := &index{rpcs: map[string]operation{}, modules: map[string]*supervisor{}}
 	for _, s := range m.plugins {
 		x.plugins = append(x.plugins, s)
 		for _, r := range s.manifest.Load().GetRpcs() {
@@ -41,6 +42,14 @@ func (m *Manager) reindex() {
 		}
 	}
 	slices.SortFunc(x.plugins, func(a, b *supervisor) int { return strings.Compare(a.name, b.name) })
+	for _, s := range x.plugins {
+		for _, y := range s.manifest.Load().GetYangModules() {
+			name, _, _ := strings.Cut(y.Name, "@")
+			if y.Implemented && x.modules[name] == nil {
+				x.modules[name] = s
+			}
+		}
+	}
 	m.index.Store(x)
 }
 

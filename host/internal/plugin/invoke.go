@@ -24,6 +24,19 @@ func (m *Manager) Invoke(ctx context.Context, module, rpc string, input []byte) 
 	if !ok {
 		return nil, fault.New(fault.NotFound, "no installed feature serves the RPC %s:%s", module, rpc)
 	}
+	return m.call(ctx, op, &operations.Request{Module: module, RPC: rpc, Input: input})
+}
+
+// InvokeAction executes an action of an installed module, in the plugin that implements the module. It is as Invoke.
+func (m *Manager) InvokeAction(ctx context.Context, r *operations.Request) ([]byte, error) {
+	s := m.index.Load().modules[r.Module]
+	if s == nil {
+		return nil, fault.New(fault.NotFound, "no installed feature serves the action %s", r.Name())
+	}
+	return m.call(ctx, operation{s: s}, r)
+}
+
+func (m *Manager) call(ctx context.Context, op operation, r *operations.Request) ([]byte, error) {
 	if op.safe {
 		ctx = Safe(ctx)
 	}
@@ -40,7 +53,7 @@ func (m *Manager) Invoke(ctx context.Context, module, rpc string, input []byte) 
 	if err != nil {
 		return nil, err
 	}
-	return operations.NewClient(conn{s: op.s}).Invoke(ctx, module, rpc, input)
+	return operations.NewClient(conn{s: op.s}).Call(ctx, r)
 }
 
 // Check asks the plugin that owns a tree, or whose trees are made of it, about a change that

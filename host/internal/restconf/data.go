@@ -33,10 +33,13 @@ func (x *exchange) allowed(kind string, p tree.Path) string {
 // data serves the trees: /rests/data, /restconf/config and /restconf/operational.
 func (x *exchange) data(kind string) error {
 	p, err := x.target()
-	if err == nil {
-		err = x.methods(x.allowed(kind, p))
-	}
 	if err != nil {
+		if at, action := x.action(kind); action != nil {
+			return x.invokeAction(at, action)
+		}
+		return err
+	}
+	if err := x.methods(x.allowed(kind, p)); err != nil {
 		return err
 	}
 	switch x.r.Method {

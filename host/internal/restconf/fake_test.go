@@ -18,6 +18,7 @@ import (
 	"ctl.internal/host/internal/datastore/badger"
 	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/internal/yang"
+	"ctl.internal/sdk/operations"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -37,6 +38,12 @@ func (f *fixture) Installed() *Installed { return f.now }
 
 func (f *fixture) Invoke(_ context.Context, module, rpc string, input []byte) ([]byte, error) {
 	out, err := f.answers[module+":"+rpc](string(input))
+	return []byte(out), err
+}
+
+// InvokeAction answers by the name of the action; its path is before the input.
+func (f *fixture) InvokeAction(_ context.Context, r *operations.Request) ([]byte, error) {
+	out, err := f.answers[r.Name()](r.Path + " " + string(r.Input))
 	return []byte(out), err
 }
 

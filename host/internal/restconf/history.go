@@ -253,8 +253,8 @@ func (e *Event) xml(sets []*yang.Set) ([]byte, error) {
 	if e.XML != nil {
 		return e.XML()
 	}
-	if d, _ := e.decode(sets); d != nil {
-		return d.AppendXML(nil), nil
+	if n, _ := e.decode(sets); n != nil {
+		return n.Top.AppendXML(nil), nil
 	}
 	text, err := json.Marshal(map[string]json.RawMessage{e.Name: e.Data})
 	if err != nil {
@@ -263,14 +263,12 @@ func (e *Event) xml(sets []*yang.Set) ([]byte, error) {
 	return yang.XMLOf(text, "ietf-restconf", nil, sets...)
 }
 
-// decode reads the event by the set that has its schema; nil when none has.
-func (e *Event) decode(sets []*yang.Set) (*yang.Data, *yang.Set) {
+// decode reads the event by the set that has its schema; nil when none has, or the event does not fit it.
+func (e *Event) decode(sets []*yang.Set) (*yang.Notice, *yang.Set) {
 	module, name, _ := strings.Cut(e.Name, ":")
 	for _, s := range sets {
-		if n := s.Notification(module, name); n != nil {
-			if d, err := n.Decode(e.Data, yang.Options{Drop: true, Partial: true}); err == nil {
-				return d, s
-			}
+		if n, err := s.DecodeNotification(module, name, e.Data); err == nil {
+			return n, s
 		}
 	}
 	return nil, nil

@@ -2,9 +2,12 @@ package restconf
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"strings"
 
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/internal/nearest"
 	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
@@ -66,7 +69,13 @@ func (x *exchange) operation(name string) error {
 	if err != nil {
 		return err
 	}
-	input, err := r.DecodeInput(body, yang.Options{Lenient: x.lenient(), Defaults: true, Aliases: aliases, XML: x.inXML, Tops: x.tops})
+	o := yang.Options{Lenient: x.lenient(), Defaults: true, Aliases: aliases, XML: x.inXML, Tops: x.tops}
+	return x.call(r, body, o, invoke)
+}
+
+// call checks the input of an operation, invokes it and answers its output.
+func (x *exchange) call(r *yang.RPC, body []byte, o yang.Options, invoke func(input []byte) ([]byte, error)) error {
+	input, err := r.DecodeInput(body, o)
 	if err != nil {
 		return err
 	}
@@ -76,6 +85,11 @@ func (x *exchange) operation(name string) error {
 	output, err := invoke(input)
 	if err != nil {
 		return applicationError{err}
+	}
+	if r.Output.HasConstraints() {
+		if err := r.CheckOutput(output, o.At, x.tops()); err != nil {
+			return x.misfit(r, err)
+		}
 	}
 	return x.output(r, output)
 }
@@ -133,17 +147,31 @@ func (x *exchange) output(r *yang.RPC, output []byte) error {
 	return x.reply(append(text, after...))
 }
 
-// tops is the configuration and state that the conditions of an input may look at.
+// tops is the configuration and state that the conditions of an operation may look at; nil if they cannot be read.
 func (x *exchange) tops() *yang.Data {
-	found, err := x.read("data", "all", nil)
-	if err != nil || found.stored == nil && found.at == nil {
-		return nil
-	}
-	at, err := found.decoded(nil)
+	at, err := x.everything(x.r.Context(), x.installed().Schema)
 	if err != nil {
-		x.o.Log.WarnContext(x.r.Context(), "restconf: the conditions of an input cannot be checked", "error", err)
+		x.o.Log.WarnContext(x.r.Context(), "restconf: the conditions of an operation cannot be checked", "error", err)
 		return nil
 	}
-	at.AddDefaults(yang.Default, nil)
 	return at
+}
+
+// everything is the configuration and the observed state, with the defaults in use.
+func (h *Handler) everything(ctx context.Context, set *yang.Set) (*yang.Data, error) {
+	at := yang.NewData(set.Root, false)
+	err := datastore.Read(ctx, h.o.Store, func(sn datastore.Snapshot) error {
+		for _, ns := range []string{tree.ConfigNamespace, tree.OperationalNamespace} {
+			one, err := tree.NewDraft(sn, ns, set).Load(nil)
+			if err != nil {
+				return err
+			}
+			if one != nil {
+				at.Merge(one)
+			}
+		}
+		return nil
+	})
+	at.AddDefaults(yang.Default, nil)
+	return at, err
 }

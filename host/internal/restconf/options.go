@@ -9,12 +9,15 @@ import (
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/internal/yang"
+	"ctl.internal/sdk/operations"
 )
 
 // Invoker calls the RPC of an installed module. Input and output are the content
 // of input and output in canonical form; errors carry fault kinds.
 type Invoker interface {
 	Invoke(ctx context.Context, module, rpc string, input []byte) (output []byte, err error)
+	// InvokeAction calls an action, on the instance that the request's Path leads to.
+	InvokeAction(ctx context.Context, r *operations.Request) (output []byte, err error)
 }
 
 // Catalog says what is installed now. Each request asks once.

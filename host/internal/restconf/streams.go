@@ -42,7 +42,34 @@ func (x *exchange) streams() error {
 
 // plugin is the source of a stream that plugins publish to.
 func (h *Handler) plugin(name string) source {
-	return func(ctx context.Context) (func(func(Event)) error, error) { return h.o.Events(ctx, name), nil }
+	return func(ctx context.Context) (func(func(Event)) error, error) {
+		run := h.o.Events(ctx, name)
+		return func(emit func(Event)) error {
+			return run(func(e Event) {
+				if err := h.checkEvent(ctx, &e); err != nil {
+					const text = "restconf: an event does not satisfy the conditions of its module and was left out"
+					h.o.Log.WarnContext(ctx, text, "stream", name, "event", e.Name, "error", err)
+					return
+				}
+				emit(e)
+			})
+		}, nil
+	}
+}
+
+// checkEvent checks the conditions of a notification, which may look at the configuration and the observed state (RFC 7950
+// section 6.4.1). An event without a schema has none.
+func (h *Handler) checkEvent(ctx context.Context, e *Event) error {
+	set := h.o.Catalog.Installed().Schema
+	n, _ := e.decode([]*yang.Set{set})
+	if n == nil || !n.HasConditions() {
+		return nil
+	}
+	tops, err := h.everything(ctx, set)
+	if err != nil {
+		return err
+	}
+	return n.Check(tops)
 }
 
 // Record keeps the events of the installed streams for replay until ctx ends. changed is closed

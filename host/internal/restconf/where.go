@@ -25,9 +25,9 @@ func parseWhere(s string) (*yang.XPath, error) {
 // passes reports whether a notification passes a filter. One that cannot be evaluated lets nothing pass.
 func passes(x *yang.XPath, n *Event, sets []*yang.Set) bool {
 	var top *yang.Data
-	if d, s := n.decode(sets); d != nil {
+	if notice, s := n.decode(sets); notice != nil {
 		top = yang.NewData(s.Root, false)
-		top.Add(d)
+		top.Add(notice.Top)
 	} else {
 		text, err := json.Marshal(map[string]json.RawMessage{n.Name: n.Data})
 		if err != nil {

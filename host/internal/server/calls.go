@@ -39,6 +39,11 @@ func (i invoker) Invoke(ctx context.Context, module, rpc string, input []byte) (
 	return i.s.plugins.Invoke(ctx, module, rpc, input)
 }
 
+// InvokeAction implements restconf.Invoker. The controller's own modules have no actions.
+func (i invoker) InvokeAction(ctx context.Context, r *operations.Request) ([]byte, error) {
+	return i.s.plugins.InvokeAction(ctx, r)
+}
+
 // pluginCalls are the RPCs that plugins call; it implements hostsvc.Operations.
 type pluginCalls struct{ s *Server }
 

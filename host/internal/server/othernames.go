@@ -24,8 +24,13 @@ func (s *Server) otherNames(data bool, below []reqpath.Segment) [][]reqpath.Segm
 		return otherRPCs(now, below[0])
 	}
 	path, err := tree.Parse(now.Schema, below, now.Aliases.Module)
+	var action []reqpath.Segment
 	if err != nil {
-		return nil // nothing is there: RESTCONF answers so
+		var r *yang.RPC
+		if path, r = tree.ParseAction(now.Schema, below, now.Aliases.Module); r == nil {
+			return nil // nothing is there: RESTCONF answers so
+		}
+		action = append(action, actionName(r, now.Aliases))
 	}
 	top := path[0].Node
 	tops := []string{top.QName()}
@@ -39,10 +44,20 @@ func (s *Server) otherNames(data bool, below []reqpath.Segment) [][]reqpath.Segm
 	var out [][]reqpath.Segment
 	for keys := range keyForms(path) {
 		for _, t := range tops {
-			out = append(out, written(path, t, bare, keys, now.Aliases))
+			out = append(out, append(written(path, t, bare, keys, now.Aliases), action...))
 		}
 	}
 	return out
+}
+
+// actionName is the last segment of an action's path, with its other spellings: the module may be left out as it may below
+// the top of data.
+func actionName(r *yang.RPC, aliases *yang.AliasIndex) reqpath.Segment {
+	s := reqpath.Segment{Raw: r.Name, Decoded: r.Name, Also: []string{r.Module + ":" + r.Name}}
+	for _, m := range aliases.Names(r.Module) {
+		s.Also = append(s.Also, m+":"+r.Name)
+	}
+	return s
 }
 
 // maxKeyForms bounds the forms of the keys of a path: those of the third list and of all below it

@@ -98,6 +98,10 @@ func operationsOf(env *sdk.Env) operations.Handler {
 			return number{uint64(ports[0].Number)}, nil
 		}),
 	}
+	mux["/faulty:boxes/box/reset"] = operations.HandlerFunc(func(_ context.Context, r *operations.Request) (any, error) {
+		keys, err := r.Keys()
+		return text{r.Path + " " + strings.Join(keys, " ") + " " + string(r.Input)}, err
+	})
 	return operations.HandlerFunc(func(ctx context.Context, r *operations.Request) (any, error) {
 		served.Add(1)
 		return mux.Invoke(ctx, r)

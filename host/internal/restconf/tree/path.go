@@ -335,3 +335,21 @@ func keysOf(n *yang.Node, in yang.Step) ([]string, error) {
 	}
 	return keys, nil
 }
+
+// ParseAction reads the segments of an action: those of the instance that it is bound to, then its name (RFC 8040 section
+// 3.6). The action is nil where the segments lead to none.
+func ParseAction(set *yang.Set, segments []reqpath.Segment, module func(string) string) (Path, *yang.RPC) {
+	last := len(segments) - 1
+	if last < 1 {
+		return nil, nil
+	}
+	name := segments[last].Decoded
+	if m, n, ok := strings.Cut(name, ":"); ok && module != nil {
+		name = module(m) + ":" + n
+	}
+	p, err := Parse(set, segments[:last], module)
+	if err != nil || len(p) == 0 || p.Node().IsList() && !p.Entry() {
+		return nil, nil
+	}
+	return p, p.Node().Action(name)
+}

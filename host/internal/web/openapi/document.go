@@ -214,27 +214,81 @@ func takes(op object, names ...string) {
 // call describes an rpc.
 func (d *document) call(r *yang.RPC) {
 	for _, f := range d.forms() {
-		path, in, out := "/restconf/operations/"+r.Module+":"+r.Name, "input", "output"
+		path := "/restconf/operations/" + r.Module + ":" + r.Name
 		if f.rfc {
-			path, in, out = "/rests/operations/"+r.Module+":"+r.Name, r.Module+":input", r.Module+":output"
+			path = "/rests/operations/" + r.Module + ":" + r.Name
 		}
-		op := object{"operationId": d.id("call", path), "tags": []string{r.Module}}
-		if r.Description != "" {
-			op["description"] = r.Description
-		}
-		if len(r.Input.Members()) > 0 {
-			op["requestBody"] = object{"required": r.NeedsInput(), "content": f.body(wrap(in, f.schemaOf(r.Input, r.Module+"_"+r.Name)))}
-		}
-		switch {
-		case len(r.Output.Members()) > 0:
-			op["responses"] = f.answers("200", "Done", f.body(wrap(out, f.schemaOf(r.Output, r.Module+"_"+r.Name))))
-		case f.rfc:
-			op["responses"] = f.answers("204", "Done", nil)
-		default:
-			op["responses"] = f.answers("200", "Done", nil)
-		}
-		d.paths[path] = object{"post": op}
+		d.paths[path] = object{"post": d.invocation(f, r, path)}
 	}
+}
+
+// invocation describes the call of an rpc or action at a path.
+func (d *document) invocation(f form, r *yang.RPC, path string) object {
+	in, out, label := "input", "output", r.Module+"_"+r.Name
+	if f.rfc {
+		in, out = r.Module+":input", r.Module+":output"
+	}
+	op := object{"operationId": d.id("call", path), "tags": []string{r.Module}}
+	if r.Description != "" {
+		op["description"] = r.Description
+	}
+	if len(r.Input.Members()) > 0 {
+		op["requestBody"] = object{"required": r.NeedsInput(), "content": f.body(wrap(in, f.schemaOf(r.Input, label)))}
+	}
+	switch {
+	case len(r.Output.Members()) > 0:
+		op["responses"] = f.answers("200", "Done", f.body(wrap(out, f.schemaOf(r.Output, label))))
+	case f.rfc:
+		op["responses"] = f.answers("204", "Done", nil)
+	default:
+		op["responses"] = f.answers("200", "Done", nil)
+	}
+	return op
+}
+
+// actions describes the actions of a node and of all below it, which are served below the data that they are bound to.
+func (d *document) actions(f form, path string, n *yang.Node, parameters []object) {
+	if n.IsLeaf() || n.Kind == yang.List && len(n.Keys) == 0 {
+		return
+	}
+	path, parameters = f.withKeys(path, n, parameters)
+	for _, r := range n.Actions {
+		at := path + "/" + r.Name
+		if r.Module != n.Module {
+			at = path + "/" + r.Module + ":" + r.Name
+		}
+		item := object{"post": d.invocation(f, r, at)}
+		if len(parameters) > 0 {
+			item["parameters"] = parameters
+		}
+		d.paths[at] = item
+	}
+	for _, m := range n.Members() {
+		d.actions(f, path+"/"+memberName(m, n), m, parameters)
+	}
+}
+
+// memberName is the name of a node below another one.
+func memberName(m, n *yang.Node) string {
+	if m.Module != n.Module {
+		return m.QName()
+	}
+	return m.Name
+}
+
+// withKeys adds the keys of a list to a path, and to the parameters of the lists around it.
+func (f form) withKeys(path string, n *yang.Node, parameters []object) (string, []object) {
+	if len(n.Keys) == 0 {
+		return path, parameters
+	}
+	parameters = parameters[:len(parameters):len(parameters)]
+	var keys []string
+	for _, k := range n.Keys {
+		name := unused(identifier(n.Name+"_"+k.Name), parameters)
+		keys = append(keys, "{"+name+"}")
+		parameters = append(parameters, object{"name": name, "in": "path", "required": true, "schema": f.typeSchema(k.Type)})
+	}
+	return path + "=" + strings.Join(keys, ","), parameters
 }
 
 // data describes the resources of a top-level node.
@@ -242,6 +296,7 @@ func (d *document) data(n *yang.Node) {
 	legacy, rfc := d.forms()[0], d.forms()[1]
 	d.tree(legacy, "/restconf/config/"+n.QName(), n, nil)
 	d.tree(rfc, "/rests/data/"+n.QName(), n, nil)
+	d.actions(rfc, "/rests/data/"+n.QName(), n, nil)
 	if n.IsLeaf() || n.Kind == yang.AnyData {
 		return
 	}
@@ -275,16 +330,7 @@ func (d *document) tree(f form, path string, n *yang.Node, parameters []object) 
 	if !n.Config || n.IsLeaf() || n.Kind == yang.AnyData || n.Kind == yang.List && len(n.Keys) == 0 {
 		return
 	}
-	if len(n.Keys) > 0 {
-		parameters = parameters[:len(parameters):len(parameters)]
-		var keys []string
-		for _, k := range n.Keys {
-			name := unused(identifier(n.Name+"_"+k.Name), parameters)
-			keys = append(keys, "{"+name+"}")
-			parameters = append(parameters, object{"name": name, "in": "path", "required": true, "schema": f.typeSchema(k.Type)})
-		}
-		path += "=" + strings.Join(keys, ",")
-	}
+	path, parameters = f.withKeys(path, n, parameters)
 	content := f.body(f.resource(n))
 	status := "200"
 	if f.rfc {
@@ -312,11 +358,7 @@ func (d *document) tree(f form, path string, n *yang.Node, parameters []object) 
 		d.list(f, path[:strings.LastIndexByte(path, '=')], n, parameters[:len(parameters)-len(n.Keys)])
 	}
 	for _, c := range n.Members() {
-		name := c.Name
-		if c.Module != n.Module {
-			name = c.QName()
-		}
-		d.tree(f, path+"/"+name, c, parameters)
+		d.tree(f, path+"/"+memberName(c, n), c, parameters)
 	}
 }
 

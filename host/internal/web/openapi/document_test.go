@@ -143,3 +143,35 @@ func TestGeneratorsFindTheirWay(t *testing.T) {
 		t.Error("the media type of errors")
 	}
 }
+
+// Actions are described below the data that they are bound to, also below state.
+func TestActions(t *testing.T) {
+	set, err := yang.Load(yang.Source{Name: "m", Files: map[string][]byte{"m.yang": []byte(`module m { yang-version 1.1; namespace "urn:m"; prefix m;
+	  container c { action a { input { leaf x { type uint8; mandatory true; } } output { leaf y { type string; } } }
+	    list l { config false; key k; leaf k { type string; } container d { action b; } } } }`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := Document(Input{Set: set, Title: "m", Version: "1", Include: func(string) bool { return true }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a, b := doc.Paths.Find("/rests/data/m:c/a"), doc.Paths.Find("/rests/data/m:c/l={l_k}/d/b")
+	if a == nil || b == nil || a.Post == nil || b.Post == nil {
+		t.Fatalf("%v", doc.Paths.InMatchingOrder())
+	}
+	in := a.Post.RequestBody.Value.Content["application/yang-data+json"].Schema.Value.Properties["m:input"].Value
+	if !a.Post.RequestBody.Value.Required || in.Properties["x"] == nil || a.Post.Responses.Value("200") == nil {
+		t.Errorf("%+v", a.Post)
+	}
+	if b.Parameters.GetByInAndName("path", "l_k") == nil || b.Post.Responses.Value("204") == nil {
+		t.Errorf("%+v", b)
+	}
+}

@@ -1443,7 +1443,8 @@ func (x *CallResponse) GetOutput() []byte {
 type PublishRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Stream string                 `protobuf:"bytes,1,opt,name=stream,proto3" json:"stream,omitempty"`
-	// JSON object: one member, "module:notification", as RFC 7951 has it.
+	// JSON object: one member, "module:notification", as RFC 7951 has it; of a notification that is bound to data, the
+	// top-level node, with the containers and entries (their keys) that lead to it.
 	Data []byte `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"`
 	// The processes of this plugin on the other nodes publish the same event, so only subscribers of this node get it.
 	// Else the host sends it to all nodes.

@@ -24,11 +24,15 @@ const (
 type InvokeRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Module string                 `protobuf:"bytes,1,opt,name=module,proto3" json:"module,omitempty"`
-	Rpc    string                 `protobuf:"bytes,2,opt,name=rpc,proto3" json:"rpc,omitempty"`
+	// Name of the RPC, or of the action.
+	Rpc string `protobuf:"bytes,2,opt,name=rpc,proto3" json:"rpc,omitempty"`
 	// Members of the RPC's input as a JSON object: validated, defaults filled in,
 	// RFC 7951 names, but 64-bit numbers are not quoted.
-	Input         []byte  `protobuf:"bytes,3,opt,name=input,proto3" json:"input,omitempty"`
-	Caller        *Caller `protobuf:"bytes,4,opt,name=caller,proto3" json:"caller,omitempty"`
+	Input  []byte  `protobuf:"bytes,3,opt,name=input,proto3" json:"input,omitempty"`
+	Caller *Caller `protobuf:"bytes,4,opt,name=caller,proto3" json:"caller,omitempty"`
+	// The instance that an action is invoked on, as an RFC 8040 path with canonical, percent-encoded keys:
+	// "/vlan:switches/switch=7". Empty: an RPC. Actions are called in the plugin that implements their module.
+	Path          string `protobuf:"bytes,5,opt,name=path,proto3" json:"path,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -91,6 +95,13 @@ func (x *InvokeRequest) GetCaller() *Caller {
 	return nil
 }
 
+func (x *InvokeRequest) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
 type InvokeResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Members of the RPC's output in the same form; empty: no output.
@@ -140,12 +151,13 @@ var File_ctl_plugin_v1_operations_proto protoreflect.FileDescriptor
 
 const file_ctl_plugin_v1_operations_proto_rawDesc = "" +
 	"\n" +
-	"\x1ectl/plugin/v1/operations.proto\x12\rctl.plugin.v1\x1a\x1actl/plugin/v1/common.proto\"~\n" +
+	"\x1ectl/plugin/v1/operations.proto\x12\rctl.plugin.v1\x1a\x1actl/plugin/v1/common.proto\"\x92\x01\n" +
 	"\rInvokeRequest\x12\x16\n" +
 	"\x06module\x18\x01 \x01(\tR\x06module\x12\x10\n" +
 	"\x03rpc\x18\x02 \x01(\tR\x03rpc\x12\x14\n" +
 	"\x05input\x18\x03 \x01(\fR\x05input\x12-\n" +
-	"\x06caller\x18\x04 \x01(\v2\x15.ctl.plugin.v1.CallerR\x06caller\"(\n" +
+	"\x06caller\x18\x04 \x01(\v2\x15.ctl.plugin.v1.CallerR\x06caller\x12\x12\n" +
+	"\x04path\x18\x05 \x01(\tR\x04path\"(\n" +
 	"\x0eInvokeResponse\x12\x16\n" +
 	"\x06output\x18\x01 \x01(\fR\x06output2S\n" +
 	"\n" +

@@ -26,7 +26,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Operations is the capability of executing the RPCs of YANG modules.
+// Operations is the capability of executing the RPCs and actions of YANG modules.
 type OperationsClient interface {
 	Invoke(ctx context.Context, in *InvokeRequest, opts ...grpc.CallOption) (*InvokeResponse, error)
 }
@@ -53,7 +53,7 @@ func (c *operationsClient) Invoke(ctx context.Context, in *InvokeRequest, opts .
 // All implementations must embed UnimplementedOperationsServer
 // for forward compatibility.
 //
-// Operations is the capability of executing the RPCs of YANG modules.
+// Operations is the capability of executing the RPCs and actions of YANG modules.
 type OperationsServer interface {
 	Invoke(context.Context, *InvokeRequest) (*InvokeResponse, error)
 	mustEmbedUnimplementedOperationsServer()
