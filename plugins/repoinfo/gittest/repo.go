@@ -33,6 +33,9 @@ func New(t testing.TB, dir string, options ...string) *Repo {
 	return r
 }
 
+// Open takes a bare repository that exists, for tests that only read it.
+func Open(t testing.TB, dir string) *Repo { return &Repo{Dir: dir, t: t} }
+
 // Git runs git on the repository and returns what it printed.
 func (r *Repo) Git(args ...string) string {
 	r.t.Helper()

@@ -48,18 +48,20 @@ type builder struct {
 
 	releases []history.Release
 	released map[string]int // index in releases by commit, of the project that is read
+
+	listed map[string]*Listed // by project; nil: commits are not listed
 }
 
-// author is one who has a part in a commit.
-type author struct {
+// Author is one who has a part in a commit.
+type Author struct {
 	people.Person
-	organization string
-	machine      bool
+	Organization string
+	Machine      bool
 }
 
 // add counts one commit of the period; who are its author and then its co-authors. Machines are counted apart from people
 // and organizations.
-func (b *builder) add(project string, c *commit.Commit, who []author) error {
+func (b *builder) add(project string, c *commit.Commit, who []Author) error {
 	lines := b.lines(c)
 	start := b.start(c)
 	if c.Parents > 1 {
@@ -68,7 +70,7 @@ func (b *builder) add(project string, c *commit.Commit, who []author) error {
 	if c.State == commit.Unknown && (c.Parents < 2 || b.mergeLines) {
 		b.Unknown++
 	}
-	if who[0].machine {
+	if who[0].Machine {
 		b.MachineCommits++
 	}
 	when := b.when(c)
@@ -81,7 +83,7 @@ func (b *builder) add(project string, c *commit.Commit, who []author) error {
 	var persons []string
 	for i, a := range who {
 		key := a.Key()
-		if a.machine {
+		if a.Machine {
 			b.person(&b.machines, a, project, start, when, lines)
 			continue
 		}
@@ -91,11 +93,11 @@ func (b *builder) add(project string, c *commit.Commit, who []author) error {
 		if i > 0 {
 			b.person(&b.coAuthors, a, project, start, when, lines)
 		}
-		o := b.organizations.get(a.organization)
+		o := b.organizations.get(a.Organization)
 		o.projects.add(project)
 		o.authors.add(key)
-		if !slices.Contains(seen, a.organization) {
-			seen = append(seen, a.organization)
+		if !slices.Contains(seen, a.Organization) {
+			seen = append(seen, a.Organization)
 			o.addLines(when, lines)
 		}
 	}
@@ -112,12 +114,12 @@ func (b *builder) lines(c *commit.Commit) commit.Lines {
 	return c.Lines
 }
 
-func (b *builder) person(t *table, a author, project, start string, when int64, lines commit.Lines) {
+func (b *builder) person(t *table, a Author, project, start string, when int64, lines commit.Lines) {
 	e := t.get(a.Key())
 	if e.Commits == 0 || when >= e.Last {
 		e.Name, e.Email = a.Name, a.Email
-		if !a.machine {
-			e.Organization = a.organization
+		if !a.Machine {
+			e.Organization = a.Organization
 		}
 	}
 	if e.Commits == 0 || when < e.First {
@@ -128,18 +130,18 @@ func (b *builder) person(t *table, a author, project, start string, when int64, 
 }
 
 // before notes a commit from before the period: its authors are not new.
-func (b *builder) before(c *commit.Commit, who []author) {
+func (b *builder) before(c *commit.Commit, who []Author) {
 	for _, a := range who {
-		if !a.machine {
+		if !a.Machine {
 			b.earlier.get(a.Key())
 		}
 	}
 }
 
 // justBefore notes a commit from the time before the period that is as long as it.
-func (b *builder) justBefore(project string, c *commit.Commit, who []author) {
+func (b *builder) justBefore(project string, c *commit.Commit, who []Author) {
 	for _, a := range who {
-		if !a.machine {
+		if !a.Machine {
 			b.person(&b.window, a, project, "", b.when(c), b.lines(c))
 		}
 	}
@@ -212,6 +214,9 @@ func (b *builder) merge(o *builder) {
 	b.Deletions += o.Deletions
 	b.Unknown += o.Unknown
 	b.Compared++
+	b.Picked += o.Picked
+	b.Uncompared += o.Uncompared
+	maps.Copy(b.listed, o.listed)
 	for _, pair := range []struct{ to, from *table }{{&b.projects, &o.projects}, {&b.authors, &o.authors},
 		{&b.organizations, &o.organizations}, {&b.coAuthors, &o.coAuthors}, {&b.zones, &o.zones},
 		{&b.machines, &o.machines},

@@ -14,6 +14,7 @@ import (
 	"ctl.internal/plugins/repoinfo/commit"
 	"ctl.internal/plugins/repoinfo/history"
 	"ctl.internal/plugins/repoinfo/people"
+	"ctl.internal/plugins/repoinfo/picks"
 	"ctl.internal/plugins/repoinfo/turns"
 	"ctl.internal/sdk/fault"
 )
@@ -30,8 +31,29 @@ type Maker struct {
 // nothing of it is in the sums. turn gives the turn of one project's walk.
 func (m *Maker) Make(ctx context.Context, p *Plan, turn func(project string) *turns.Turn,
 	progress func(done, total int)) (*Report, error) {
+	total, err := m.read(ctx, p, false, turn, progress)
+	if err != nil {
+		return nil, err
+	}
+	return total.finish(p.Sections, p.Limit)
+}
+
+// List is Make that also returns the commits themselves, without merges, by project.
+func (m *Maker) List(ctx context.Context, p *Plan, turn func(project string) *turns.Turn,
+	progress func(done, total int)) (*Report, map[string]*Listed, error) {
+	total, err := m.read(ctx, p, true, turn, progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := total.finish(p.Sections, p.Limit)
+	return r, total.listed, err
+}
+
+// read adds the projects of a plan up.
+func (m *Maker) read(ctx context.Context, p *Plan, list bool, turn func(project string) *turns.Turn,
+	progress func(done, total int)) (*builder, error) {
 	sh := shape{interval: p.Interval, mergeLines: p.MergeLines, filter: p.Filter, lostSince: p.lostSince(), now: time.Now().Unix()}
-	total := &builder{shape: sh}
+	total := &builder{shape: sh, listed: map[string]*Listed{}}
 	total.Ref1, total.Ref2, total.Branch, total.Failed = p.Ref1, p.Ref2, p.Branch, append([]Failed{}, p.Failed...)
 	var mu sync.Mutex
 	done := 0
@@ -40,6 +62,9 @@ func (m *Maker) Make(ctx context.Context, p *Plan, turn func(project string) *tu
 	for _, s := range p.Spans {
 		group.Go(func() error {
 			part := &builder{shape: sh}
+			if list {
+				part.listed = map[string]*Listed{s.Project: {Span: s}}
+			}
 			err := m.one(gctx, p, s, part, turn(s.Project))
 			mu.Lock()
 			defer mu.Unlock()
@@ -64,10 +89,10 @@ func (m *Maker) Make(ctx context.Context, p *Plan, turn func(project string) *tu
 	if total.Compared == 0 {
 		return nil, nothing(fault.Internal, total.Failed)
 	}
-	return total.finish(p.Sections, p.Limit)
+	return total, nil
 }
 
-func (m *Maker) one(ctx context.Context, p *Plan, s span, b *builder, turn *turns.Turn) error {
+func (m *Maker) one(ctx context.Context, p *Plan, s Span, b *builder, turn *turns.Turn) error {
 	defer turn.End()
 	if err := turn.Begin(ctx); err != nil {
 		return err
@@ -91,13 +116,31 @@ func (m *Maker) one(ctx context.Context, p *Plan, s span, b *builder, turn *turn
 		}
 		defer func() { b.released = nil }()
 	}
-	w := walker{ctx: ctx, lister: m.Lister, repo: repo, turn: turn, who: func(c *commit.Commit) ([]author, error) { return m.who(names, p.Machines, c) }}
+	w := walker{ctx: ctx, lister: m.Lister, repo: repo, turn: turn, who: func(c *commit.Commit) ([]Author, error) { return m.who(names, p.Machines, c) }}
 	q := history.Query{Tip: s.Tip, Base: s.Base, View: s.View, Path: p.Path, Simplify: p.Simplify, Filter: p.Filter,
-		Renames: p.Renames, Stats: true}
+		Renames: p.Renames, Stats: !p.NoLines}
 	q.Filter.Author, q.Filter.Organization = "", "" // those of the commit itself; the report asks for the people it shows
 	q.Files = slices.Contains(p.Sections, Files)
-	err = w.walk(q, func(c *commit.Commit, who []author) error {
+	found := &picks.Found{}
+	if p.Fresh && s.Base != "" {
+		found, err = picks.Find(ctx, m.Lister, repo, s.Tip, s.Base, s.View, turn)
+		if err != nil {
+			return err
+		}
+		b.Uncompared = found.Unread
+	}
+	if l := b.listed[s.Project]; l != nil {
+		l.Dropped = found.Dropped
+	}
+	err = w.walk(q, func(c *commit.Commit, who []Author) error {
 		if !p.wants(who) {
+			return nil
+		}
+		if err := b.list(s.Project, c, who, found); err != nil {
+			return err
+		}
+		if _, had := found.Same[string(c.Hash)]; had {
+			b.Picked++
 			return nil
 		}
 		return b.add(s.Project, c, who)
@@ -110,12 +153,12 @@ func (m *Maker) one(ctx context.Context, p *Plan, s span, b *builder, turn *turn
 
 // before reads who was there before the period: in the history of the base, and earlier than its first moment. Lines are
 // counted only where lost contributors are shown with theirs.
-func (m *Maker) before(p *Plan, s span, b *builder, w walker, q history.Query) error {
+func (m *Maker) before(p *Plan, s Span, b *builder, w walker, q history.Query) error {
 	q.Files, q.Stats = false, false
 	if p.New == NewInHistory {
 		q.Path, q.Simplify = "", false
 	}
-	earlier := func(c *commit.Commit, who []author) error { b.before(c, who); return nil }
+	earlier := func(c *commit.Commit, who []Author) error { b.before(c, who); return nil }
 	newcomers := slices.Contains(p.Sections, Contributing) || slices.Contains(p.Sections, TimelineOf)
 	if newcomers && s.Base != "" {
 		base := q
@@ -133,9 +176,9 @@ func (m *Maker) before(p *Plan, s span, b *builder, w walker, q history.Query) e
 	}
 	if slices.Contains(p.Sections, Contributing) && p.Filter.Since > 1 {
 		window := q
-		window.Base, window.Stats, window.Path, window.Simplify = "", true, p.Path, p.Simplify
+		window.Base, window.Stats, window.Path, window.Simplify = "", !p.NoLines, p.Path, p.Simplify
 		window.Filter.Since, window.Filter.Until = max(1, b.lostSince), p.Filter.Since-1
-		return w.walk(window, func(c *commit.Commit, who []author) error {
+		return w.walk(window, func(c *commit.Commit, who []Author) error {
 			if p.wants(who) {
 				b.justBefore(s.Project, c, who)
 			}
@@ -151,11 +194,11 @@ type walker struct {
 	lister *history.Lister
 	repo   history.Repo
 	turn   *turns.Turn
-	who    func(*commit.Commit) ([]author, error)
+	who    func(*commit.Commit) ([]Author, error)
 }
 
 // walk hands the commits of a query to take, with those who have a part in them.
-func (w walker) walk(q history.Query, take func(c *commit.Commit, who []author) error) error {
+func (w walker) walk(q history.Query, take func(c *commit.Commit, who []Author) error) error {
 	if q.Tip == "" || q.Tip == q.Base {
 		return nil
 	}
@@ -175,8 +218,8 @@ func (w walker) walk(q history.Query, take func(c *commit.Commit, who []author) 
 }
 
 // who lists the author of a commit and its co-authors, each person once.
-func (m *Maker) who(names *people.Names, machines people.Machines, c *commit.Commit) ([]author, error) {
-	list := make([]author, 0, 1)
+func (m *Maker) who(names *people.Names, machines people.Machines, c *commit.Commit) ([]Author, error) {
+	list := make([]Author, 0, 1)
 	add := func(name, email []byte) error {
 		p, err := names.Who(name, email)
 		if err != nil {
@@ -190,7 +233,7 @@ func (m *Maker) who(names *people.Names, machines people.Machines, c *commit.Com
 		if p.Key() == "" {
 			p.Name = "(none)"
 		}
-		list = append(list, author{Person: p, organization: m.People.Organization(p.Email, c.Author.When), machine: machines.Match(p)})
+		list = append(list, Author{Person: p, Organization: m.People.Organization(p.Email, c.Author.When), Machine: machines.Match(p)})
 		return nil
 	}
 	err := add(c.Author.Name, c.Author.Email)
@@ -202,11 +245,11 @@ func (m *Maker) who(names *people.Names, machines people.Machines, c *commit.Com
 
 // wants reports whether a commit is one of the author and the organization that are asked for, by the names that the
 // report shows: after mailmap and affiliations, co-authors included.
-func (p *Plan) wants(who []author) bool {
+func (p *Plan) wants(who []Author) bool {
 	f := &p.Filter
-	return (f.Author == "" || slices.ContainsFunc(who, func(a author) bool {
+	return (f.Author == "" || slices.ContainsFunc(who, func(a Author) bool {
 		return strings.EqualFold(a.Email, f.Author) || strings.EqualFold(a.Name, f.Author) || strings.EqualFold(a.Name+" <"+a.Email+">", f.Author)
-	})) && (f.Organization == "" || slices.ContainsFunc(who, func(a author) bool {
-		return !a.machine && strings.EqualFold(a.organization, f.Organization)
+	})) && (f.Organization == "" || slices.ContainsFunc(who, func(a Author) bool {
+		return !a.Machine && strings.EqualFold(a.Organization, f.Organization)
 	}))
 }

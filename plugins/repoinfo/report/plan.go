@@ -12,15 +12,18 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ctl.internal/plugins/repoinfo/commit"
+	"ctl.internal/plugins/repoinfo/history"
 	"ctl.internal/plugins/repoinfo/people"
 	"ctl.internal/sdk/fault"
 )
 
 // Request is a report that is asked for.
 type Request struct {
-	Projects   []string // none = all
-	Branch     string   // empty = each project's default
-	Ref1, Ref2 string   // instead of a branch: ref1 down to the common parent of both
+	Projects []string // none = all
+	Branch   string   // empty = each project's default
+	// Ref1 and Ref2 are asked for instead of a branch: Ref1 down to the common parent of both. Without Ref2 it is down to
+	// the roots; without Ref1, which only a request with Fresh may lack, from the default branch.
+	Ref1, Ref2 string
 	Path       string
 	Simplify   bool
 	Filter     commit.Filter // Since and Until are the period
@@ -30,6 +33,11 @@ type Request struct {
 	Sections   []string
 	Limit      int    // entries of each list; 0 = all
 	New        string // NewInHistory or NewInSelection
+	// Fresh leaves out what Ref2 has already: the commits that it reaches, and those that are the same change as one of
+	// its commits. New are then those who are not in the history of Ref2.
+	Fresh bool
+	// NoLines leaves lines uncounted.
+	NoLines bool
 	// Machines are no people. nil = those of the settings; of a plan never nil.
 	Machines people.Machines
 }
@@ -43,13 +51,13 @@ const (
 // Plan is a request with its references resolved: what it yields does not change.
 type Plan struct {
 	Request
-	Spans  []span
+	Spans  []Span
 	Failed []Failed
 	People string // people.Directory.Version
 }
 
-// span is what is read of one project.
-type span struct {
+// Span is what is read of one project.
+type Span struct {
 	Project, Tip, Base, View string
 	Newest                   int64 `json:",omitempty"` // time of Tip, if the period has no end
 }
@@ -119,7 +127,7 @@ func (m *Maker) Plan(ctx context.Context, q Request) (*Plan, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(p.Spans, func(x, y span) int { return strings.Compare(x.Project, y.Project) })
+	slices.SortFunc(p.Spans, func(x, y Span) int { return strings.Compare(x.Project, y.Project) })
 	slices.SortFunc(p.Failed, byProject)
 	if len(p.Spans) == 0 {
 		if len(projects) == 1 {
@@ -144,7 +152,7 @@ func nothing(kind fault.Kind, failed []Failed) error {
 	return fault.New(kind, "%s", b.String())
 }
 
-func (m *Maker) span(ctx context.Context, q Request, project string) (s span, err error) {
+func (m *Maker) span(ctx context.Context, q Request, project string) (s Span, err error) {
 	repo, release, err := m.Folder.Open(ctx, project)
 	if err != nil {
 		return s, err
@@ -155,13 +163,16 @@ func (m *Maker) span(ctx context.Context, q Request, project string) (s span, er
 		return s, err
 	}
 	switch {
-	case q.Ref1 != "":
+	case q.Ref1 != "" && q.Ref2 != "" && !q.Fresh:
 		s.Tip, s.Base, err = repo.Since(ctx, q.Ref1, q.Ref2)
-	case q.Branch != "":
-		var hashes []string
-		if hashes, err = repo.Resolve(ctx, "branch", q.Branch); err == nil {
-			s.Tip = hashes[0]
+	case q.Ref1 != "":
+		s.Tip, s.Base, err = resolve(ctx, repo, "reference", q.Ref1, q.Ref2)
+	case q.Ref2 != "":
+		if s.Base, _, err = resolve(ctx, repo, "reference", q.Ref2, ""); err == nil {
+			s.Tip, err = repo.Default(ctx)
 		}
+	case q.Branch != "":
+		s.Tip, _, err = resolve(ctx, repo, "branch", q.Branch, "")
 	default:
 		s.Tip, err = repo.Default(ctx)
 	}
@@ -172,4 +183,20 @@ func (m *Maker) span(ctx context.Context, q Request, project string) (s span, er
 		}
 	}
 	return s, err
+}
+
+// resolve returns the commits of two references; the second one may be empty.
+func resolve(ctx context.Context, repo history.Repo, kind, ref1, ref2 string) (tip, base string, err error) {
+	if ref2 == "" {
+		hashes, err := repo.Resolve(ctx, kind, ref1)
+		if err != nil {
+			return "", "", err
+		}
+		return hashes[0], "", nil
+	}
+	hashes, err := repo.Resolve(ctx, kind, ref1, ref2)
+	if err != nil {
+		return "", "", err
+	}
+	return hashes[0], hashes[1], nil
 }

@@ -28,6 +28,11 @@ type Report struct {
 
 	MachineCommits int `json:"machine_commits"` // of Commits, those whose author is no person
 
+	// Of a report on what is new: commits left out because Ref2 has the same change, and those that could not be compared
+	// because an object is missing.
+	Picked     int `json:"picked_commits,omitempty"`
+	Uncompared int `json:"uncompared_commits,omitempty"`
+
 	People    int `json:"people"` // all of them, however many are listed
 	Employers int `json:"organization_count"`
 	// Sizes are the lengths of the lists before they were cut, by the member of each.

@@ -74,6 +74,12 @@ func (r *Report) Notes() (notes []string) {
 		notes = append(notes, fmt.Sprintf("%d of the commits are merges; their lines are not counted a second time.",
 			r.Merges))
 	}
+	if r.Picked > 0 {
+		notes = append(notes, fmt.Sprintf("%d commits are left out: %s has the same changes.", r.Picked, clean(r.Ref2)))
+	}
+	if r.Uncompared > 0 {
+		notes = append(notes, fmt.Sprintf("The changes of %d commits could not be compared: objects are missing.", r.Uncompared))
+	}
 	if r.MachineCommits > 0 {
 		notes = append(notes, fmt.Sprintf("%d of the commits are by machines; machines are not among people and organizations.", r.MachineCommits))
 	}
