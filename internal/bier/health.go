@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/state"
 )
 
@@ -117,6 +118,10 @@ func (s Routers) Warnings(r state.Reader, t *Topology, c *Channel, plan *Plan) [
 	for i := range plan.Egress {
 		w := &plan.Egress[i]
 		out[i] = l.lacking(w)
+		if ports := c.EgressNodes[i].Ports(); len(ports) > 0 && l.lacks(w.Node, bierdriver.Ports) {
+			out[i] = append(out[i], fmt.Sprintf("the ports %s of router %s are not configured by the controller, because its driver or model has no place for them (%s)",
+				strings.Join(ports, ", "), w.Node, bierdriver.Ports))
+		}
 		for _, hop := range w.Path[:max(0, len(w.Path)-1)] {
 			if !l.lacks(hop, ECMP) {
 				continue

@@ -171,6 +171,7 @@ func Canonical(c *Config) {
 	slices.SortFunc(c.Channels, CompareChannels)
 	for _, x := range c.Channels {
 		slices.Sort(x.EgressBfrIds)
+		slices.Sort(x.Ports)
 	}
 	slices.SortFunc(c.Members, CompareMembers)
 	if c.Global == nil {
