@@ -30,6 +30,7 @@ const (
 	ChannelAtRisk     = "channel-at-risk"    // a way that routers may choose does not work
 	ChannelDegraded   = "channel-degraded"   // some egress nodes are neither applied nor at risk
 	ChannelDown       = "channel-down"       // none is, or the ingress is not
+	ChannelSilent     = "channel-silent"     // the ingress counts packets that egress nodes do not
 )
 
 // RouterAlarms are the alarms of routers, without the channels that they carry.
@@ -120,9 +121,7 @@ func (w *Watcher) Health(r state.Reader) *Health {
 		w.plans[path] = p
 		x := l.planned(t.ID, &c, revision, p.plan, p.err)
 		h.Channels[x.State]++
-		if a := x.alarm(keys[0], c.Name); a != nil {
-			h.Alarms = append(h.Alarms, *a)
-		}
+		h.Alarms = append(h.Alarms, x.alarms(keys[0], c.Name)...)
 		for _, carrier := range x.Carriers {
 			for _, i := range wrong[carrier.Node] {
 				h.Alarms[i].Channels = append(h.Alarms[i].Channels, ChannelKey(t.ID, c.Name))
@@ -167,17 +166,21 @@ func Several(list []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:maxNamed], ", "), len(list)-maxNamed)
 }
 
-// alarm is that of a channel, nil: none. What is on its way for the first time is not an alarm.
-func (c *ChannelState) alarm(topology, name string) *Alarm {
-	if c.State == Applied || c.State == Pending && c.Carriers[0].Confirmed.IsZero() {
-		return nil
+// alarms are those of a channel. What is on its way for the first time is not an alarm.
+func (c *ChannelState) alarms(topology, name string) (out []Alarm) {
+	resource := "channel " + ChannelKey(topology, name)
+	if len(c.Silent) > 0 {
+		out = append(out, Alarm{Resource: resource, Type: ChannelSilent, Severity: "major", Text: Several(c.Silent), Raised: c.Since})
 	}
-	a := &Alarm{Resource: "channel " + ChannelKey(topology, name), Type: ChannelDegraded, Severity: "major", Text: c.Summary(), Raised: c.Since}
+	if c.State == Applied || c.State == Pending && c.Carriers[0].Confirmed.IsZero() {
+		return out
+	}
+	a := Alarm{Resource: resource, Type: ChannelDegraded, Severity: "major", Text: c.Summary(), Raised: c.Since}
 	switch {
 	case c.State == AtRisk:
 		a.Type, a.Severity = ChannelAtRisk, "minor"
 	case c.Egress[Applied]+c.Egress[AtRisk] == 0 || c.Carriers[0].State != Applied:
 		a.Type, a.Severity = ChannelDown, "critical"
 	}
-	return a
+	return append(out, a)
 }

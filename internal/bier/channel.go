@@ -3,6 +3,7 @@ package bier
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
 // Channel is a multicast flow, in the form of module bier-channel. It is deployed
@@ -16,12 +17,42 @@ type Channel struct {
 	SourceWildcard uint8        `json:"source-wildcard"`
 	GroupWildcard  uint8        `json:"group-wildcard"`
 	IngressNode    string       `json:"ingress-node,omitempty"`
+	SrcTP          string       `json:"src-tp,omitempty"` // port that the source is at
 	EgressNodes    []EgressNode `json:"egress-node,omitempty"`
 }
 
 // EgressNode is where a flow leaves the domain.
 type EgressNode struct {
-	ID string `json:"node-id"`
+	ID        string     `json:"node-id"`
+	Receivers []Receiver `json:"rcv-tp,omitempty"`
+}
+
+// Receiver is a port that receivers are at.
+type Receiver struct {
+	TP string `json:"tp"`
+}
+
+// Ports are the ports that receivers are at.
+func (e EgressNode) Ports() (out []string) {
+	for _, r := range e.Receivers {
+		out = append(out, r.TP)
+	}
+	return out
+}
+
+// Same reports whether routers hold the same for two egress nodes.
+func (e EgressNode) Same(o EgressNode) bool {
+	return e.ID == o.ID && slices.Equal(e.Receivers, o.Receivers)
+}
+
+// FindEgress returns the egress node of a node-id, nil if it is none.
+func (c *Channel) FindEgress(node string) *EgressNode {
+	for i := range c.EgressNodes {
+		if c.EgressNodes[i].ID == node {
+			return &c.EgressNodes[i]
+		}
+	}
+	return nil
 }
 
 // Deployed reports whether the channel has an ingress.

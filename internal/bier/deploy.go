@@ -85,7 +85,7 @@ func PlanChannel(t *Topology, c *Channel) (*Plan, error) {
 	var reached []string
 	for i, e := range c.EgressNodes {
 		w := Way{Node: e.ID}
-		if slices.Contains(c.EgressNodes[:i], e) {
+		if slices.ContainsFunc(c.EgressNodes[:i], func(o EgressNode) bool { return o.ID == e.ID }) {
 			w.Err = fmt.Errorf("the egress node %s occurs twice", e.ID)
 		} else if w.Err = w.find(g, tree, c, out.BSL); w.Err == nil {
 			ids = append(ids, w.ID)

@@ -13,6 +13,7 @@ import (
 type Graph struct {
 	mu     sync.Mutex
 	takers map[BSL][]bool // takes of before
+	print  string         // Print of before
 	trees  map[treeKey]*Tree
 
 	Domain, SubDomain uint16
@@ -207,12 +208,18 @@ func (g *Graph) Tree(node string, b BSL) *Tree {
 }
 
 // Ways is how many neighbours have a way of the least distance to a node.
-func (t *Tree) Ways(node string) int {
+func (t *Tree) Ways(node string) int { return len(t.Next(node)) }
+
+// Next are the neighbours that have a way of the least distance to a node, in the order of their node-ids.
+func (t *Tree) Next(node string) (out []string) {
 	to, ok := t.g.index[node]
 	if !ok || t.dist[to] == unreached {
-		return 0
+		return nil
 	}
-	return len(t.sets.list(t.hops[to]))
+	for _, hop := range t.sets.list(t.hops[to]) {
+		out = append(out, t.g.name(hop))
+	}
+	return out
 }
 
 // Path returns the node-ids on a way of the least distance to a member, both ends included: of

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/state"
 )
 
@@ -26,6 +27,12 @@ type ChannelState struct {
 	Egress   map[string]int // how many egress nodes are in each state
 	Plan     *Plan          // nil: the ingress cannot make any packet of the channel
 	Since    time.Time      // of the worst carrier's state
+	// When it was last proved that packets come to every egress node, and by the least that proves it for one of
+	// them: ByCounters, ByPing or ByTables. Zero: not for all.
+	Proved   time.Time
+	ProvedBy string
+	// Silent says of egress nodes that they receive nothing although the ingress sends.
+	Silent []string
 }
 
 // Channel is the state of a deployed channel of a topology, as to what was configured up to
@@ -49,13 +56,18 @@ func (l *look) planned(topology string, c *Channel, revision uint64, plan *Plan,
 	out.Carriers = append(out.Carriers, ingress)
 	var v *view
 	if plan != nil {
-		v = l.view(plan.ways, revision)
+		v = l.view(topology, plan, revision)
 	}
 	for i, e := range c.EgressNodes {
 		x := l.carrier(e.ID, RoleEgress, key, revision)
 		if plan != nil {
-			l.reach(&x, &plan.Egress[i], v)
+			p := proof{look: l, channel: key, ingress: c.IngressNode, revision: revision, view: v}
+			p.reach(&x, &plan.Egress[i])
+			if p.silent != "" {
+				out.Silent = append(out.Silent, p.silent)
+			}
 		}
+		out.prove(i, &x)
 		out.Egress[x.State]++
 		out.Carriers = append(out.Carriers, x)
 	}
@@ -84,27 +96,6 @@ func (l *look) carrier(node, role, channel string, revision uint64) RouterState 
 	return x
 }
 
-// reach takes in whether packets come to an egress node.
-func (l *look) reach(x *RouterState, w *Way, v *view) {
-	if w.Err != nil {
-		x.State, x.Reason = Failed, w.Err.Error()
-		return
-	}
-	if x.State != Applied && x.State != Unverified { // its own reason comes first
-		return
-	}
-	if n := l.collision(x.Node, w.ID); n != "" {
-		x.State, x.Reason = Unreachable, n
-		return
-	}
-	if state, reason, since := v.to(w); worse(state, x.State) {
-		x.State, x.Reason = state, reason
-		if !since.IsZero() {
-			x.Since = since
-		}
-	}
-}
-
 // lacking says which routers on the way to an egress node are known not to be able to do
 // what the way needs of them.
 func (l *look) lacking(w *Way) (out []string) {
@@ -127,6 +118,10 @@ func (s Routers) Warnings(r state.Reader, t *Topology, c *Channel, plan *Plan) [
 	for i := range plan.Egress {
 		w := &plan.Egress[i]
 		out[i] = l.lacking(w)
+		if ports := c.EgressNodes[i].Ports(); len(ports) > 0 && l.lacks(w.Node, bierdriver.Ports) {
+			out[i] = append(out[i], fmt.Sprintf("the ports %s of router %s are not configured by the controller, because its driver or model has no place for them (%s)",
+				strings.Join(ports, ", "), w.Node, bierdriver.Ports))
+		}
 		for _, hop := range w.Path[:max(0, len(w.Path)-1)] {
 			if !l.lacks(hop, ECMP) {
 				continue

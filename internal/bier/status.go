@@ -46,7 +46,14 @@ type RouterState struct {
 	// Session is the state of the session, "" while nothing is known of one.
 	Session      string    `json:"session,omitempty"`
 	SessionSince time.Time `json:"session-since,omitzero"`
-	Lacks        []string  `json:"-"` // Abilities that it is known not to have
+	// Of an egress node of a channel: when it was last proved that packets come to it, and by what.
+	Proved   time.Time `json:"proved,omitzero"`
+	ProvedBy string    `json:"proved-by,omitempty"`
+	// Of an egress node, where it shows them: the ports that packets leave by, and if there are none, lines to enter at
+	// the router so that it delivers them.
+	Receivers []string `json:"receiver,omitempty"`
+	ByHand    []string `json:"by-hand,omitempty"`
+	Lacks     []string `json:"-"` // Abilities that it is known not to have
 }
 
 // States of a router, and of an egress node of a channel, from good to bad.
@@ -152,6 +159,12 @@ type Aside struct {
 // ChannelKey names a channel of a topology.
 func ChannelKey(topology, channel string) string { return topology + " " + channel }
 
+// SplitChannelKey is the way back of ChannelKey. Ids of topologies have no blanks.
+func SplitChannelKey(key string) (topology, channel string) {
+	topology, channel, _ = strings.Cut(key, " ")
+	return topology, channel
+}
+
 // Notice is a fault of the network that a router reported. Routers do not report its end.
 type Notice struct {
 	Node  string    `json:"node-id"`
@@ -167,6 +180,8 @@ type Routers struct {
 	*state.Table[Status]
 	Sessions *state.Table[Session]
 	Notices  *state.Table[Notice]
+	Readings *state.Table[Reading]
+	Counts   *state.Table[Counts]
 	heard    *heard
 }
 
@@ -203,11 +218,20 @@ func NewRouters() Routers {
 
 // RoutersAt is NewRouters with the place of a prefix; the plugin bier-service itself has state.Private.
 func RoutersAt(at func(string) host.Prefix) Routers {
-	return Routers{state.NewTable[Status](at(StatusPrefix)), state.NewTable[Session](at(SessionPrefix)), state.NewTable[Notice](at(NoticePrefix)), &heard{}}
+	return Routers{
+		Table:    state.NewTable[Status](at(StatusPrefix)),
+		Sessions: state.NewTable[Session](at(SessionPrefix)),
+		Notices:  state.NewTable[Notice](at(NoticePrefix)),
+		Readings: state.NewTable[Reading](at(ReadingPrefix)),
+		Counts:   state.NewTable[Counts](at(CountPrefix)),
+		heard:    &heard{},
+	}
 }
 
 // Views are what state.Open takes.
-func (s Routers) Views() []state.View { return []state.View{s.Table, s.Sessions, s.Notices} }
+func (s Routers) Views() []state.View {
+	return []state.View{s.Table, s.Sessions, s.Notices, s.Readings, s.Counts}
+}
 
 // Answered reports whether what was configured up to a revision was tried at a router. For
 // a router without a record nothing must be done.
@@ -235,6 +259,7 @@ type look struct {
 	service Status
 	silent  time.Time // since when nothing was heard of the service; zero: it is heard of
 	notices []Notice
+	now     time.Time
 	rows    map[string]*row
 }
 
@@ -243,6 +268,8 @@ type row struct {
 	session Session
 	known   bool // else nothing must be done at the router
 	aside   map[string]string
+	reading *Reading // nil: none
+	counts  Counts
 }
 
 // setAside is why the router does not hold a channel that it must hold, "" if it does.
@@ -265,7 +292,7 @@ func (s Routers) Silent(r state.Reader) time.Time {
 }
 
 func (s Routers) look(r state.Reader) *look {
-	l := &look{Routers: s, r: r, rows: map[string]*row{}, notices: slices.Collect(values(s.Notices.All(r, "")))}
+	l := &look{Routers: s, r: r, now: time.Now(), rows: map[string]*row{}, notices: slices.Collect(values(s.Notices.All(r, "")))}
 	l.service, _ = s.Get(r, ServiceKey)
 	l.silent = s.Silent(r)
 	return l
@@ -277,6 +304,10 @@ func (l *look) row(node string) *row {
 		x = &row{}
 		x.Status, x.known = l.Get(l.r, RouterKey(node))
 		x.session, _ = l.Sessions.Get(l.r, node)
+		if reading, ok := l.Readings.Get(l.r, node); ok {
+			x.reading = &reading
+		}
+		x.counts, _ = l.Counts.Get(l.r, node)
 		l.rows[node] = x
 	}
 	return x

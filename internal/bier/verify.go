@@ -72,14 +72,7 @@ func possible(want *BIFT, node string, mask []byte) bool {
 	}
 	for _, e := range want.Entries {
 		for _, n := range e.Neighbors {
-			if node != "" && node != n.Node {
-				continue
-			}
-			rest := slices.Clone(mask)
-			for k := range rest {
-				rest[k] &^= n.FBM.Bits[k]
-			}
-			if !slices.ContainsFunc(rest, func(b byte) bool { return b != 0 }) {
+			if (node == "" || node == n.Node) && covers(n.FBM.Bits, mask) {
 				return true
 			}
 		}

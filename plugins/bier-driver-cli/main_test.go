@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -289,6 +290,38 @@ func TestTemplatesOfFreeRtr(t *testing.T) {
 	apply(t, d, r, &bierdriver.Config{}, bierdriver.Applied)
 	if sim.Config() != empty {
 		t.Errorf("left over:\n%s\ninstead of\n%s", sim.Config(), empty)
+	}
+}
+
+// The ports of a channel are configured at its egress router, changed, and removed; what is no name of a port is not
+// typed.
+func TestPortsOfAnEgressRouter(t *testing.T) {
+	d, sim, r := start(t, map[string]any{})
+	if x, err := d.Describe(within(t)); err != nil || slices.Contains(x.Lacks, bierdriver.Ports) {
+		t.Fatalf("%+v, %v", x, err)
+	}
+	c := config(3, 3)
+	c.Channels[0].Role, c.Channels[0].Ports = bierdriver.Egress, []string{"eth0/1", "eth0/2"}
+	apply(t, d, r, c, bierdriver.Applied)
+	o, err := d.Read(within(t), r)
+	if err != nil || fmt.Sprint(o.Config.Channels[0].Ports) != "[eth0/1 eth0/2]" {
+		t.Errorf("%v, %v", o, err)
+	}
+	c.Channels[0].Ports = []string{"eth0/2"}
+	if a := apply(t, d, r, c, bierdriver.Applied); len(a.Edits) != 1 || !strings.HasSuffix(a.Edits[0], "no port eth0/1") {
+		t.Errorf("one port less: %q", a.Edits)
+	}
+	c.Channels[0].Ports = nil
+	apply(t, d, r, c, bierdriver.Applied)
+	if strings.Contains(sim.Config(), "port") {
+		t.Errorf("left over:\n%s", sim.Config())
+	}
+	for _, evil := range []string{"eth0; reload", "eth0\nreload", "", "-1", strings.Repeat("e", 65)} {
+		c.Channels[0].Ports = []string{evil}
+		apply(t, d, r, c, bierdriver.Failed)
+	}
+	if strings.Contains(fmt.Sprint(sim.Typed()), "reload") {
+		t.Errorf("typed all the same: %q", sim.Typed())
 	}
 }
 

@@ -60,6 +60,30 @@ func (s *server) ReadBierForwarding(ctx context.Context, q *pluginv1.ReadBierFor
 	})
 }
 
+// Deliverer is what a Driver implements, too, that can read what a router does with the packets of a channel.
+type Deliverer interface {
+	// Delivery returns counters and receivers of channels, in their order. Errors are those of
+	// Driver.Read.
+	Delivery(ctx context.Context, r *Router, channels []*Channel) ([]*Delivery, error)
+}
+
+// Delivery is Deliverer.Delivery; a fault.Unsupported where the driver does not have it.
+func (c *Client) Delivery(ctx context.Context, r *Router, channels []*Channel) ([]*Delivery, error) {
+	a, err := c.rpc.ReadBierDelivery(ctx, &pluginv1.ReadBierDeliveryRequest{Router: r, Channels: channels})
+	return a.GetChannels(), fault.FromStatus(err)
+}
+
+func (s *server) ReadBierDelivery(ctx context.Context, q *pluginv1.ReadBierDeliveryRequest) (*pluginv1.ReadBierDeliveryResponse, error) {
+	return call(s, q.Router, func(d Driver) (*pluginv1.ReadBierDeliveryResponse, error) {
+		x, ok := d.(Deliverer)
+		if !ok {
+			return nil, fault.New(fault.Unsupported, "the driver %s cannot read what routers do with channels", s.name)
+		}
+		list, err := x.Delivery(ctx, q.Router, q.Channels)
+		return &pluginv1.ReadBierDeliveryResponse{Channels: list}, err
+	})
+}
+
 // MaxPings bounds the packets of one ping to one target.
 const MaxPings = 100
 
@@ -93,10 +117,13 @@ func (s *server) PingBier(ctx context.Context, q *pluginv1.PingBierRequest) (*pl
 // without are the abilities that a driver does not have.
 func without(d Driver) (lacks []string) {
 	if _, ok := d.(Forwarder); !ok {
-		lacks = append(lacks, "forwarding")
+		lacks = append(lacks, ForwardingAbility)
 	}
 	if _, ok := d.(Pinger); !ok {
-		lacks = append(lacks, "ping")
+		lacks = append(lacks, PingAbility)
+	}
+	if _, ok := d.(Deliverer); !ok {
+		lacks = append(lacks, DeliveryAbility)
 	}
 	return lacks
 }

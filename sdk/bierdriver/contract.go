@@ -36,6 +36,7 @@ type (
 	Event         = pluginv1.WatchBierResponse
 	Forwarding    = pluginv1.BierForwarding
 	Neighbor      = pluginv1.BierForwardingNeighbor
+	Delivery      = pluginv1.BierDelivery
 	PingReply     = pluginv1.BierPingReply
 	Checked       = pluginv1.CheckBierResponse
 	Refusal       = pluginv1.BierRefusal
@@ -69,8 +70,14 @@ const (
 	SubDomainIDCollision = pluginv1.BierNotification_KIND_SUB_DOMAIN_ID_COLLISION
 )
 
-// SubDomains is the ability to be in several sub-domains, in Description.Lacks and Session.Lacks.
-const SubDomains = "sub-domains"
+// Abilities, in Description.Lacks and Session.Lacks.
+const (
+	SubDomains        = "sub-domains" // to be in several sub-domains
+	Ports             = "ports"       // to be configured with Channel.Ports
+	ForwardingAbility = "forwarding"  // Forwarder
+	DeliveryAbility   = "delivery"    // Deliverer
+	PingAbility       = "ping"        // Pinger
+)
 
 // Description says which routers a driver is for.
 type Description struct {
@@ -82,9 +89,9 @@ type Description struct {
 	Members      bool     // Apply is to be given Config.Members
 	// Lacks are abilities that none of the routers has: "tunnel" (RFC 8279 section 6.9),
 	// "transit" (BIER without a BFR-id), "ecmp" (more than one neighbour of equal ways),
-	// "sub-domains" (more than one sub-domain),
-	// "forwarding" (Forwarder), "ping" (Pinger). The SDK adds the last two where the driver
-	// does not implement them. What only some routers lack is in their Session.
+	// "sub-domains" (more than one sub-domain), "ports" (Channel.Ports),
+	// "forwarding" (Forwarder), "delivery" (Deliverer), "ping" (Pinger). The SDK adds the last
+	// three where the driver does not implement them. What only some routers lack is in their Session.
 	Lacks []string
 }
 
@@ -164,6 +171,7 @@ func Canonical(c *Config) {
 	slices.SortFunc(c.Channels, CompareChannels)
 	for _, x := range c.Channels {
 		slices.Sort(x.EgressBfrIds)
+		slices.Sort(x.Ports)
 	}
 	slices.SortFunc(c.Members, CompareMembers)
 	if c.Global == nil {

@@ -89,7 +89,7 @@ func newLabOf(t *testing.T, driver func(*memoryRouters) bierdriver.Driver) *lab 
 }
 
 var configs = map[string]any{
-	"bier-service": map[string]any{"retry_min": "5ms", "retry_max": "20ms"},
+	"bier-service": map[string]any{"retry_min": "5ms", "retry_max": "20ms", "proof": "0s"},
 	"bier-channel": map[string]any{"deploy_wait": "2s"},
 }
 

@@ -115,6 +115,55 @@ func (l checkingRouters) Check(_ context.Context, q *bierdriver.Router, c *bierd
 	return out, nil
 }
 
+// deliveringRouters is the driver with routers that count what they deliver.
+type deliveringRouters struct {
+	*memoryRouters
+	deliveries *deliveries
+}
+
+// deliveries is what routers count. A router that sends gets a packet with each question.
+type deliveries struct {
+	mu     sync.Mutex
+	counts map[string]uint64
+	stuck  map[string]bool // routers that count no more packets
+	ports  map[string][]string
+}
+
+// Delivery implements bierdriver.Deliverer.
+func (l deliveringRouters) Delivery(_ context.Context, q *bierdriver.Router, channels []*bierdriver.Channel) (out []*bierdriver.Delivery, _ error) {
+	d := l.deliveries
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.stuck[q.NodeId] {
+		d.counts[q.NodeId]++
+	}
+	for _, c := range channels {
+		x := &bierdriver.Delivery{HasCounters: true, Packets: d.counts[q.NodeId]}
+		if c.Role == bierdriver.Egress {
+			x.HasReceivers, x.Receivers = true, d.ports[q.NodeId]
+			if len(x.Receivers) == 0 {
+				x.ByHand = []string{"join " + c.GroupAddress}
+			}
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// Stick makes a router count no more packets, or again.
+func (d *deliveries) Stick(id string, stuck bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stuck[id] = stuck
+}
+
+// Join gives a router ports with receivers.
+func (d *deliveries) Join(id string, ports ...string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ports[id] = ports
+}
+
 // Wipe makes a router lose its configuration, as one that was replaced.
 func (l *memoryRouters) Wipe(id string) {
 	l.change(id, func(r *memoryRouter) { r.config = &bierdriver.Config{}; r.version++ })

@@ -116,7 +116,7 @@ func TestRoutersShowAndPing(t *testing.T) {
 func TestTablesThatSayAnotherWay(t *testing.T) {
 	l := configured(t, 3)
 	l.plugins["bier-service"].Stop()
-	l.start("bier-service", bierservice.Options(), map[string]any{"retry_min": "5ms", "retry_max": "20ms", "tables": "300ms"})
+	l.start("bier-service", bierservice.Options(), map[string]any{"retry_min": "5ms", "retry_max": "20ms", "proof": "300ms"})
 	full := l.netconf(2, simrouter.RFC8349().NMDA())
 	l.must("bier-service-api:reconcile", `{"input":{"wait":20000}}`)
 	const r1, r3 = "192.168.1.1/32", "192.168.3.1/32"

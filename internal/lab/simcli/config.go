@@ -43,7 +43,7 @@ var grammars = sync.OnceValue(func() []grammar {
 			pattern(`(bier) ` + bits + ` ` + id + ` ` + id + ` ` + id), pattern(`(router-id) ` + address), pattern(`(vrf) [a-z0-9]{1,20}`),
 		}},
 		{pattern(`multicast bier ` + address + ` ` + id + ` ` + address + ` ` + id + ` vpn [0-9]{1,10}`), []*regexp.Regexp{
-			pattern(`(sub-domain) ` + id), pattern(`(ingress) ` + id), pattern(`(egress ` + id + `)`),
+			pattern(`(sub-domain) ` + id), pattern(`(ingress) ` + id), pattern(`(egress ` + id + `)`), pattern(`(port [A-Za-z0-9._/:-]{1,64})`),
 		}},
 	}
 })

@@ -116,6 +116,7 @@ type Deployment struct {
 	Topology string            `json:"topology-id"`
 	Name     string            `json:"channel-name"`
 	Ingress  string            `json:"ingress-node"`
+	SrcTP    string            `json:"src-tp"`
 	Egress   []bier.EgressNode `json:"egress-node"`
 }
 
@@ -132,9 +133,13 @@ func Deploy(have *bier.Channel, d *Deployment, t *bier.Topology, others iter.Seq
 		return nil, fmt.Errorf("there is no channel %s in topology %s; add-channel creates it", d.Name, d.Topology)
 	}
 	c := *have
-	c.IngressNode, c.EgressNodes = bier.ShortID(d.Ingress), nil
+	c.IngressNode, c.SrcTP, c.EgressNodes = bier.ShortID(d.Ingress), bier.ShortID(d.SrcTP), nil
 	for _, e := range d.Egress {
-		c.EgressNodes = append(c.EgressNodes, bier.EgressNode{ID: bier.ShortID(e.ID)})
+		n := bier.EgressNode{ID: bier.ShortID(e.ID)}
+		for _, r := range e.Receivers {
+			n.Receivers = append(n.Receivers, bier.Receiver{TP: bier.ShortID(r.TP)})
+		}
+		c.EgressNodes = append(c.EgressNodes, n)
 	}
 	if t == nil {
 		return nil, within(t, d.Topology, &c)
@@ -179,6 +184,6 @@ func Check(before, c *bier.Channel, id string, t *bier.Topology, others iter.Seq
 // sameFlow reports whether two channels differ at most in who carries them.
 func sameFlow(a, b *bier.Channel) bool {
 	x, y := *a, *b
-	x.IngressNode, x.EgressNodes, y.IngressNode, y.EgressNodes = "", nil, "", nil
+	x.IngressNode, x.SrcTP, x.EgressNodes, y.IngressNode, y.SrcTP, y.EgressNodes = "", "", nil, "", "", nil
 	return reflect.DeepEqual(x, y)
 }

@@ -196,11 +196,18 @@ func text(c *described) string {
 	for _, s := range c.BitStrings {
 		fmt.Fprintf(&b, "  SI %d, %d bits: %s\n", s.SI, s.BSL, s.Bits)
 	}
-	fmt.Fprintf(&b, "State       %s\nEgress      %s\nRouters\n", c.State, bier.Counted(c.Egress))
+	fmt.Fprintf(&b, "State       %s\nEgress      %s\nProved      %s\n", c.State, bier.Counted(c.Egress), bier.DescribeProof(c.Proved, c.ProvedBy))
+	for _, said := range c.Silent {
+		fmt.Fprintf(&b, "Silent      %s\n", said)
+	}
+	b.WriteString("Routers\n")
 	for _, d := range c.Deployment {
 		fmt.Fprintf(&b, "  %-8s %s: %s", d.Role, d.Node, d.State)
 		if !d.Confirmed.IsZero() {
 			fmt.Fprintf(&b, ", confirmed %s", d.Confirmed.Format(time.DateTime))
+		}
+		if !d.Proved.IsZero() {
+			fmt.Fprintf(&b, ", proved %s", bier.DescribeProof(d.Proved, d.ProvedBy))
 		}
 		if d.Session != "" {
 			fmt.Fprintf(&b, ", session %s since %s", d.Session, d.SessionSince.Format(time.DateTime))

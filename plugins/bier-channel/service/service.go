@@ -56,6 +56,9 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 type deployment struct {
 	State      string             `json:"state,omitempty"`
 	Egress     map[string]int     `json:"egress-states,omitempty"`
+	Proved     time.Time          `json:"proved,omitzero"`
+	ProvedBy   string             `json:"proved-by,omitempty"`
+	Silent     []string           `json:"silent,omitempty"`
 	Deployment []bier.RouterState `json:"deployment,omitempty"`
 }
 
@@ -82,7 +85,15 @@ func (s *Service) deployed(now state.Reader, topology string, c, before *bier.Ch
 	if c != nil && c.Deployed() {
 		if t := s.Topology(now, topology); t != nil {
 			x := s.Routers.Channel(now, t, c, revision)
-			out, plan = deployment{x.State, x.Egress, x.Carriers}, x.Plan
+			out = deployment{
+				State:      x.State,
+				Egress:     x.Egress,
+				Proved:     x.Proved,
+				ProvedBy:   x.ProvedBy,
+				Silent:     x.Silent,
+				Deployment: x.Carriers,
+			}
+			plan = x.Plan
 		}
 	}
 	for _, node := range routers(c, before)[len(routers(c, nil)):] {

@@ -52,10 +52,16 @@ type node struct {
 func (d *Driver) Describe() bierdriver.Description {
 	lacks := slices.Clone(d.set.Lacks)
 	if !d.set.Inspect.shows() {
-		lacks = append(lacks, "forwarding")
+		lacks = append(lacks, bierdriver.ForwardingAbility)
 	}
 	if d.set.Inspect.Ping.Line == "" {
-		lacks = append(lacks, "ping")
+		lacks = append(lacks, bierdriver.PingAbility)
+	}
+	if d.set.Inspect.Delivery.Show == "" {
+		lacks = append(lacks, bierdriver.DeliveryAbility)
+	}
+	if !d.model.HasPorts() {
+		lacks = append(lacks, bierdriver.Ports)
 	}
 	return bierdriver.Description{Dialects: []string{d.set.Dialect}, Members: d.model.Members(), Lacks: lacks}
 }

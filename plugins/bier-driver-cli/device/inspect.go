@@ -32,6 +32,7 @@ type Inspection struct {
 		Neighbor string   `json:"neighbor"` // its name, then its bits in hexadecimal
 		Counter  string   `json:"counter"`  // bytes that came in, then packets
 	} `json:"forwarding"`
+	Delivery DeliveryInspection `json:"delivery"`
 }
 
 // shows reports whether forwarding tables can be read.
@@ -43,6 +44,7 @@ const maxLabels = 4096
 // expressions of the Inspection, compiled.
 type expressions struct {
 	received, label, bsl, si, own, neighbor, counter *regexp.Regexp
+	delivery                                         deliveryExpressions
 }
 
 // compile returns the expressions; expression compiles one of a path and an expression.
@@ -57,6 +59,7 @@ func (x *Inspection) compile(expression func(path, text string, groups int) *reg
 		{&e.neighbor, "neighbor", f.Neighbor, 2}, {&e.counter, "counter", f.Counter, 2}} {
 		*y.to = expression("forwarding/"+y.path, y.text, y.groups)
 	}
+	e.delivery = x.Delivery.compile(expression)
 	return e
 }
 

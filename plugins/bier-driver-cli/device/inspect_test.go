@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ctl.internal/sdk/bierdriver"
 )
 
 // shown is what freeRtr says of a label of BIER in its raw form, with 64 bits.
@@ -51,4 +53,62 @@ func FuzzTableAsShown(f *testing.F) {
 			t.Errorf("%q: %v", said, x)
 		}
 	})
+}
+
+// channelShown is what freeRtr shows of a channel in its raw form, at an egress router with two receivers.
+const channelShown = "category;value\r\nsource;2.2.2.1\r\ngroup;232.1.1.1\r\nrd;0:0\r\niface;ethernet1\r\nupstream;1.1.1.1\r\n" +
+	"up vrf;null\r\nlocal;true\r\nconfigG;true\r\nconfigI;false\r\nflood iface;ethernet3\r\nlabel;null\r\n" +
+	"counter;tx=192(3) rx=0(0) drp=0(0)\r\nhardware counter;null\r\n"
+
+// What a router shows of a channel is its counter, its receivers and why it does not deliver; without receivers there
+// are lines to enter.
+func TestChannelAsShown(t *testing.T) {
+	var set DeliveryInspection
+	set.Counter, set.Receiver, set.Local, set.NoPath = `^counter;tx=[0-9]+\(([0-9]+)\)`, `^flood iface;([^;]+)`, `^local;true`, `^iface;null`
+	set.ByHand = []string{"{family} multicast v1 join-group {group} {source}"}
+	set.ByHandPort = []string{"interface {port}", "{family} multicast static-group {group} {source}"}
+	e := set.compile(func(_, text string, _ int) *regexp.Regexp { return regexp.MustCompile(text) })
+	c := &bierdriver.Channel{SourceAddress: "2.2.2.1", GroupAddress: "232.1.1.1", Role: bierdriver.Egress}
+	without := strings.NewReplacer("local;true", "local;false", "flood iface;ethernet3\r\n", "")
+	for name, x := range map[string]struct {
+		said      string
+		role      bierdriver.Role
+		receivers string
+		packets   uint64
+		fault     string
+	}{
+		"receivers":    {channelShown, bierdriver.Egress, "local ethernet3", 3, ""},
+		"at ingress":   {channelShown, bierdriver.Ingress, "", 3, ""},
+		"no receivers": {without.Replace(channelShown), bierdriver.Egress, "", 3, ""},
+		"no path":      {strings.Replace(channelShown, "iface;ethernet1", "iface;null", 1), bierdriver.Egress, "local ethernet3", 3, "it has no reverse path to the source 2.2.2.1"},
+		"not known":    {"", bierdriver.Egress, "", 0, ""},
+	} {
+		c.Role = x.role
+		got, err := e.read(x.said, c)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if strings.Join(got.Receivers, " ") != x.receivers || got.Packets != x.packets || got.Fault != x.fault || !got.HasCounters || got.HasReceivers != (x.role == bierdriver.Egress) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if x, err := e.read("counter;tx=1(99999999999999999999)", c); err == nil {
+		t.Errorf("a number that is too large: %v", x)
+	}
+	values, err := fillIn(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ports, want := range map[string]string{
+		"":      "ipv4 multicast v1 join-group 232.1.1.1 2.2.2.1",
+		"e1 e2": "interface e1; ipv4 multicast static-group 232.1.1.1 2.2.2.1; interface e2; ipv4 multicast static-group 232.1.1.1 2.2.2.1",
+	} {
+		if got := strings.Join(set.byHand(values, strings.Fields(ports)), "; "); got != want {
+			t.Errorf("ports %q: %s", ports, got)
+		}
+	}
+	c.GroupAddress = "232.1.1.1; reload"
+	if _, err := fillIn(c); err == nil {
+		t.Error("a group that is no address is typed")
+	}
 }

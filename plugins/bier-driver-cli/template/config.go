@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -173,6 +174,11 @@ func (m *Model) wantChannel(c *bierdriver.Channel, members addressBook, numbers 
 			write(t, values{"egress-bfr-id": some(e)})
 		}
 	}
+	for _, port := range c.Ports {
+		for _, t := range m.ports {
+			write(t, values{"port": port})
+		}
+	}
 	return s, w.err
 }
 
@@ -225,10 +231,13 @@ func (m *Model) readChannel(v values, s Section, known addressBook) *bierdriver.
 	c := &bierdriver.Channel{VpnId: v.number("vpn-id"), SourceAddress: v["source-address"], SourceWildcard: v.number("source-wildcard"),
 		GroupAddress: v["group-address"], GroupWildcard: v.number("group-wildcard")}
 	for _, l := range s.Lines {
-		_, v := find(l, m.flow, m.egress)
+		_, v := find(l, m.flow, m.egress, m.ports)
 		c.SubDomain, c.IngressBfrId = cmp.Or(v.number("sub-domain"), c.SubDomain), cmp.Or(v.number("ingress-bfr-id"), c.IngressBfrId)
 		if id := v.number("egress-bfr-id"); id > 0 {
 			c.EgressBfrIds = append(c.EgressBfrIds, id)
+		}
+		if v["port"] != "" && !slices.Contains(c.Ports, v["port"]) {
+			c.Ports = append(c.Ports, v["port"])
 		}
 		addresses = cmp.Or(v["egress-addresses"], addresses)
 	}

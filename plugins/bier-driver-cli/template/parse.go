@@ -31,7 +31,7 @@ func (m *Model) parse(show string) []Section {
 			s := &out[open]
 			templates := [][]*line{m.global, m.sub, m.encap}
 			if s.Header != m.bier.text {
-				templates = [][]*line{m.flow, m.egress}
+				templates = [][]*line{m.flow, m.egress, m.ports}
 			}
 			if canonical, _ := find(l, templates...); canonical != "" {
 				s.Lines = append(s.Lines, canonical)

@@ -39,6 +39,8 @@ type Channel struct {
 	Header string   `json:"header"`
 	Lines  []string `json:"lines"`
 	Egress []string `json:"egress"`
+	// Ports are the lines for each port with receivers, at an egress router.
+	Ports []string `json:"ports"`
 	// Again is typed once more after whatever changes in a section, for routers that
 	// else hold a change without doing it.
 	Again []string `json:"again"`
@@ -51,6 +53,7 @@ type Model struct {
 	negate, leave                    string
 	bier, channel                    *line
 	global, sub, encap, flow, egress []*line
+	ports                            []*line
 	again                            []string
 	keep, ingressOnly, addresses     bool
 	identity                         *line // has all of a flow; nil: the header has
@@ -59,6 +62,9 @@ type Model struct {
 // Members reports whether the templates name egress routers by address, so that Want
 // needs bierdriver.Config.Members.
 func (m *Model) Members() bool { return m.addresses }
+
+// HasPorts reports whether the templates have a place for the ports of a channel.
+func (m *Model) HasPorts() bool { return len(m.ports) > 0 && !m.ingressOnly }
 
 // flow are the placeholders that identify a channel.
 const flow = "vpn-id source-address source-wildcard group-address group-wildcard"
@@ -92,6 +98,7 @@ func Compile(t Templates) (*Model, error) {
 		m.addresses = m.addresses || l.has("egress-addresses")
 	}
 	m.egress = many("channel/egress", t.Channel.Egress, "egress-bfr-id")
+	m.ports = many("channel/ports", t.Channel.Ports, "port")
 	for _, l := range many("channel/again", t.Channel.Again, "") {
 		if l != nil {
 			m.again = append(m.again, l.text)

@@ -76,6 +76,18 @@ func prefix(bits int) kind {
 	}}
 }
 
+// portName is what a port may be called at a command line.
+const portName = `[A-Za-z0-9][A-Za-z0-9._/:-]{0,63}`
+
+func port() kind {
+	return kind{portName, func(v string) string {
+		if wholePort.MatchString(v) {
+			return v
+		}
+		return ""
+	}}
+}
+
 // kinds are all placeholders there are, by their names.
 func kinds() map[string]kind {
 	id := number(65535)
@@ -85,7 +97,7 @@ func kinds() map[string]kind {
 		"label-base": number(1<<20 - 1), "range-size": number(255),
 		"vpn-id": number(1<<32 - 1), "source-address": address(), "source-wildcard": number(255), "group-address": address(), "group-wildcard": number(255),
 		"sub-domain": number(255), "ingress-bfr-id": id, "egress-bfr-id": id,
-		"effective-bfr-id": id, "effective-bitstringlength": id, "number": number(maxNumber), "egress-addresses": addresses(),
+		"port": port(), "effective-bfr-id": id, "effective-bitstringlength": id, "number": number(maxNumber), "egress-addresses": addresses(),
 		"source-ipv4": address(), "group-ipv4": address(), "source-ipv6": address(), "group-ipv6": address(),
 	}
 }
@@ -104,6 +116,8 @@ var (
 	placeholder = regexp.MustCompile(`\{([a-z0-9-]+)\}`)
 	// plain is what the fixed text of a template may hold.
 	plain = regexp.MustCompile(`^[A-Za-z0-9 ._:/-]*$`)
+	// wholePort is the name of a port and nothing else.
+	wholePort = regexp.MustCompile("^" + portName + "$")
 )
 
 func compile(text string, allowed []string) (*line, error) {

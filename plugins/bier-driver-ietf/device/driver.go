@@ -45,6 +45,7 @@ func (d *Driver) Describe() bierdriver.Description {
 		Dialects:     dialect.Names(),
 		Priority:     100,
 		Probes:       true,
+		Lacks:        []string{bierdriver.Ports},
 	}
 }
 

@@ -128,6 +128,16 @@ func (e *Engine) want(r *router, d *Desired, revision uint64) {
 	}
 }
 
+// Desired is what a router must hold, nil: it is not known here.
+func (e *Engine) Desired(node string) *Desired {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if r := e.routers[node]; r != nil && r.desired != nil {
+		return r.desired.Made()
+	}
+	return nil
+}
+
 // Kick has routers compared with what they must hold, all when nodes is nil: they are
 // reached otherwise, a driver or session came back, or somebody else changed them. With a
 // revision the result is an answer to what was asked for then.

@@ -232,7 +232,7 @@ func sameChannel(c, o *bier.Channel) bool {
 
 // sameEgress compares egress nodes. Those of a channel that was not written are the same slice.
 func sameEgress(a, b []bier.EgressNode) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.EqualFunc(a, b, bier.EgressNode.Same))
 }
 
 // compareParts is the order of the entries of a router, then that of names; parts without
@@ -294,6 +294,7 @@ func (x *plan) parts(c *bier.Channel) map[string]*part {
 		}
 		ingress.members = append(ingress.members, m)
 		out[e.ID] = &part{entry: entry(bierdriver.Egress, in, uint32(bfr))}
+		out[e.ID].entry.Ports = e.Ports()
 	}
 	slices.Sort(ingress.entry.EgressBfrIds)
 	out[c.IngressNode] = ingress

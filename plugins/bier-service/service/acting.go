@@ -49,7 +49,7 @@ func (s *Service) act(ctx context.Context, term *state.Term) {
 	s.acting.Store(a)
 	var group sync.WaitGroup
 	group.Go(func() { a.records.run(ctx) })
-	group.Go(func() { a.followTables(ctx) })
+	group.Go(func() { newProver(a).run(ctx) })
 	a.follow(ctx)
 	s.acting.Store(nil)
 	a.engine.Wait()

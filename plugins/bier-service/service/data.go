@@ -56,6 +56,8 @@ func open(ctx context.Context, h *host.Client, intent func(), reached func(nodes
 	d.status.Notify(known)
 	d.status.Sessions.Notify(known)
 	d.status.Notices.Notify(known)
+	d.status.Readings.Notify(known)
+	d.status.Counts.Notify(known)
 	views := slices.Concat(d.Trees.Views(), d.Mounts.Views(), d.status.Views())
 	var err error
 	d.store, err = state.Open(ctx, h, append(views, d.managed, d.asked)...)

@@ -29,6 +29,7 @@ const (
 func (s *Service) known() {
 	if s.opened.Load() {
 		together.Notify(s.look)
+		together.Notify(s.proving)
 	}
 }
 

@@ -26,7 +26,9 @@ type settings struct {
 	RetryMin     sdk.Duration `json:"retry_min"`
 	RetryMax     sdk.Duration `json:"retry_max"`
 	Audit        sdk.Duration `json:"audit"`
-	Tables       sdk.Duration `json:"tables"`
+	Proof        sdk.Duration `json:"proof"`
+	ProofBudget  int          `json:"proof_budget"`
+	ProofPackets int          `json:"proof_packets"`
 	Drift        string       `json:"drift"`
 }
 
@@ -38,7 +40,7 @@ func (s *settings) check() error {
 		fault.All(s.RetryMin.Between("retry_min", time.Millisecond, day)),
 		fault.All(s.RetryMax.Between("retry_max", time.Millisecond, day)),
 		fault.All(s.Audit.Between("audit", 0, day)),
-		fault.All(s.Tables.Between("tables", 0, day)))
+		fault.All(s.Proof.Between("proof", 0, day)))
 	s.RetryMax.Duration = max(s.RetryMax.Duration, s.RetryMin.Duration)
 	return faults.Err()
 }
@@ -54,6 +56,7 @@ type Service struct {
 	intent   chan struct{}          // they have changed
 	asked    chan struct{}          // routers are to be compared
 	look     chan struct{}          // what is known of routers has changed
+	proving  chan struct{}          // and the proof of delivery is to take that in
 	reports  *host.Publisher
 	alarms   *host.Publisher
 	measures *measures
@@ -66,7 +69,7 @@ const role = "bier-reconcile"
 
 // Start makes the plugin for the host.
 func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-	s := &Service{intent: make(chan struct{}, 1), asked: make(chan struct{}, 1), look: make(chan struct{}, 1), health: env.Health}
+	s := &Service{intent: make(chan struct{}, 1), asked: make(chan struct{}, 1), look: make(chan struct{}, 1), proving: make(chan struct{}, 1), health: env.Health}
 	if err := env.DecodeConfig(&s.set); err != nil {
 		return nil, err
 	}
@@ -104,6 +107,7 @@ func (s *Service) intended() {
 		s.moved.Store(s.data.store.Now().Revision())
 		together.Notify(s.intent)
 		together.Notify(s.look)
+		together.Notify(s.proving)
 	}
 }
 

@@ -70,6 +70,27 @@ func (r *records) session(node string, s *bier.Session) {
 	})
 }
 
+// reading keeps what a router showed of its forwarding and of its channels; nil: it goes.
+func (r *records) reading(node string, x *bier.Reading, counts bier.Counts) {
+	r.set(bier.ReadingPrefix+node, func(tx *state.Tx) error {
+		if x == nil {
+			r.data.status.Readings.Delete(tx, node)
+			return nil
+		}
+		return r.data.status.Readings.Put(tx, node, *x)
+	})
+	r.set(bier.CountPrefix+node, func(tx *state.Tx) error {
+		_, ok := r.data.status.Counts.Get(tx.Snapshot(), node)
+		switch {
+		case len(counts) > 0:
+			return r.data.status.Counts.Put(tx, node, counts)
+		case ok:
+			r.data.status.Counts.Delete(tx, node)
+		}
+		return nil
+	})
+}
+
 // notice keeps what a router reported first; nil: it goes.
 func (r *records) notice(key string, n *bier.Notice) {
 	notices := r.data.status.Notices

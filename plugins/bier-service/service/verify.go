@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -55,20 +56,27 @@ func short(ids []string) []string {
 
 // verifyOne compares the forwarding tables of one router with those that are computed.
 func (s *Service) verifyOne(ctx context.Context, now *state.Snapshot, node string) verified {
-	out := verified{Node: node, Result: unknown}
+	read, err := s.forwarding(ctx, now, node)
+	if err != nil {
+		return verified{Node: node, Result: unknown, Reason: err.Error()}
+	}
+	return compare(node, s.computed(now, node), read)
+}
+
+// forwarding reads the forwarding tables of a router.
+func (s *Service) forwarding(ctx context.Context, now *state.Snapshot, node string) ([]*bierdriver.Forwarding, error) {
 	ctx, cancel := context.WithTimeout(ctx, reading)
 	defer cancel()
 	r, client, err := s.reach(now, node)
-	var read []*bierdriver.Forwarding
-	if err == nil {
-		read, err = client.Forwarding(ctx, r)
-	}
 	if err != nil {
-		out.Reason = err.Error()
-		return out
+		return nil, err
 	}
-	out.Tables = len(read)
-	computed := s.computed(now, node)
+	return client.Forwarding(ctx, r)
+}
+
+// compare says how tables that a router shows differ from those computed.
+func compare(node string, computed []tables, read []*bierdriver.Forwarding) verified {
+	out := verified{Node: node, Tables: len(read)}
 	for _, x := range read {
 		out.Packets += x.Packets
 		out.Bytes += x.Bytes
@@ -97,11 +105,11 @@ type tables struct {
 	tables   []bier.BIFT
 }
 
-// node is the node-id of a neighbour that a router names by its BFR-prefix, else "".
-func (c *tables) node(name string) string {
+// node is the node-id of a neighbour that a router names by its BFR-prefix, or by the port that leads there; else "".
+func (c *tables) node(from, name string) string {
 	p, err := netip.ParsePrefix(name)
 	if err != nil {
-		return ""
+		return c.neighbor(from, strings.Fields(name))
 	}
 	for i := range c.topology.Nodes {
 		n := &c.topology.Nodes[i]
@@ -113,6 +121,27 @@ func (c *tables) node(name string) string {
 			if o, err := netip.ParsePrefix(own); err == nil && o.Addr() == p.Addr() {
 				return n.ID
 			}
+		}
+	}
+	return ""
+}
+
+// neighbor is the node at the other end of the link from a port that one of these words names, "" if there is none.
+func (c *tables) neighbor(from string, words []string) string {
+	named := func(tp string) bool {
+		if slices.Contains(words, tp) {
+			return true
+		}
+		for _, x := range c.topology.Node(from).TPs {
+			if x.ID == tp && x.IfName != "" && slices.Contains(words, x.IfName) {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range c.topology.Links {
+		if l := &c.topology.Links[i]; l.Source.Node == from && l.Source.TP != "" && named(l.Source.TP) {
+			return l.Dest.Node
 		}
 	}
 	return ""
@@ -154,7 +183,8 @@ func best(node string, computed []tables, x *bierdriver.Forwarding) (out []strin
 		if x.HasSubDomain && uint32(c.sub) != x.SubDomainId {
 			continue
 		}
-		if d := bier.CompareTables(node, c.tables, x, c.node); first || len(d) < len(out) {
+		named := func(name string) string { return c.node(node, name) }
+		if d := bier.CompareTables(node, c.tables, x, named); first || len(d) < len(out) {
 			out, first = d, false
 		}
 	}
@@ -203,11 +233,11 @@ func (s *Service) ping(ctx context.Context, q pingIn) (*pingOut, error) {
 		if len(q.Egress) > 0 && !slices.Contains(q.Egress, e.ID) {
 			continue
 		}
-		d, x := t.Node(e.ID).Member(c.DomainID, c.SubDomainID)
-		if x == nil {
+		m := member(t, c.DomainID, c.SubDomainID, e.ID)
+		if m == nil {
 			return nil, fault.New(fault.Invalid, "the egress node %s is not in sub-domain %d of domain %d", e.ID, c.SubDomainID, c.DomainID)
 		}
-		targets = append(targets, &bierdriver.Member{SubDomainId: uint32(c.SubDomainID), BfrId: uint32(bier.BFRID(d, x)), Ipv4BfrPrefix: d.Global.IPv4Prefix, Ipv6BfrPrefix: d.Global.IPv6Prefix})
+		targets = append(targets, m)
 		out = append(out, pinged{Node: e.ID})
 	}
 	if len(targets) == 0 {

@@ -52,7 +52,7 @@ func use(c *bier.Channel, node string, domain uint16, sub int) string {
 		return fmt.Sprintf("channel %s is deployed in sub-domain %d of domain %d", c.Name, c.SubDomainID, c.DomainID)
 	case node == c.IngressNode:
 		role = "ingress"
-	case slices.Contains(c.EgressNodes, bier.EgressNode{ID: node}):
+	case c.FindEgress(node) != nil:
 		role = "egress"
 	default:
 		return ""

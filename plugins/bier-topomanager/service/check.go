@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-topomanager/model"
@@ -73,6 +74,17 @@ func (s *Service) checkChannels(now state.Reader, t *bier.Topology, list []bier.
 		}
 		x := s.data.Routers.Channel(now, t, c, s.data.Channels.Revision(now, t.ID, c.Name))
 		for _, r := range x.Carriers {
+			if len(r.ByHand) > 0 {
+				text := "no port of it has receivers of the channel; to be entered at the router: " + strings.Join(r.ByHand, "; ")
+				out = append(out, model.Finding{
+					Topology: t.ID,
+					Severity: severities[true],
+					Kind:     "router",
+					Place:    r.Node,
+					Text:     text,
+					Channel:  c.Name,
+				})
+			}
 			if r.State == bier.Applied || r.Role == bier.RoleTransit { // what stops packets there is the reason of an egress node
 				continue
 			}

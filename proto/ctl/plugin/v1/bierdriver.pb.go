@@ -233,7 +233,7 @@ func (x BierSession_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BierSession_State.Descriptor instead.
 func (BierSession_State) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{29, 0}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{32, 0}
 }
 
 type BierNotification_Kind int32
@@ -288,7 +288,7 @@ func (x BierNotification_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BierNotification_Kind.Descriptor instead.
 func (BierNotification_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{31, 0}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{34, 0}
 }
 
 // BierRouter is everything that a driver needs to reach one router.
@@ -480,7 +480,8 @@ type DescribeBierDriverResponse struct {
 	Members bool `protobuf:"varint,6,opt,name=members,proto3" json:"members,omitempty"`
 	// Abilities that the routers of this driver do not have: "tunnel" (reaching the next BFR over nodes without BIER,
 	// RFC 8279 section 6.9), "transit" (BIER without a BFR-id), "ecmp" (several neighbours with equal cost),
-	// "sub-domains" (more than one sub-domain), "forwarding" (ReadBierForwarding), "ping" (PingBier). A router may have abilities that are not listed.
+	// "sub-domains" (more than one sub-domain), "ports" (BierChannel.ports), "forwarding" (ReadBierForwarding), "delivery"
+	// (ReadBierDelivery), "ping" (PingBier). A router may have abilities that are not listed.
 	Lacks         []string `protobuf:"bytes,7,rep,name=lacks,proto3" json:"lacks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1085,7 +1086,11 @@ type BierChannel struct {
 	EgressBfrIds []uint32 `protobuf:"varint,8,rep,packed,name=egress_bfr_ids,json=egressBfrIds,proto3" json:"egress_bfr_ids,omitempty"`
 	// Role of the router in the channel, for drivers that write the two roles differently. ReadBier may leave it unset,
 	// and comparisons ignore it.
-	Role          BierChannel_Role `protobuf:"varint,9,opt,name=role,proto3,enum=ctl.plugin.v1.BierChannel_Role" json:"role,omitempty"`
+	Role BierChannel_Role `protobuf:"varint,9,opt,name=role,proto3,enum=ctl.plugin.v1.BierChannel_Role" json:"role,omitempty"`
+	// At an egress: the ports with receivers, to which the router must send the packets of the channel, as the topology
+	// names them. Empty: the routers find the receivers (IGMP, MLD, PIM), or another configuration names them.
+	// Drivers whose routers have no place for them ("ports" in lacks) ignore them.
+	Ports         []string `protobuf:"bytes,10,rep,name=ports,proto3" json:"ports,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1181,6 +1186,13 @@ func (x *BierChannel) GetRole() BierChannel_Role {
 		return x.Role
 	}
 	return BierChannel_ROLE_UNSPECIFIED
+}
+
+func (x *BierChannel) GetPorts() []string {
+	if x != nil {
+		return x.Ports
+	}
+	return nil
 }
 
 type ApplyBierRequest struct {
@@ -1973,6 +1985,204 @@ func (x *BierForwardingNeighbor) GetFBm() []byte {
 	return nil
 }
 
+type ReadBierDeliveryRequest struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Router *BierRouter            `protobuf:"bytes,1,opt,name=router,proto3" json:"router,omitempty"`
+	// The channels to look at, as in BierConfig.channels.
+	Channels      []*BierChannel `protobuf:"bytes,2,rep,name=channels,proto3" json:"channels,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadBierDeliveryRequest) Reset() {
+	*x = ReadBierDeliveryRequest{}
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadBierDeliveryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadBierDeliveryRequest) ProtoMessage() {}
+
+func (x *ReadBierDeliveryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadBierDeliveryRequest.ProtoReflect.Descriptor instead.
+func (*ReadBierDeliveryRequest) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ReadBierDeliveryRequest) GetRouter() *BierRouter {
+	if x != nil {
+		return x.Router
+	}
+	return nil
+}
+
+func (x *ReadBierDeliveryRequest) GetChannels() []*BierChannel {
+	if x != nil {
+		return x.Channels
+	}
+	return nil
+}
+
+type ReadBierDeliveryResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order of the channels.
+	Channels      []*BierDelivery `protobuf:"bytes,1,rep,name=channels,proto3" json:"channels,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadBierDeliveryResponse) Reset() {
+	*x = ReadBierDeliveryResponse{}
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadBierDeliveryResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadBierDeliveryResponse) ProtoMessage() {}
+
+func (x *ReadBierDeliveryResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadBierDeliveryResponse.ProtoReflect.Descriptor instead.
+func (*ReadBierDeliveryResponse) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *ReadBierDeliveryResponse) GetChannels() []*BierDelivery {
+	if x != nil {
+		return x.Channels
+	}
+	return nil
+}
+
+// BierDelivery is what a router does with a channel.
+type BierDelivery struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Packets and bytes of the channel that the router has forwarded or delivered; has_counters is false if the router
+	// does not count them by channel.
+	HasCounters bool   `protobuf:"varint,1,opt,name=has_counters,json=hasCounters,proto3" json:"has_counters,omitempty"`
+	Packets     uint64 `protobuf:"varint,2,opt,name=packets,proto3" json:"packets,omitempty"`
+	Bytes       uint64 `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// At an egress: the ports that packets leave by, as the router names them, and "local" if the router itself is a
+	// receiver; has_receivers is false if the router does not show them.
+	HasReceivers bool     `protobuf:"varint,4,opt,name=has_receivers,json=hasReceivers,proto3" json:"has_receivers,omitempty"`
+	Receivers    []string `protobuf:"bytes,5,rep,name=receivers,proto3" json:"receivers,omitempty"`
+	// Why the router does not forward or deliver the packets, such as a failing reverse path check; one sentence. Empty:
+	// no reason is known.
+	Fault string `protobuf:"bytes,6,opt,name=fault,proto3" json:"fault,omitempty"`
+	// At an egress without receivers: lines that an operator may enter at the router so that it delivers the packets.
+	ByHand        []string `protobuf:"bytes,7,rep,name=by_hand,json=byHand,proto3" json:"by_hand,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BierDelivery) Reset() {
+	*x = BierDelivery{}
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BierDelivery) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BierDelivery) ProtoMessage() {}
+
+func (x *BierDelivery) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BierDelivery.ProtoReflect.Descriptor instead.
+func (*BierDelivery) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *BierDelivery) GetHasCounters() bool {
+	if x != nil {
+		return x.HasCounters
+	}
+	return false
+}
+
+func (x *BierDelivery) GetPackets() uint64 {
+	if x != nil {
+		return x.Packets
+	}
+	return 0
+}
+
+func (x *BierDelivery) GetBytes() uint64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *BierDelivery) GetHasReceivers() bool {
+	if x != nil {
+		return x.HasReceivers
+	}
+	return false
+}
+
+func (x *BierDelivery) GetReceivers() []string {
+	if x != nil {
+		return x.Receivers
+	}
+	return nil
+}
+
+func (x *BierDelivery) GetFault() string {
+	if x != nil {
+		return x.Fault
+	}
+	return ""
+}
+
+func (x *BierDelivery) GetByHand() []string {
+	if x != nil {
+		return x.ByHand
+	}
+	return nil
+}
+
 type PingBierRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The router that sends.
@@ -1986,7 +2196,7 @@ type PingBierRequest struct {
 
 func (x *PingBierRequest) Reset() {
 	*x = PingBierRequest{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[24]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1998,7 +2208,7 @@ func (x *PingBierRequest) String() string {
 func (*PingBierRequest) ProtoMessage() {}
 
 func (x *PingBierRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[24]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2011,7 +2221,7 @@ func (x *PingBierRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PingBierRequest.ProtoReflect.Descriptor instead.
 func (*PingBierRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{24}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *PingBierRequest) GetRouter() *BierRouter {
@@ -2045,7 +2255,7 @@ type PingBierResponse struct {
 
 func (x *PingBierResponse) Reset() {
 	*x = PingBierResponse{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[25]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2057,7 +2267,7 @@ func (x *PingBierResponse) String() string {
 func (*PingBierResponse) ProtoMessage() {}
 
 func (x *PingBierResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[25]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2070,7 +2280,7 @@ func (x *PingBierResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PingBierResponse.ProtoReflect.Descriptor instead.
 func (*PingBierResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{25}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *PingBierResponse) GetReplies() []*BierPingReply {
@@ -2090,7 +2300,7 @@ type BierPingReply struct {
 
 func (x *BierPingReply) Reset() {
 	*x = BierPingReply{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[26]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2102,7 +2312,7 @@ func (x *BierPingReply) String() string {
 func (*BierPingReply) ProtoMessage() {}
 
 func (x *BierPingReply) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[26]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2115,7 +2325,7 @@ func (x *BierPingReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierPingReply.ProtoReflect.Descriptor instead.
 func (*BierPingReply) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{26}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *BierPingReply) GetSent() uint32 {
@@ -2145,7 +2355,7 @@ type WatchBierRequest struct {
 
 func (x *WatchBierRequest) Reset() {
 	*x = WatchBierRequest{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[27]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2157,7 +2367,7 @@ func (x *WatchBierRequest) String() string {
 func (*WatchBierRequest) ProtoMessage() {}
 
 func (x *WatchBierRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[27]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2170,7 +2380,7 @@ func (x *WatchBierRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBierRequest.ProtoReflect.Descriptor instead.
 func (*WatchBierRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{27}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *WatchBierRequest) GetPut() []*BierRouter {
@@ -2200,7 +2410,7 @@ type WatchBierResponse struct {
 
 func (x *WatchBierResponse) Reset() {
 	*x = WatchBierResponse{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[28]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2212,7 +2422,7 @@ func (x *WatchBierResponse) String() string {
 func (*WatchBierResponse) ProtoMessage() {}
 
 func (x *WatchBierResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[28]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2225,7 +2435,7 @@ func (x *WatchBierResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBierResponse.ProtoReflect.Descriptor instead.
 func (*WatchBierResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{28}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *WatchBierResponse) GetNodeId() string {
@@ -2277,7 +2487,7 @@ type BierSession struct {
 
 func (x *BierSession) Reset() {
 	*x = BierSession{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[29]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2289,7 +2499,7 @@ func (x *BierSession) String() string {
 func (*BierSession) ProtoMessage() {}
 
 func (x *BierSession) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[29]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2302,7 +2512,7 @@ func (x *BierSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierSession.ProtoReflect.Descriptor instead.
 func (*BierSession) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{29}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *BierSession) GetState() BierSession_State {
@@ -2368,7 +2578,7 @@ type BierDrift struct {
 
 func (x *BierDrift) Reset() {
 	*x = BierDrift{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[30]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2380,7 +2590,7 @@ func (x *BierDrift) String() string {
 func (*BierDrift) ProtoMessage() {}
 
 func (x *BierDrift) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[30]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2393,7 +2603,7 @@ func (x *BierDrift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierDrift.ProtoReflect.Descriptor instead.
 func (*BierDrift) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{30}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *BierDrift) GetAt() *timestamppb.Timestamp {
@@ -2433,7 +2643,7 @@ type BierNotification struct {
 
 func (x *BierNotification) Reset() {
 	*x = BierNotification{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[31]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2445,7 +2655,7 @@ func (x *BierNotification) String() string {
 func (*BierNotification) ProtoMessage() {}
 
 func (x *BierNotification) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[31]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2458,7 +2668,7 @@ func (x *BierNotification) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierNotification.ProtoReflect.Descriptor instead.
 func (*BierNotification) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{31}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *BierNotification) GetKind() BierNotification_Kind {
@@ -2580,7 +2790,7 @@ const file_ctl_plugin_v1_bierdriver_proto_rawDesc = "" +
 	"\x11BierEncapsulation\x12(\n" +
 	"\x0fbitstringlength\x18\x01 \x01(\rR\x0fbitstringlength\x12/\n" +
 	"\x14bier_mpls_label_base\x18\x02 \x01(\rR\x11bierMplsLabelBase\x12:\n" +
-	"\x1abier_mpls_label_range_size\x18\x03 \x01(\rR\x16bierMplsLabelRangeSize\"\xa1\x03\n" +
+	"\x1abier_mpls_label_range_size\x18\x03 \x01(\rR\x16bierMplsLabelRangeSize\"\xb7\x03\n" +
 	"\vBierChannel\x12\x15\n" +
 	"\x06vpn_id\x18\x01 \x01(\rR\x05vpnId\x12%\n" +
 	"\x0esource_address\x18\x02 \x01(\tR\rsourceAddress\x12'\n" +
@@ -2591,7 +2801,9 @@ const file_ctl_plugin_v1_bierdriver_proto_rawDesc = "" +
 	"sub_domain\x18\x06 \x01(\rR\tsubDomain\x12$\n" +
 	"\x0eingress_bfr_id\x18\a \x01(\rR\fingressBfrId\x12$\n" +
 	"\x0eegress_bfr_ids\x18\b \x03(\rR\fegressBfrIds\x123\n" +
-	"\x04role\x18\t \x01(\x0e2\x1f.ctl.plugin.v1.BierChannel.RoleR\x04role\"?\n" +
+	"\x04role\x18\t \x01(\x0e2\x1f.ctl.plugin.v1.BierChannel.RoleR\x04role\x12\x14\n" +
+	"\x05ports\x18\n" +
+	" \x03(\tR\x05ports\"?\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fROLE_INGRESS\x10\x01\x12\x0f\n" +
@@ -2657,7 +2869,20 @@ const file_ctl_plugin_v1_bierdriver_proto_rawDesc = "" +
 	" \x01(\x04R\x05bytes\"?\n" +
 	"\x16BierForwardingNeighbor\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x11\n" +
-	"\x04f_bm\x18\x02 \x01(\fR\x03fBm\"\x8f\x01\n" +
+	"\x04f_bm\x18\x02 \x01(\fR\x03fBm\"\x84\x01\n" +
+	"\x17ReadBierDeliveryRequest\x121\n" +
+	"\x06router\x18\x01 \x01(\v2\x19.ctl.plugin.v1.BierRouterR\x06router\x126\n" +
+	"\bchannels\x18\x02 \x03(\v2\x1a.ctl.plugin.v1.BierChannelR\bchannels\"S\n" +
+	"\x18ReadBierDeliveryResponse\x127\n" +
+	"\bchannels\x18\x01 \x03(\v2\x1b.ctl.plugin.v1.BierDeliveryR\bchannels\"\xd3\x01\n" +
+	"\fBierDelivery\x12!\n" +
+	"\fhas_counters\x18\x01 \x01(\bR\vhasCounters\x12\x18\n" +
+	"\apackets\x18\x02 \x01(\x04R\apackets\x12\x14\n" +
+	"\x05bytes\x18\x03 \x01(\x04R\x05bytes\x12#\n" +
+	"\rhas_receivers\x18\x04 \x01(\bR\fhasReceivers\x12\x1c\n" +
+	"\treceivers\x18\x05 \x03(\tR\treceivers\x12\x14\n" +
+	"\x05fault\x18\x06 \x01(\tR\x05fault\x12\x17\n" +
+	"\aby_hand\x18\a \x03(\tR\x06byHand\"\x8f\x01\n" +
 	"\x0fPingBierRequest\x121\n" +
 	"\x06router\x18\x01 \x01(\v2\x19.ctl.plugin.v1.BierRouterR\x06router\x123\n" +
 	"\atargets\x18\x02 \x03(\v2\x19.ctl.plugin.v1.BierMemberR\atargets\x12\x14\n" +
@@ -2706,7 +2931,7 @@ const file_ctl_plugin_v1_bierdriver_proto_rawDesc = "" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15KIND_BFR_ID_COLLISION\x10\x01\x12\x11\n" +
 	"\rKIND_BFR_ZERO\x10\x02\x12 \n" +
-	"\x1cKIND_SUB_DOMAIN_ID_COLLISION\x10\x032\xc4\x05\n" +
+	"\x1cKIND_SUB_DOMAIN_ID_COLLISION\x10\x032\xa9\x06\n" +
 	"\n" +
 	"BierDriver\x12i\n" +
 	"\x12DescribeBierDriver\x12(.ctl.plugin.v1.DescribeBierDriverRequest\x1a).ctl.plugin.v1.DescribeBierDriverResponse\x12N\n" +
@@ -2714,7 +2939,8 @@ const file_ctl_plugin_v1_bierdriver_proto_rawDesc = "" +
 	"\tApplyBier\x12\x1f.ctl.plugin.v1.ApplyBierRequest\x1a .ctl.plugin.v1.ApplyBierResponse(\x010\x01\x12N\n" +
 	"\tCheckBier\x12\x1f.ctl.plugin.v1.CheckBierRequest\x1a .ctl.plugin.v1.CheckBierResponse\x12K\n" +
 	"\bReadBier\x12\x1e.ctl.plugin.v1.ReadBierRequest\x1a\x1f.ctl.plugin.v1.ReadBierResponse\x12i\n" +
-	"\x12ReadBierForwarding\x12(.ctl.plugin.v1.ReadBierForwardingRequest\x1a).ctl.plugin.v1.ReadBierForwardingResponse\x12K\n" +
+	"\x12ReadBierForwarding\x12(.ctl.plugin.v1.ReadBierForwardingRequest\x1a).ctl.plugin.v1.ReadBierForwardingResponse\x12c\n" +
+	"\x10ReadBierDelivery\x12&.ctl.plugin.v1.ReadBierDeliveryRequest\x1a'.ctl.plugin.v1.ReadBierDeliveryResponse\x12K\n" +
 	"\bPingBier\x12\x1e.ctl.plugin.v1.PingBierRequest\x1a\x1f.ctl.plugin.v1.PingBierResponse\x12R\n" +
 	"\tWatchBier\x12\x1f.ctl.plugin.v1.WatchBierRequest\x1a .ctl.plugin.v1.WatchBierResponse(\x010\x01B+Z)ctl.internal/proto/ctl/plugin/v1;pluginv1b\x06proto3"
 
@@ -2731,7 +2957,7 @@ func file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP() []byte {
 }
 
 var file_ctl_plugin_v1_bierdriver_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_ctl_plugin_v1_bierdriver_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_ctl_plugin_v1_bierdriver_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_ctl_plugin_v1_bierdriver_proto_goTypes = []any{
 	(BierChannel_Role)(0),              // 0: ctl.plugin.v1.BierChannel.Role
 	(BierAsk_Step)(0),                  // 1: ctl.plugin.v1.BierAsk.Step
@@ -2762,21 +2988,24 @@ var file_ctl_plugin_v1_bierdriver_proto_goTypes = []any{
 	(*ReadBierForwardingResponse)(nil), // 26: ctl.plugin.v1.ReadBierForwardingResponse
 	(*BierForwarding)(nil),             // 27: ctl.plugin.v1.BierForwarding
 	(*BierForwardingNeighbor)(nil),     // 28: ctl.plugin.v1.BierForwardingNeighbor
-	(*PingBierRequest)(nil),            // 29: ctl.plugin.v1.PingBierRequest
-	(*PingBierResponse)(nil),           // 30: ctl.plugin.v1.PingBierResponse
-	(*BierPingReply)(nil),              // 31: ctl.plugin.v1.BierPingReply
-	(*WatchBierRequest)(nil),           // 32: ctl.plugin.v1.WatchBierRequest
-	(*WatchBierResponse)(nil),          // 33: ctl.plugin.v1.WatchBierResponse
-	(*BierSession)(nil),                // 34: ctl.plugin.v1.BierSession
-	(*BierDrift)(nil),                  // 35: ctl.plugin.v1.BierDrift
-	(*BierNotification)(nil),           // 36: ctl.plugin.v1.BierNotification
-	nil,                                // 37: ctl.plugin.v1.BierRouter.OptionsEntry
-	(*timestamppb.Timestamp)(nil),      // 38: google.protobuf.Timestamp
+	(*ReadBierDeliveryRequest)(nil),    // 29: ctl.plugin.v1.ReadBierDeliveryRequest
+	(*ReadBierDeliveryResponse)(nil),   // 30: ctl.plugin.v1.ReadBierDeliveryResponse
+	(*BierDelivery)(nil),               // 31: ctl.plugin.v1.BierDelivery
+	(*PingBierRequest)(nil),            // 32: ctl.plugin.v1.PingBierRequest
+	(*PingBierResponse)(nil),           // 33: ctl.plugin.v1.PingBierResponse
+	(*BierPingReply)(nil),              // 34: ctl.plugin.v1.BierPingReply
+	(*WatchBierRequest)(nil),           // 35: ctl.plugin.v1.WatchBierRequest
+	(*WatchBierResponse)(nil),          // 36: ctl.plugin.v1.WatchBierResponse
+	(*BierSession)(nil),                // 37: ctl.plugin.v1.BierSession
+	(*BierDrift)(nil),                  // 38: ctl.plugin.v1.BierDrift
+	(*BierNotification)(nil),           // 39: ctl.plugin.v1.BierNotification
+	nil,                                // 40: ctl.plugin.v1.BierRouter.OptionsEntry
+	(*timestamppb.Timestamp)(nil),      // 41: google.protobuf.Timestamp
 }
 var file_ctl_plugin_v1_bierdriver_proto_depIdxs = []int32{
-	37, // 0: ctl.plugin.v1.BierRouter.options:type_name -> ctl.plugin.v1.BierRouter.OptionsEntry
+	40, // 0: ctl.plugin.v1.BierRouter.options:type_name -> ctl.plugin.v1.BierRouter.OptionsEntry
 	5,  // 1: ctl.plugin.v1.ProbeBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
-	34, // 2: ctl.plugin.v1.ProbeBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	37, // 2: ctl.plugin.v1.ProbeBierResponse.session:type_name -> ctl.plugin.v1.BierSession
 	12, // 3: ctl.plugin.v1.BierConfig.global:type_name -> ctl.plugin.v1.BierGlobal
 	15, // 4: ctl.plugin.v1.BierConfig.channels:type_name -> ctl.plugin.v1.BierChannel
 	11, // 5: ctl.plugin.v1.BierConfig.members:type_name -> ctl.plugin.v1.BierMember
@@ -2789,50 +3018,55 @@ var file_ctl_plugin_v1_bierdriver_proto_depIdxs = []int32{
 	18, // 12: ctl.plugin.v1.ApplyBierRequest.permit:type_name -> ctl.plugin.v1.BierPermit
 	1,  // 13: ctl.plugin.v1.BierAsk.step:type_name -> ctl.plugin.v1.BierAsk.Step
 	2,  // 14: ctl.plugin.v1.ApplyBierResponse.state:type_name -> ctl.plugin.v1.ApplyBierResponse.State
-	34, // 15: ctl.plugin.v1.ApplyBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	37, // 15: ctl.plugin.v1.ApplyBierResponse.session:type_name -> ctl.plugin.v1.BierSession
 	17, // 16: ctl.plugin.v1.ApplyBierResponse.ask:type_name -> ctl.plugin.v1.BierAsk
 	5,  // 17: ctl.plugin.v1.CheckBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
 	10, // 18: ctl.plugin.v1.CheckBierRequest.config:type_name -> ctl.plugin.v1.BierConfig
 	22, // 19: ctl.plugin.v1.CheckBierResponse.channels:type_name -> ctl.plugin.v1.BierRefusal
 	5,  // 20: ctl.plugin.v1.ReadBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
 	10, // 21: ctl.plugin.v1.ReadBierResponse.config:type_name -> ctl.plugin.v1.BierConfig
-	34, // 22: ctl.plugin.v1.ReadBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	37, // 22: ctl.plugin.v1.ReadBierResponse.session:type_name -> ctl.plugin.v1.BierSession
 	5,  // 23: ctl.plugin.v1.ReadBierForwardingRequest.router:type_name -> ctl.plugin.v1.BierRouter
 	27, // 24: ctl.plugin.v1.ReadBierForwardingResponse.tables:type_name -> ctl.plugin.v1.BierForwarding
 	28, // 25: ctl.plugin.v1.BierForwarding.neighbors:type_name -> ctl.plugin.v1.BierForwardingNeighbor
-	5,  // 26: ctl.plugin.v1.PingBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
-	11, // 27: ctl.plugin.v1.PingBierRequest.targets:type_name -> ctl.plugin.v1.BierMember
-	31, // 28: ctl.plugin.v1.PingBierResponse.replies:type_name -> ctl.plugin.v1.BierPingReply
-	5,  // 29: ctl.plugin.v1.WatchBierRequest.put:type_name -> ctl.plugin.v1.BierRouter
-	34, // 30: ctl.plugin.v1.WatchBierResponse.session:type_name -> ctl.plugin.v1.BierSession
-	35, // 31: ctl.plugin.v1.WatchBierResponse.drift:type_name -> ctl.plugin.v1.BierDrift
-	36, // 32: ctl.plugin.v1.WatchBierResponse.notification:type_name -> ctl.plugin.v1.BierNotification
-	3,  // 33: ctl.plugin.v1.BierSession.state:type_name -> ctl.plugin.v1.BierSession.State
-	38, // 34: ctl.plugin.v1.BierSession.since:type_name -> google.protobuf.Timestamp
-	38, // 35: ctl.plugin.v1.BierDrift.at:type_name -> google.protobuf.Timestamp
-	4,  // 36: ctl.plugin.v1.BierNotification.kind:type_name -> ctl.plugin.v1.BierNotification.Kind
-	38, // 37: ctl.plugin.v1.BierNotification.at:type_name -> google.protobuf.Timestamp
-	6,  // 38: ctl.plugin.v1.BierDriver.DescribeBierDriver:input_type -> ctl.plugin.v1.DescribeBierDriverRequest
-	8,  // 39: ctl.plugin.v1.BierDriver.ProbeBier:input_type -> ctl.plugin.v1.ProbeBierRequest
-	16, // 40: ctl.plugin.v1.BierDriver.ApplyBier:input_type -> ctl.plugin.v1.ApplyBierRequest
-	20, // 41: ctl.plugin.v1.BierDriver.CheckBier:input_type -> ctl.plugin.v1.CheckBierRequest
-	23, // 42: ctl.plugin.v1.BierDriver.ReadBier:input_type -> ctl.plugin.v1.ReadBierRequest
-	25, // 43: ctl.plugin.v1.BierDriver.ReadBierForwarding:input_type -> ctl.plugin.v1.ReadBierForwardingRequest
-	29, // 44: ctl.plugin.v1.BierDriver.PingBier:input_type -> ctl.plugin.v1.PingBierRequest
-	32, // 45: ctl.plugin.v1.BierDriver.WatchBier:input_type -> ctl.plugin.v1.WatchBierRequest
-	7,  // 46: ctl.plugin.v1.BierDriver.DescribeBierDriver:output_type -> ctl.plugin.v1.DescribeBierDriverResponse
-	9,  // 47: ctl.plugin.v1.BierDriver.ProbeBier:output_type -> ctl.plugin.v1.ProbeBierResponse
-	19, // 48: ctl.plugin.v1.BierDriver.ApplyBier:output_type -> ctl.plugin.v1.ApplyBierResponse
-	21, // 49: ctl.plugin.v1.BierDriver.CheckBier:output_type -> ctl.plugin.v1.CheckBierResponse
-	24, // 50: ctl.plugin.v1.BierDriver.ReadBier:output_type -> ctl.plugin.v1.ReadBierResponse
-	26, // 51: ctl.plugin.v1.BierDriver.ReadBierForwarding:output_type -> ctl.plugin.v1.ReadBierForwardingResponse
-	30, // 52: ctl.plugin.v1.BierDriver.PingBier:output_type -> ctl.plugin.v1.PingBierResponse
-	33, // 53: ctl.plugin.v1.BierDriver.WatchBier:output_type -> ctl.plugin.v1.WatchBierResponse
-	46, // [46:54] is the sub-list for method output_type
-	38, // [38:46] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	5,  // 26: ctl.plugin.v1.ReadBierDeliveryRequest.router:type_name -> ctl.plugin.v1.BierRouter
+	15, // 27: ctl.plugin.v1.ReadBierDeliveryRequest.channels:type_name -> ctl.plugin.v1.BierChannel
+	31, // 28: ctl.plugin.v1.ReadBierDeliveryResponse.channels:type_name -> ctl.plugin.v1.BierDelivery
+	5,  // 29: ctl.plugin.v1.PingBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
+	11, // 30: ctl.plugin.v1.PingBierRequest.targets:type_name -> ctl.plugin.v1.BierMember
+	34, // 31: ctl.plugin.v1.PingBierResponse.replies:type_name -> ctl.plugin.v1.BierPingReply
+	5,  // 32: ctl.plugin.v1.WatchBierRequest.put:type_name -> ctl.plugin.v1.BierRouter
+	37, // 33: ctl.plugin.v1.WatchBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	38, // 34: ctl.plugin.v1.WatchBierResponse.drift:type_name -> ctl.plugin.v1.BierDrift
+	39, // 35: ctl.plugin.v1.WatchBierResponse.notification:type_name -> ctl.plugin.v1.BierNotification
+	3,  // 36: ctl.plugin.v1.BierSession.state:type_name -> ctl.plugin.v1.BierSession.State
+	41, // 37: ctl.plugin.v1.BierSession.since:type_name -> google.protobuf.Timestamp
+	41, // 38: ctl.plugin.v1.BierDrift.at:type_name -> google.protobuf.Timestamp
+	4,  // 39: ctl.plugin.v1.BierNotification.kind:type_name -> ctl.plugin.v1.BierNotification.Kind
+	41, // 40: ctl.plugin.v1.BierNotification.at:type_name -> google.protobuf.Timestamp
+	6,  // 41: ctl.plugin.v1.BierDriver.DescribeBierDriver:input_type -> ctl.plugin.v1.DescribeBierDriverRequest
+	8,  // 42: ctl.plugin.v1.BierDriver.ProbeBier:input_type -> ctl.plugin.v1.ProbeBierRequest
+	16, // 43: ctl.plugin.v1.BierDriver.ApplyBier:input_type -> ctl.plugin.v1.ApplyBierRequest
+	20, // 44: ctl.plugin.v1.BierDriver.CheckBier:input_type -> ctl.plugin.v1.CheckBierRequest
+	23, // 45: ctl.plugin.v1.BierDriver.ReadBier:input_type -> ctl.plugin.v1.ReadBierRequest
+	25, // 46: ctl.plugin.v1.BierDriver.ReadBierForwarding:input_type -> ctl.plugin.v1.ReadBierForwardingRequest
+	29, // 47: ctl.plugin.v1.BierDriver.ReadBierDelivery:input_type -> ctl.plugin.v1.ReadBierDeliveryRequest
+	32, // 48: ctl.plugin.v1.BierDriver.PingBier:input_type -> ctl.plugin.v1.PingBierRequest
+	35, // 49: ctl.plugin.v1.BierDriver.WatchBier:input_type -> ctl.plugin.v1.WatchBierRequest
+	7,  // 50: ctl.plugin.v1.BierDriver.DescribeBierDriver:output_type -> ctl.plugin.v1.DescribeBierDriverResponse
+	9,  // 51: ctl.plugin.v1.BierDriver.ProbeBier:output_type -> ctl.plugin.v1.ProbeBierResponse
+	19, // 52: ctl.plugin.v1.BierDriver.ApplyBier:output_type -> ctl.plugin.v1.ApplyBierResponse
+	21, // 53: ctl.plugin.v1.BierDriver.CheckBier:output_type -> ctl.plugin.v1.CheckBierResponse
+	24, // 54: ctl.plugin.v1.BierDriver.ReadBier:output_type -> ctl.plugin.v1.ReadBierResponse
+	26, // 55: ctl.plugin.v1.BierDriver.ReadBierForwarding:output_type -> ctl.plugin.v1.ReadBierForwardingResponse
+	30, // 56: ctl.plugin.v1.BierDriver.ReadBierDelivery:output_type -> ctl.plugin.v1.ReadBierDeliveryResponse
+	33, // 57: ctl.plugin.v1.BierDriver.PingBier:output_type -> ctl.plugin.v1.PingBierResponse
+	36, // 58: ctl.plugin.v1.BierDriver.WatchBier:output_type -> ctl.plugin.v1.WatchBierResponse
+	50, // [50:59] is the sub-list for method output_type
+	41, // [41:50] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_ctl_plugin_v1_bierdriver_proto_init() }
@@ -2846,7 +3080,7 @@ func file_ctl_plugin_v1_bierdriver_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_ctl_plugin_v1_bierdriver_proto_rawDesc), len(file_ctl_plugin_v1_bierdriver_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   33,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -25,6 +25,7 @@ const (
 	BierDriver_CheckBier_FullMethodName          = "/ctl.plugin.v1.BierDriver/CheckBier"
 	BierDriver_ReadBier_FullMethodName           = "/ctl.plugin.v1.BierDriver/ReadBier"
 	BierDriver_ReadBierForwarding_FullMethodName = "/ctl.plugin.v1.BierDriver/ReadBierForwarding"
+	BierDriver_ReadBierDelivery_FullMethodName   = "/ctl.plugin.v1.BierDriver/ReadBierDelivery"
 	BierDriver_PingBier_FullMethodName           = "/ctl.plugin.v1.BierDriver/PingBier"
 	BierDriver_WatchBier_FullMethodName          = "/ctl.plugin.v1.BierDriver/WatchBier"
 )
@@ -52,6 +53,9 @@ type BierDriverClient interface {
 	// ReadBierForwarding returns the forwarding tables and counters of a router. UNIMPLEMENTED if the driver cannot
 	// read them.
 	ReadBierForwarding(ctx context.Context, in *ReadBierForwardingRequest, opts ...grpc.CallOption) (*ReadBierForwardingResponse, error)
+	// ReadBierDelivery returns what a router does with channels: its counters, and at an egress its receivers.
+	// UNIMPLEMENTED if the driver cannot read this.
+	ReadBierDelivery(ctx context.Context, in *ReadBierDeliveryRequest, opts ...grpc.CallOption) (*ReadBierDeliveryResponse, error)
 	// PingBier makes a router send BIER packets to others and counts the answers. UNIMPLEMENTED if the driver's routers
 	// cannot do this.
 	PingBier(ctx context.Context, in *PingBierRequest, opts ...grpc.CallOption) (*PingBierResponse, error)
@@ -130,6 +134,16 @@ func (c *bierDriverClient) ReadBierForwarding(ctx context.Context, in *ReadBierF
 	return out, nil
 }
 
+func (c *bierDriverClient) ReadBierDelivery(ctx context.Context, in *ReadBierDeliveryRequest, opts ...grpc.CallOption) (*ReadBierDeliveryResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReadBierDeliveryResponse)
+	err := c.cc.Invoke(ctx, BierDriver_ReadBierDelivery_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *bierDriverClient) PingBier(ctx context.Context, in *PingBierRequest, opts ...grpc.CallOption) (*PingBierResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(PingBierResponse)
@@ -176,6 +190,9 @@ type BierDriverServer interface {
 	// ReadBierForwarding returns the forwarding tables and counters of a router. UNIMPLEMENTED if the driver cannot
 	// read them.
 	ReadBierForwarding(context.Context, *ReadBierForwardingRequest) (*ReadBierForwardingResponse, error)
+	// ReadBierDelivery returns what a router does with channels: its counters, and at an egress its receivers.
+	// UNIMPLEMENTED if the driver cannot read this.
+	ReadBierDelivery(context.Context, *ReadBierDeliveryRequest) (*ReadBierDeliveryResponse, error)
 	// PingBier makes a router send BIER packets to others and counts the answers. UNIMPLEMENTED if the driver's routers
 	// cannot do this.
 	PingBier(context.Context, *PingBierRequest) (*PingBierResponse, error)
@@ -208,6 +225,9 @@ func (UnimplementedBierDriverServer) ReadBier(context.Context, *ReadBierRequest)
 }
 func (UnimplementedBierDriverServer) ReadBierForwarding(context.Context, *ReadBierForwardingRequest) (*ReadBierForwardingResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReadBierForwarding not implemented")
+}
+func (UnimplementedBierDriverServer) ReadBierDelivery(context.Context, *ReadBierDeliveryRequest) (*ReadBierDeliveryResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReadBierDelivery not implemented")
 }
 func (UnimplementedBierDriverServer) PingBier(context.Context, *PingBierRequest) (*PingBierResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method PingBier not implemented")
@@ -333,6 +353,24 @@ func _BierDriver_ReadBierForwarding_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _BierDriver_ReadBierDelivery_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReadBierDeliveryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BierDriverServer).ReadBierDelivery(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BierDriver_ReadBierDelivery_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BierDriverServer).ReadBierDelivery(ctx, req.(*ReadBierDeliveryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _BierDriver_PingBier_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(PingBierRequest)
 	if err := dec(in); err != nil {
@@ -384,6 +422,10 @@ var BierDriver_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ReadBierForwarding",
 			Handler:    _BierDriver_ReadBierForwarding_Handler,
+		},
+		{
+			MethodName: "ReadBierDelivery",
+			Handler:    _BierDriver_ReadBierDelivery_Handler,
 		},
 		{
 			MethodName: "PingBier",

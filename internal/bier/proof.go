@@ -1,0 +1,182 @@
+package bier
+
+import (
+	"fmt"
+	"time"
+)
+
+// What proves that packets come to an egress node, from the most to the least that it says.
+const (
+	ByCounters = "counters" // the ingress and the egress count packets of this channel
+	ByPing     = "ping"     // the egress answered the BIER ping of the ingress
+	ByTables   = "tables"   // the forwarding tables that routers show lead there
+)
+
+// proofs lists what proves, from the most to the least.
+var proofs = []string{ByCounters, ByPing, ByTables}
+
+// proof is what is known of the delivery of a channel to an egress node.
+type proof struct {
+	*look
+	*view
+	channel  string // ChannelKey
+	ingress  string
+	revision uint64
+	silent   string // why the channel is silent there, "" if it is not
+}
+
+// reach takes in whether packets come to an egress node: what is known of the ways, and what was measured.
+func (p *proof) reach(x *RouterState, w *Way) {
+	if w.Err != nil {
+		x.State, x.Reason = Failed, w.Err.Error()
+		return
+	}
+	if x.State != Applied && x.State != Unverified { // its own reason comes first
+		return
+	}
+	if n := p.collision(x.Node, w.ID); n != "" {
+		x.State, x.Reason = Unreachable, n
+		return
+	}
+	out := p.to(w)
+	if worse(out.state, x.State) {
+		x.State, x.Reason = out.state, out.reason
+		if !out.since.IsZero() {
+			x.Since = out.since
+		}
+	}
+	p.measured(x, out.shown)
+}
+
+// measured takes in what counters and pings say. Tables that lead to the egress node were read at a time, zero: they
+// were not.
+func (p *proof) measured(x *RouterState, tables time.Time) {
+	counted := p.counted(x.Node)
+	ping := p.pinged(x.Node)
+	shown := p.shown(x)
+	switch {
+	case shown != "":
+		p.worsen(x, Unreachable, fmt.Sprintf("router %s does not deliver the packets: %s", x.Node, shown))
+		return
+	case p.silent != "":
+		p.worsen(x, Unreachable, p.silent)
+		return
+	case ping != nil && ping.Received == 0 && ping.At.After(counted):
+		p.worsen(x, Unreachable, fmt.Sprintf("BIER ping of %s: none of %d packets was answered", p.ingress, ping.Sent))
+		x.Since = later(x.Since, ping.At)
+		return
+	case ping != nil && ping.Received < ping.Sent && ping.At.After(counted):
+		p.worsen(x, AtRisk, fmt.Sprintf("BIER ping of %s: %d of %d packets were answered", p.ingress, ping.Received, ping.Sent))
+	}
+	switch {
+	case !counted.IsZero():
+		x.Proved, x.ProvedBy = counted, ByCounters
+	case ping != nil && ping.Received > 0:
+		x.Proved, x.ProvedBy = ping.At, ByPing
+	case !tables.IsZero():
+		x.Proved, x.ProvedBy = tables, ByTables
+	}
+}
+
+// shown takes in what an egress router shows of the delivery of the channel, and returns why it does not deliver, ""
+// if it does or that is not known.
+func (p *proof) shown(x *RouterState) string {
+	c, ok := p.row(x.Node).counts[p.channel]
+	if !ok || c.Revision != p.revision {
+		return ""
+	}
+	x.Receivers = c.Receivers
+	if c.Shows && len(c.Receivers) == 0 {
+		x.ByHand = c.ByHand
+	}
+	return c.Fault
+}
+
+func (p *proof) worsen(x *RouterState, state, reason string) {
+	if worse(state, x.State) {
+		x.State, x.Reason = state, reason
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// pinged is the last ping of the ingress to an egress node, nil if none was sent since the channel is as it is. One
+// that failed says nothing any more when a router on the ways has changed since.
+func (p *proof) pinged(node string) *Pinged {
+	r := p.row(p.ingress).reading
+	if r == nil || !r.fresh(p.now) {
+		return nil
+	}
+	ping := r.ping(p.g.Domain, p.g.SubDomain, node)
+	if ping == nil || ping.Revision < p.revision || ping.Received < ping.Sent && ping.At.Before(p.since()) {
+		return nil
+	}
+	return ping
+}
+
+// counted returns when it was last seen that an egress node counts packets of the channel, and notes that it counts
+// none although the ingress does.
+func (p *proof) counted(node string) (at time.Time) {
+	out, ok := p.row(node).counts[p.channel]
+	if !ok || out.Revision != p.revision {
+		return at
+	}
+	in, known := p.row(p.ingress).counts[p.channel]
+	known = known && in.Revision == p.revision
+	if from, to, ok := out.still(); ok {
+		from = later(from, p.since())
+		if known && from.Before(to) && in.within(from, to) > 0 {
+			p.silent = fmt.Sprintf("%s has counted packets of the channel between %s and %s, %s none",
+				p.ingress, stamp(from), stamp(to), node)
+		}
+		return at
+	}
+	rose := out.rose()
+	if known && in.rose().IsZero() { // what it receives does not come from this ingress
+		return at
+	}
+	return rose
+}
+
+// prove takes in whether the egress node of an index is proved.
+func (c *ChannelState) prove(i int, x *RouterState) {
+	switch {
+	case x.Proved.IsZero() || i > 0 && c.Proved.IsZero():
+		c.Proved, c.ProvedBy = time.Time{}, ""
+	case i == 0:
+		c.Proved, c.ProvedBy = x.Proved, x.ProvedBy
+	default:
+		if x.Proved.Before(c.Proved) {
+			c.Proved = x.Proved
+		}
+		if lessProof(x.ProvedBy, c.ProvedBy) {
+			c.ProvedBy = x.ProvedBy
+		}
+	}
+}
+
+// lessProof reports whether one proof says less than another.
+func lessProof(a, b string) bool {
+	for _, p := range proofs {
+		if p == b {
+			return a != b
+		}
+		if p == a {
+			return false
+		}
+	}
+	return false
+}
+
+// DescribeProof says when something was proved and by what.
+func DescribeProof(at time.Time, by string) string {
+	if at.IsZero() {
+		return "no"
+	}
+	return at.Format(time.DateTime) + " by " + by
+}
