@@ -96,6 +96,15 @@ func (s *Service) dailyCommands() []commands.Command {
 				id, err := vlanID(in.Option("vlan"))
 				return vlanIDIn{in.Arg("switch"), id}, err
 			}, s.vlanLines),
+		daily("switch:vlan-mismatches", "Show the VLANs that do not match at the ends of links", "Compares what all switches report now:\n"+
+			"  one-end  only one end of a link has the VLAN\n  tagging  one end has it tagged, the other untagged\n  name     switches call the VLAN differently\n\n"+
+			"Example: switch:vlan-mismatches --vlan 100", nil, []commands.Option{vlanOption()}, func(in *commands.Invocation) (vlanIDIn, error) {
+			id, err := vlanID(in.Option("vlan"))
+			return vlanIDIn{VLAN: id}, err
+		}, s.vlanMismatches),
+		daily("switch:search", "Search the switches for a part of a name, address or description", "Shows what is known of switches, ports, neighbours and learned addresses, without asking the switches. Case does\n"+
+			"not count; of a MAC address any digits in a row.\n\nExample: switch:search 00:1b", []commands.Argument{{Name: "text", Help: "part of what is searched for", Required: true}}, nil,
+			func(in *commands.Invocation) (searchIn, error) { return searchIn{Text: in.Arg("text")}, nil }, s.search),
 		daily("switch:counters", "Show rates and errors of the ports of a switch", "Bits a second and errors of the last two readings, of which the last is made now.\n\nExample: switch:counters sw1 -w",
 			s.switchArg(true), []commands.Option{s.portOption()}, which, at(s, s.counterLines)),
 		daily("switch:stp", "Show the spanning tree of a switch", "State and root of each port, read now.\n\nExample: switch:stp sw1", s.switchArg(true), nil, which, at(s, s.stpLines)),

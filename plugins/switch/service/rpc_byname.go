@@ -13,6 +13,8 @@ import (
 func (s *Service) byName(m operations.Mux) {
 	get(m, "switch:ports", at(s, s.getPorts))
 	get(m, "switch:vlans", s.vlanLines)
+	get(m, "switch:vlan-mismatches", s.vlanMismatches)
+	get(m, "switch:search", s.search)
 	get(m, "switch:fdb", at(s, s.fdbLines))
 	get(m, "switch:arp", at(s, s.arpLines))
 	get(m, "switch:stp", at(s, s.stpLines))

@@ -187,14 +187,17 @@ type vlanLine struct {
 }
 
 type vlanLines struct {
-	Entries []vlanLine `json:"entry"`
-	Partial []string   `json:"partial,omitempty"`
+	Entries    []vlanLine    `json:"entry"`
+	Mismatches []mismatch    `json:"mismatch,omitempty"`
+	Links      []carriedLink `json:"link,omitempty"`
+	Partial    []string      `json:"partial,omitempty"`
 }
 
 // vlanLines reads the VLANs of a switch, or of all. Of one switch a failure is the answer, of many it is shown beside
-// the others.
+// the others, with what does not match between them.
 func (s *Service) vlanLines(ctx context.Context, in vlanIDIn) (*vlanLines, error) {
 	out := &vlanLines{Entries: []vlanLine{}}
+	read := map[mib.MAC][]*switchdriver.VLAN{}
 	partial, err := s.each(ctx, in.Switch, func(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {
 		d, known, err := driver.For[switchdriver.VLANReader](ctx, s.drivers, sw, "ReadVlans")
 		if err != nil {
@@ -208,8 +211,10 @@ func (s *Service) vlanLines(ctx context.Context, in vlanIDIn) (*vlanLines, error
 		names := s.ports(m)
 		mu.Lock()
 		defer mu.Unlock()
+		read[m] = nil
 		for _, v := range vlans {
 			if in.VLAN == 0 || v.VlanId == in.VLAN {
+				read[m] = append(read[m], v)
 				out.Entries = append(out.Entries, vlanLine{s.of(m), v.VlanId, v.Name, v.Dynamic, names.all(tagged(v)), names.all(v.UntaggedPorts)})
 			}
 		}
@@ -220,6 +225,13 @@ func (s *Service) vlanLines(ctx context.Context, in vlanIDIn) (*vlanLines, error
 	}
 	slices.SortStableFunc(out.Entries, func(a, b vlanLine) int { return strings.Compare(a.Switch, b.Switch) })
 	out.Partial = partial
+	if in.Switch == "" {
+		links := s.bridgeLinks()
+		out.Mismatches = findMismatches(links, read)
+		if in.VLAN != 0 {
+			out.Links = findCarriedLinks(links, read)
+		}
+	}
 	return out, nil
 }
 
@@ -229,7 +241,11 @@ func (o *vlanLines) text() string {
 	for _, e := range o.Entries {
 		t.Add(e.Switch, e.VLAN, e.Name, e.Dynamic, commands.List(",", e.Untagged), commands.List(",", e.Tagged))
 	}
-	return t.String() + cutNote(o.Partial)
+	text := t.String()
+	if n := len(o.Mismatches); n > 0 {
+		text += fmt.Sprintf("mismatches: %d; switch:vlan-mismatches shows them\n", n)
+	}
+	return text + cutNote(o.Partial)
 }
 
 // tagged returns the ports that frames of a VLAN leave with a tag.
