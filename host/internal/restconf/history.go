@@ -248,6 +248,32 @@ func (e *Event) encode(form int, sets []*yang.Set) []byte {
 	return []byte(strings.ReplaceAll(out, "\n", "&#10;")) // a line end would end the data
 }
 
+// hideSecrets takes the secrets out of an event. Of one without a schema, or of another form than its schema says, those
+// are hidden that have the name of a secret.
+func (e *Event) hideSecrets(set *yang.Set) error {
+	module, name, _ := strings.Cut(e.Name, ":")
+	n := set.Notification(module, name)
+	switch {
+	case n != nil && !n.HasSecrets(), n == nil && !yang.TextLooksSecret(e.Data):
+		return nil
+	case n == nil:
+		d, err := yang.DecodeAny(e.Data)
+		if err != nil {
+			return err
+		}
+		d.HideGuessed()
+		e.Data = d.Append(nil, yang.Canonical)
+		return nil
+	}
+	d, err := n.Decode(e.Data, yang.Options{Drop: true, Partial: true})
+	if err != nil {
+		return err
+	}
+	d.HideSecrets()
+	e.Data = d.Append(nil, yang.Canonical)
+	return nil
+}
+
 // xml writes the notification's element by its schema, or as data without one.
 func (e *Event) xml(sets []*yang.Set) ([]byte, error) {
 	if e.XML != nil {
@@ -268,7 +294,7 @@ func (e *Event) decode(sets []*yang.Set) (*yang.Data, *yang.Set) {
 	module, name, _ := strings.Cut(e.Name, ":")
 	for _, s := range sets {
 		if n := s.Notification(module, name); n != nil {
-			if d, err := n.Decode(e.Data, yang.Options{Drop: true, Partial: true}); err == nil {
+			if d, err := n.Decode(e.Data, yang.Options{Drop: true, Partial: true, Masks: true}); err == nil {
 				return d, s
 			}
 		}

@@ -42,7 +42,18 @@ func (x *exchange) streams() error {
 
 // plugin is the source of a stream that plugins publish to.
 func (h *Handler) plugin(name string) source {
-	return func(ctx context.Context) (func(func(Event)) error, error) { return h.o.Events(ctx, name), nil }
+	return func(ctx context.Context) (func(func(Event)) error, error) {
+		run := h.o.Events(ctx, name)
+		return func(emit func(Event)) error {
+			return run(func(e Event) {
+				if err := e.hideSecrets(h.o.Catalog.Installed().Schema); err != nil {
+					h.o.Log.WarnContext(ctx, "restconf: an event is left out, since its secrets cannot be hidden", "event", e.Name, "error", err)
+					return
+				}
+				emit(e)
+			})
+		}, nil
+	}
 }
 
 // Record keeps the events of the installed streams for replay until ctx ends. changed is closed
