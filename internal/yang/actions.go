@@ -54,7 +54,7 @@ type Notice struct {
 // is bound to data. Members that the schema does not know are left out.
 func (s *Set) DecodeNotification(module, name string, text []byte) (*Notice, error) {
 	if n := s.Notification(module, name); n != nil {
-		d, err := n.Decode(text, Options{Drop: true, Partial: true})
+		d, err := n.Decode(text, Options{Drop: true, Partial: true, Masks: true})
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func (s *Set) DecodeNotification(module, name string, text []byte) (*Notice, err
 		return nil, fault.New(fault.Unknown, "there is no notification %s:%s", module, name)
 	}
 	var notice Notice
-	d, err := decode(text, n, Options{Drop: true, Partial: true}, true, func(v *validator, d *Data) {
+	d, err := decode(text, n, Options{Drop: true, Partial: true, Masks: true}, true, func(v *validator, d *Data) {
 		d.name = n.Name
 		notice.Notification = v.lead(d, n)
 	})

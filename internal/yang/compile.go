@@ -26,6 +26,7 @@ type compiler struct {
 	refs     []*pendingRef
 	augments []*pendingAugment
 	actions  []*RPC
+	marked   map[string]bool // modules whose own text has annotations
 }
 
 // raw is what a node has until the compiler is done with it.
@@ -57,7 +58,8 @@ func compile(lib *library) (*Set, error) {
 	c.spaces.derived = c.derived
 	c.set.Root.spaces = c.spaces
 	slices.SortFunc(lib.order, func(a, b *file) int { return strings.Compare(a.full(), b.full()) })
-	for _, step := range []func(){c.namespaces, c.cycles, c.collectIdentities, c.build, c.augment, c.deviate, c.resolve, c.leafrefs, c.finishAll, c.release} {
+	for _, step := range []func(){c.namespaces, c.cycles, c.checkAnnotations, c.noteMarked, c.collectIdentities, c.build, c.augment, c.deviate,
+		c.annotateOthers, c.resolve, c.leafrefs, c.finishAll, c.markSecrets, c.release} {
 		if step(); len(c.faults) > 0 {
 			return nil, c.faults.Err()
 		}
@@ -217,7 +219,7 @@ func (c *compiler) typesBelow(n *Node) {
 }
 
 func (c *compiler) rpc(s *statement, f *file) *RPC {
-	r := &RPC{Module: f.name, Name: s.arg, Description: argument(s, "description")}
+	r := &RPC{Module: f.name, Name: s.arg, Description: argument(s, "description"), Annotations: *annotate(&Annotations{}, s)}
 	part := func(k Kind) *Node {
 		n := &Node{Kind: k, Name: k.String(), Module: f.name, spaces: c.spaces, raw: &raw{stmt: s}}
 		if p := s.one(k.String()); p != nil {
@@ -283,6 +285,7 @@ func (c *compiler) node(s *statement, parent *Node, f *file) *Node {
 	if w := s.one("when"); w != nil {
 		n.raw.whens = append(n.raw.whens, when{stmt: w})
 	}
+	n.Annotations = annotate(nil, s)
 	c.properties(n, s)
 	c.children(s, n, f)
 	return n
@@ -373,6 +376,7 @@ func (c *compiler) refine(n *Node, r *statement) {
 		r.one("mandatory") != nil && n.Kind != Leaf && n.Kind != Choice && n.Kind != AnyData:
 		c.fault(r, "a %s cannot be refined so", n.Kind)
 	}
+	n.Annotations = annotate(n.Annotations, r)
 	c.properties(n, r)
 }
 

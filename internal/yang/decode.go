@@ -42,6 +42,9 @@ func (r *RPC) DecodeInput(body []byte, o Options) ([]byte, error) {
 	if err := v.err(); err != nil {
 		return nil, err
 	}
+	if l := in.unmask(nil); len(l) > 0 {
+		return nil, l.Err()
+	}
 	if r.Input.constrains {
 		if l := in.Constraints(o.Tops.load(r.Input)); len(l) > 0 {
 			return nil, l.Err()
@@ -86,7 +89,7 @@ func (r *RPC) envelope(a *arena, o Options, top *Data) (*Data, error) {
 }
 
 // AppendOutput checks what a plugin returned, the content of output in canonical
-// form, and appends it to buf in a style. Empty output gives nil.
+// form, and appends it without its secrets to buf in a style. Empty output gives nil.
 //
 // Members that the schema does not know are left out and reported: when all
 // faults are Unknown the text is returned beside the error.
@@ -109,6 +112,7 @@ func (r *RPC) checked(output []byte, write func(*Data) []byte) ([]byte, error) {
 	if d == nil {
 		return nil, err
 	}
+	d.HideSecrets()
 	return write(d), err
 }
 

@@ -250,19 +250,6 @@ func (n *Node) NewLeaf(text string) (*Data, error) {
 // Clear takes all members or entries out of d.
 func (d *Data) Clear() { d.first, d.last = nil, nil }
 
-// Mask replaces the text of the leaves that is accepts, here and below.
-func (d *Data) Mask(is func(*Node) bool, text string) {
-	if d.Node != nil && d.Node.IsLeaf() && d.kind != jArray {
-		if is(d.Node) {
-			d.kind, d.text = jString, text
-		}
-		return
-	}
-	for c := d.first; c != nil && (d.Node == nil || d.Node.Kind != AnyData); c = c.next {
-		c.Mask(is, text)
-	}
-}
-
 // Clone copies d with all below it; the copy stands nowhere.
 func (d *Data) Clone() *Data {
 	c := *d

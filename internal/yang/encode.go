@@ -22,17 +22,13 @@ func (d *Data) Append(buf []byte, s Style) []byte {
 	switch d.kind {
 	case jObject:
 		buf = append(buf, '{')
-		if s&WithOrigin != 0 {
-			if o := d.newOrigin(); o != 0 {
-				buf = appendOrigin(append(buf, `"@":`...), o)
-				if d.first != nil {
-					buf = append(buf, ',')
-				}
-			}
-		}
 		begun := len(buf)
+		var masked *Data
+		if s&WithOrigin != 0 {
+			buf, masked = d.appendAnnotations(buf)
+		}
 		for c := d.first; c != nil; c = c.next {
-			if s&Own != 0 && c.Node != nil && c.Node.Keyed() {
+			if s&Own != 0 && c.Node != nil && c.Node.Keyed() || c == masked {
 				continue
 			}
 			if len(buf) != begun {
@@ -75,6 +71,21 @@ func (d *Data) Append(buf []byte, s Style) []byte {
 		return append(buf, "null"...)
 	}
 	return append(buf, "[null]"...)
+}
+
+// appendAnnotations writes the annotations of an object whose origin has to be written; it returns the one of its members
+// that is written with them.
+func (d *Data) appendAnnotations(buf []byte) (out []byte, written *Data) {
+	o := d.newOrigin()
+	if o == 0 {
+		return buf, nil
+	}
+	buf = appendOrigin(append(buf, `"@":`...), o)
+	if written = d.masked(); written != nil {
+		buf = written.first.appendName(append(buf[:len(buf)-1], ','), Canonical)
+		buf = append(written.first.Append(buf, Canonical), '}')
+	}
+	return buf, written
 }
 
 func (d *Data) appendName(buf []byte, s Style) []byte {

@@ -48,13 +48,14 @@ type Node struct {
 	Description string
 	Config      bool // writable configuration, as opposed to state (RFC 7950 section 7.21.1)
 	Mandatory   bool
-	Presence    bool     // a container whose existence means something
-	UserOrdered bool     // ordered-by user
-	Min, Max    uint64   // of elements; Max is 1<<64-1 when unbounded
-	Keys        []*Node  // of a list, in key order; empty = keyless
-	Type        *Type    // of a leaf or leaf-list
-	Default     []string // lexical values as the module writes them; of a choice, the case
-	Status      string   // "deprecated", "obsolete", or empty for current
+	Presence    bool         // a container whose existence means something
+	UserOrdered bool         // ordered-by user
+	Min, Max    uint64       // of elements; Max is 1<<64-1 when unbounded
+	Keys        []*Node      // of a list, in key order; empty = keyless
+	Type        *Type        // of a leaf or leaf-list
+	Default     []string     // lexical values as the module writes them; of a choice, the case
+	Status      string       // "deprecated", "obsolete", or empty for current
+	Annotations *Annotations // nil if there are no annotations
 	Units       string
 	Parent      *Node   // nil at the top
 	Children    []*Node // as the module orders them, choices and cases included
@@ -77,7 +78,8 @@ type Node struct {
 	unique  [][][]*Node // of a list: groups of paths to leaves
 	members []*Node     // data children, those of choices and cases included
 	index   map[string]*Node
-	key     bool    // a key of the list it stands in
+	key     bool // a key of the list it stands in
+	secret  secrecy
 	refers  bool    // HasReferences
 	slot    int     // position in the members of the data parent
 	choices []*Node // choices at this data level, nested ones after their parents
@@ -149,6 +151,7 @@ func (n *Node) QName() string { return n.Module + ":" + n.Name }
 type RPC struct {
 	Module, Name string
 	Description  string
+	Annotations  Annotations
 	Input        *Node // never nil; without children when the rpc has no input
 	Output       *Node // never nil
 

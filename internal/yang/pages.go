@@ -82,6 +82,7 @@ func (p *Pages) Page(output []byte) (text []byte, more bool, err error) {
 	if d == nil {
 		return nil, false, err
 	}
+	d.HideSecrets()
 	next, err := p.count(d)
 	if err != nil {
 		return nil, false, err

@@ -49,7 +49,8 @@ func (d *Data) step(b *strings.Builder, module string) string {
 // predicate writes which entry of its array d is.
 func (d *Data) predicate(b *strings.Builder) {
 	var keys []*Data
-	if d.Node != nil && d.Node.Kind == List && d.kind == jObject {
+	shown := d.Node != nil && !d.Node.Secret() // else the position: keys and values are secret
+	if shown && d.Node.Kind == List && d.kind == jObject {
 		for _, k := range d.Node.Keys {
 			if v := d.Get(k); v != nil && v.typ != nil {
 				keys = append(keys, v)
@@ -62,7 +63,7 @@ func (d *Data) predicate(b *strings.Builder) {
 			return
 		}
 	}
-	if d.Node != nil && d.Node.Kind == LeafList && d.Node.Config && d.typ != nil {
+	if shown && d.Node.Kind == LeafList && d.Node.Config && d.typ != nil {
 		b.WriteString("[.=" + quotedKey(d.Text()) + "]")
 		return
 	}

@@ -17,6 +17,9 @@ func (v *validator) leaf(d *Data, n *Node) {
 	if v.Aliases != nil && v.Aliases.Trim && d.kind == jString {
 		d.text = strings.TrimSpace(d.text)
 	}
+	if v.Masks && d.isMask(n) {
+		return
+	}
 	if d.kind == jArray && d.first != nil && d.first.kind == jNull && d.first.next == nil {
 		d.kind, d.first, d.last = jNull, nil, nil // [null], the value of type empty
 	} else if d.kind == jNull {
@@ -44,7 +47,7 @@ func (v *validator) leaf(d *Data, n *Node) {
 	if says.tag != "" {
 		kind = &Violation{AppTag: says.tag}
 	}
-	v.violates(kind, fault.Invalid, d.Path(), "%s", cmp.Or(says.message, why))
+	v.violates(kind, fault.Invalid, d.Path(), "%s", cmp.Or(says.message, n.hidden(why)))
 }
 
 // parse checks d against t and makes it canonical. It returns what is wrong.

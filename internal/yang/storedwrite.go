@@ -12,10 +12,8 @@ import (
 type Writer struct {
 	Style Style
 	XML   bool
-	// Masked says whose values are not shown; nil shows all.
-	Masked func(*Node) bool
-	// Mask is written instead of them.
-	Mask string
+	// Hide writes Mask in place of secret texts. What is left out altogether (Node.LeavesOut) needs Data.HideSecrets.
+	Hide bool
 	// Flush takes what is written so far, in parts of about 64 KiB.
 	Flush func([]byte) error
 
@@ -80,10 +78,6 @@ func (w *Writer) array(s *Stored, module string) {
 	if s.Len() > 1000 {
 		w.buf = slices.Grow(w.buf, flushAt+4<<10)
 	}
-	if masked := w.Masked; masked != nil && !w.masks(s.Node) { // it is not asked for each value then
-		w.Masked = nil
-		defer func() { w.Masked = masked }()
-	}
 	var known []shape
 	for i, t := range s.Texts {
 		if i > 0 {
@@ -97,11 +91,6 @@ func (w *Writer) array(s *Stored, module string) {
 		w.flush(flushAt)
 	}
 	w.json(']')
-}
-
-// masks reports whether a node has a masked value below it.
-func (w *Writer) masks(n *Node) bool {
-	return w.Masked != nil && (w.Masked(n) || slices.ContainsFunc(n.members, w.masks))
 }
 
 // json writes what stands between values in JSON alone.
@@ -243,8 +232,8 @@ func (w *Writer) leaf(t string, pos int, n *Node, module string) int {
 		return w.misfit(t, n)
 	}
 	text := t[pos:end]
-	if w.Masked != nil && w.Masked(n) {
-		text, pos = `"`+w.Mask+`"`, -2 // stands nowhere in t
+	if w.Hide && n.MaskedText() {
+		text, pos = `"`+Mask+`"`, -2 // it is nowhere in t
 	}
 	base := n.Type.Final().Base
 	switch {

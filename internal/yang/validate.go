@@ -34,6 +34,8 @@ type Options struct {
 	// Kept reads what was valid when it was stored: what does not fit the schema any more is left out, so that
 	// it cannot make the rest unreadable.
 	Kept bool
+	// Masks takes what is shown in place of secrets, which Data.Unmask replaces.
+	Masks bool
 	// Drop removes unknown members, and those whose value is null. Decode is silent
 	// about them, AppendOutput reports unknown ones all the same.
 	Drop bool
@@ -143,6 +145,10 @@ func (v *validator) object(d *Data, n *Node) {
 	}
 	for c := d.first; c != nil; c = c.next {
 		m := n.index[c.name]
+		if m == nil && v.Masks && c.name == metadata && n.HasSecrets() {
+			v.metadata(c)
+			continue
+		}
 		if m == nil {
 			if m = v.unknown(c, n); m == nil {
 				continue

@@ -52,6 +52,7 @@ func parseXML(text []byte, n *Node, o Options, a *arena, wrapped bool) (*Data, *
 		if want := wrapper(n); start.Name.Local != want {
 			r.fail("the root element must be %q, not %.40q", want, start.Name.Local)
 		}
+		r.masked(top, n, &start)
 		r.members(top, n)
 	} else {
 		var arrays []*Data
@@ -213,7 +214,20 @@ func (r *xmlReader) child(d *Data, n *Node, start *xml.StartElement, arrays *[]*
 		}
 	default:
 		c.kind = jObject
+		r.masked(c, m, start)
 		r.members(c, m)
+	}
+}
+
+// masked reads the attribute of an element that names the members that are not shown.
+func (r *xmlReader) masked(d *Data, n *Node, start *xml.StartElement) {
+	if !r.o.Masks || !n.HasSecrets() {
+		return
+	}
+	for _, a := range start.Attr {
+		if a.Name.Local == "masked" && a.Name.Space == r.spaces.uri[schemaModule] && a.Name.Space != "" {
+			d.nameMasked(a.Value)
+		}
 	}
 }
 

@@ -67,11 +67,19 @@ func (w *xmlWriter) value(d *Data, name, module string) {
 			w.buf = append(w.buf, ` xmlns:or="urn:ietf:params:xml:ns:yang:ietf-origin" or:origin="or:`+o.String()+`"`...)
 		}
 	}
+	masked := d.masked()
+	if masked != nil {
+		w.declare(schemaPrefix, schemaModule)
+		w.buf = append(append(w.buf, " "+schemaPrefix+`:masked="`...), masked.first.text+`"`...)
+	}
 	text := w.scalar(d, name)
 	switch {
 	case d.kind == jObject && d.first != nil:
 		w.buf = append(w.buf, '>')
 		for c := d.first; c != nil; c = c.next {
+			if c == masked {
+				continue
+			}
 			w.value(c, c.name, below)
 		}
 	case text != "":

@@ -41,12 +41,11 @@ func (x *exchange) replyData(p tree.Path, at *yang.Data) error {
 // stream answers 200 with what is stored at a path, as it is read: no more of the answer than a part
 // is in memory.
 func (x *exchange) stream(p tree.Path, s *yang.Stored) error {
-	n := p.Node()
 	if x.xml && s.Array && s.Len() != 1 && !x.xmlList {
 		return manyInXML(p, s.Len())
 	}
 	begun := false
-	w := yang.Writer{Style: x.env.style, XML: x.xml, Mask: mask, Flush: func(part []byte) error {
+	w := yang.Writer{Style: x.env.style, XML: x.xml, Hide: true, Flush: func(part []byte) error {
 		if !begun {
 			begun = true
 			x.begin()
@@ -54,9 +53,6 @@ func (x *exchange) stream(p tree.Path, s *yang.Stored) error {
 		_, err := x.w.Write(part)
 		return err
 	}}
-	if n == nil || p[0].Node.QName() == secretTop {
-		w.Masked = secret
-	}
 	before, after := x.around(p, s.Array)
 	w.Text(before)
 	w.Stored(s)

@@ -379,9 +379,10 @@ func (c *changes) wanted(list ...difference) (out []change) {
 		if !c.within(d.path) {
 			continue
 		}
+		d = d.shown()
 		w := change{Path: d.path.String(), Operation: d.operation}
 		if d.now != nil {
-			hide(d.path, d.now)
+			d.now.HideSecrets()
 			w.Data = x.member(d.path, d.now)
 			w.xml = d.now.AppendXML(nil)
 		}
@@ -398,6 +399,21 @@ type difference struct {
 	now       *yang.Data
 }
 
+// shown is the difference without what is secret of it: of what is left out altogether the topmost node is reported, as
+// the keys of entries below it are secret, too.
+func (d difference) shown() difference {
+	for i, s := range d.path {
+		if !s.Node.Secret() || s.Node.MaskedText() {
+			continue
+		}
+		if i < len(d.path)-1 || s.Keys != nil {
+			d.operation = "updated"
+		}
+		return difference{path: append(d.path[:i:i], tree.Step{Node: s.Node}), operation: d.operation}
+	}
+	return d
+}
+
 func one(p tree.Path, operation string, now *yang.Data) difference {
 	return difference{p, operation, now}
 }
@@ -412,9 +428,9 @@ func differences(p tree.Path, old, now *yang.Data) (out []difference) {
 			out = append(out, one(p, "updated", now))
 		}
 		return out
-	case n.Kind == yang.LeafList:
+	case n.Kind == yang.LeafList && !n.Secret():
 		return leafListDifferences(p, old, now)
-	case now.IsArray() || n.Kind == yang.AnyData:
+	case now.IsArray() || n.Kind == yang.AnyData || n.Secret():
 		if !bytes.Equal(old.Append(nil, yang.Canonical), now.Append(nil, yang.Canonical)) {
 			out = append(out, one(p, "updated", now))
 		}

@@ -13,7 +13,7 @@ func (x *exchange) lenient() bool { return x.env == legacy }
 // with that entry alone.
 func (x *exchange) decode(p tree.Path, body []byte, o yang.Options) (*yang.Data, error) {
 	root := x.installed().Schema.Root
-	o.XML = x.inXML
+	o.XML, o.Masks = x.inXML, true
 	if len(p) == 0 {
 		return x.decodeAll(root, body, o)
 	}
@@ -59,7 +59,7 @@ func (x *exchange) decodeAll(root *yang.Node, body []byte, o yang.Options) (*yan
 	return d, configOnly(d)
 }
 
-// configOnly refuses state in what a client writes, and masks of secrets.
+// configOnly refuses state in what a client writes.
 func configOnly(d *yang.Data) error {
 	var l fault.List
 	var walk func(*yang.Data)
@@ -67,9 +67,6 @@ func configOnly(d *yang.Data) error {
 		if d.Node != nil && !d.Node.Config {
 			l = append(l, fault.At(fault.Invalid, d.Path(), "this is state data and cannot be configured"))
 			return
-		}
-		if secret(d.Node) && d.Text() == mask {
-			l = append(l, fault.At(fault.Invalid, d.Path(), "%s replaces a secret that is not shown: write the secret itself", mask))
 		}
 		for c := d.First(); c != nil && (d.Node == nil || d.Node.Kind != yang.AnyData); c = c.Next() {
 			walk(c)

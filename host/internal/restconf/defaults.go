@@ -13,7 +13,7 @@ func (x *exchange) adds(q query, n *yang.Node) bool {
 
 // wanted reports whether a default is in the part of the data that was asked for.
 func (q *query) wanted(n *yang.Node) bool {
-	return q.content == "all" || n.Config == (q.content == "config")
+	return !n.Secret() && (q.content == "all" || n.Config == (q.content == "config"))
 }
 
 // defaultAt replaces data that nobody has set: the default of a leaf or leaf-list, which is sent whatever

@@ -84,10 +84,19 @@ func (t fieldTree) apply(d *yang.Data) {
 		return
 	}
 	want := map[*yang.Node]fieldTree{}
+	leftOut := false
 	for name, below := range t {
-		want[d.Node.Member(name)] = below
+		n := d.Node.Member(name)
+		want[n] = below
+		leftOut = leftOut || n.Secret() && !n.MaskedText()
 	}
 	for c := range d.All() {
+		if c.IsMasked() {
+			if !leftOut {
+				c.Remove()
+			}
+			continue
+		}
 		if below := want[c.Node]; below != nil {
 			below.apply(c)
 		} else {

@@ -44,20 +44,17 @@ func (x *exchange) get(kind string, p tree.Path) error {
 		}
 		found.at = yang.NewData(n, false)
 	}
+	if n.Secret() && !n.MaskedText() {
+		return fault.At(fault.Denied, p.String(), "this is secret, so that it can be written and removed, and is not shown")
+	}
 	readable := x.o.Readable(x.r.Context())
-	if readable == nil && found.at == nil && !x.pretty && q.whole() && !x.adds(q, n) && (len(p) == 0 || found.stored.Array || p.Entry() || !p.Node().IsList()) {
+	if readable == nil && found.at == nil && !x.pretty && q.whole() && !x.adds(q, n) && !n.LeavesOut() && (len(p) == 0 || found.stored.Array || p.Entry() || !p.Node().IsList()) {
 		if err := x.fresh(found.mark, p); err != nil {
 			return err
 		}
 		return x.stream(p, found.stored)
 	}
-	at, err := found.decoded(p)
-	if err == nil && readable != nil {
-		unread(p, at, readable)
-		if found.mark != nil {
-			found.mark = markOf(at)
-		}
-	}
+	at, err := found.visible(p, readable)
 	if err == nil && q.page != nil {
 		found.mark, err = x.cut(p, at, q, found.mark)
 	}
@@ -68,7 +65,6 @@ func (x *exchange) get(kind string, p tree.Path) error {
 		return err
 	}
 	x.shape(at, q)
-	hide(p, at)
 	return x.replyData(p, at)
 }
 
@@ -109,6 +105,22 @@ func (i *instance) decoded(p tree.Path) (*yang.Data, error) {
 	at, err := tree.Decode(p, i.stored)
 	at.SetOrigin(i.origin)
 	return at, err
+}
+
+// visible is what the caller may see of it.
+func (i *instance) visible(p tree.Path, readable func(path string) (may, all bool)) (*yang.Data, error) {
+	at, err := i.decoded(p)
+	if err != nil {
+		return nil, err
+	}
+	if readable != nil {
+		unread(p, at, readable)
+	}
+	at.HideSecrets() // before a filter, the order or the digest of a part can give them away
+	if readable != nil && i.mark != nil {
+		i.mark = markOf(at)
+	}
+	return at, nil
 }
 
 // read loads the instance at p from the trees that were asked for: content=config
@@ -214,7 +226,9 @@ func prune(d *yang.Data, depth int) {
 		return
 	}
 	for c := range d.All() {
-		prune(c, depth-1)
+		if !c.IsMasked() {
+			prune(c, depth-1)
+		}
 	}
 }
 

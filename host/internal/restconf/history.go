@@ -1,6 +1,7 @@
 package restconf
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -246,6 +247,32 @@ func (e *Event) encode(form int, sets []*yang.Set) []byte {
 	}
 	out := `<notification xmlns="` + netconfNotification + `"><eventTime>` + when + `</eventTime>` + string(text) + `</notification>`
 	return []byte(strings.ReplaceAll(out, "\n", "&#10;")) // a line end would end the data
+}
+
+// hideSecrets takes the secrets out of an event. Of one without a schema, or of another form than its schema says, those
+// are hidden that have the name of a secret.
+func (e *Event) hideSecrets(set *yang.Set) error {
+	module, name, _ := strings.Cut(e.Name, ":")
+	n := cmp.Or(set.Notification(module, name), set.Data(module, name))
+	switch {
+	case n != nil && !n.HasSecrets(), n == nil && !yang.TextLooksSecret(e.Data):
+		return nil
+	case n == nil:
+		d, err := yang.DecodeAny(e.Data)
+		if err != nil {
+			return err
+		}
+		d.HideGuessed()
+		e.Data = d.Append(nil, yang.Canonical)
+		return nil
+	}
+	notice, err := set.DecodeNotification(module, name, e.Data)
+	if err != nil {
+		return err
+	}
+	notice.Top.HideSecrets()
+	e.Data = notice.Top.Append(nil, yang.Canonical)
+	return nil
 }
 
 // xml writes the notification's element by its schema, or as data without one.

@@ -51,6 +51,10 @@ func (h *Handler) plugin(name string) source {
 					h.o.Log.WarnContext(ctx, text, "stream", name, "event", e.Name, "error", err)
 					return
 				}
+				if err := e.hideSecrets(h.o.Catalog.Installed().Schema); err != nil {
+					h.o.Log.WarnContext(ctx, "restconf: an event is left out, since its secrets cannot be hidden", "event", e.Name, "error", err)
+					return
+				}
 				emit(e)
 			})
 		}, nil

@@ -70,7 +70,7 @@ func (x *exchange) children(p tree.Path, body []byte, q query) ([]tree.Edit, err
 	if parent == nil {
 		parent = x.installed().Schema.Root
 	}
-	o := yang.Options{Lenient: x.lenient(), XML: x.inXML, At: append(p[:len(p):len(p)], tree.Step{}).Skeleton()}
+	o := yang.Options{Lenient: x.lenient(), Masks: true, XML: x.inXML, At: append(p[:len(p):len(p)], tree.Step{}).Skeleton()}
 	list, err := parent.DecodeMembers(body, o)
 	if err != nil {
 		return nil, err

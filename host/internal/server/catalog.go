@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"ctl.internal/host/internal/restconf"
+	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/internal/together"
 	"ctl.internal/internal/yang"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -97,6 +98,15 @@ func (c *catalog) update(plugins []*pluginv1.Manifest, rest func(owner, module s
 	c.now.Store(in)
 	c.bad.Store(&bad)
 	c.changed.Fire()
+}
+
+// holdsSecret says of a configuration document whether it holds a secret. It implements encrypt.Schema.
+func (c *catalog) holdsSecret(key string, doc []byte) (secret, known bool) {
+	p, err := tree.ParseText(c.Installed().Schema, key)
+	if err != nil || len(p) == 0 {
+		return false, false
+	}
+	return p.Node().HoldsSecret(doc), true
 }
 
 func sources(manifests []*pluginv1.Manifest) []yang.Source {

@@ -31,6 +31,7 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 	if s.catalog, err = newCatalog(own, s.registry.Logger("org.ctl.restconf")); err != nil {
 		return err
 	}
+	s.secrets.UseSchema(s.catalog.holdsSecret)
 	s.invoker = invoker{s: s, host: certrpc.Handlers(s.certs.get)}
 	maps.Copy(s.invoker.host, s.systemOperations())
 	s.restconf = restconf.New(restconf.Options{

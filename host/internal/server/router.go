@@ -88,7 +88,7 @@ func subtree(m *mux.Router, path string, h http.Handler) {
 func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	now := r.now.Load()
 	var match mux.RouteMatch
-	if now.mux.Match(req, &match) && match.Handler != nil {
+	if now.mux.Match(req, &match) && match.MatchErr == nil {
 		match.Handler.ServeHTTP(w, req)
 		return
 	}

@@ -30,6 +30,7 @@ type node struct {
 	Default     string   `json:"default,omitempty"`
 	Mandatory   bool     `json:"mandatory,omitempty"`
 	ReadOnly    bool     `json:"readOnly,omitempty"`
+	Secret      bool     `json:"secret,omitempty"` // it is written and not shown
 	Description string   `json:"description,omitempty"`
 	Children    []node   `json:"children,omitempty"`
 }
@@ -70,7 +71,7 @@ func modules(set *yang.Set, shown func(string) bool) []module {
 // tree shows a node and what is below it; stored says that it is data of a datastore,
 // which alone is either configuration or state.
 func tree(n *yang.Node, depth int, stored bool) node {
-	v := node{Name: n.Name, Kind: n.Kind.String(), Default: strings.Join(n.Default, ", "), Mandatory: n.Mandatory, ReadOnly: stored && !n.Config, Description: n.Description}
+	v := node{Name: n.Name, Kind: n.Kind.String(), Default: strings.Join(n.Default, ", "), Mandatory: n.Mandatory, ReadOnly: stored && !n.Config, Secret: n.Secret(), Description: n.Description}
 	for _, k := range n.Keys {
 		v.Keys = append(v.Keys, k.Name)
 	}

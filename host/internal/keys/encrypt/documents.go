@@ -1,7 +1,6 @@
 package encrypt
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,25 +9,28 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/internal/yang"
 )
 
-// secretNames are how members that hold secrets end, with the quote after them.
-var secretNames = [][]byte{
-	[]byte(`password"`), []byte(`passphrase"`), []byte(`secret"`), []byte(`community"`), []byte(`private-key"`),
-	[]byte(`auth-key"`), []byte(`priv-key"`), []byte(`pre-shared-key"`),
-}
+// Schema says of a configuration document whether it holds a secret; known is false where no module is at hand that says
+// what is in it.
+type Schema func(key string, doc []byte) (secret, known bool)
+
+// UseSchema says by what documents with secrets are known from then on. Before, and where the schema does not know, the
+// names of members are what there is.
+func (s *Service) UseSchema(schema Schema) { s.schema.Store(&schema) }
 
 // secret reports whether a document has a member that is kept sealed.
-func secret(doc []byte) bool {
+func (s *Service) secret(key string, doc []byte) bool {
 	if len(doc) == 0 || Sealed(doc) {
 		return false
 	}
-	for _, name := range secretNames {
-		if bytes.Contains(doc, name) {
-			return true
+	if schema := s.schema.Load(); schema != nil {
+		if secret, known := (*schema)(key, doc); known {
+			return secret
 		}
 	}
-	return false
+	return yang.TextLooksSecret(doc)
 }
 
 func documentPurpose(ns, key string) []byte { return []byte(ns + "\x00" + key) }
@@ -45,7 +47,7 @@ type documents struct {
 func (d *documents) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
 	copied := false
 	for i, o := range t.Ops {
-		if o.Namespace != d.s.o.Documents || o.Delete || o.DeletePrefix || !secret(o.Value) {
+		if o.Namespace != d.s.o.Documents || o.Delete || o.DeletePrefix || !d.s.secret(o.Key, o.Value) {
 			continue
 		}
 		sealed, err := d.s.Seal(o.Value, documentPurpose(o.Namespace, o.Key))

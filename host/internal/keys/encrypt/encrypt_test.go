@@ -119,6 +119,25 @@ func TestFirstStartMakesAKeyAndTheNextUsesIt(t *testing.T) {
 	}
 }
 
+// What a module says is secret is sealed whatever its name; what it says nothing of is not, whatever its name.
+func TestTheSchemaSaysWhatIsSealed(t *testing.T) {
+	dir, store := newHome(t, fast), newStore(t)
+	s := must[*encrypt.Service](t)(open(dir, store, false))
+	put(t, s.Documents(), tree, "/m:c", []byte(`{"console-password":"guessed"}`))
+	s.UseSchema(func(key string, doc []byte) (secret, known bool) { return key == "/m:vault", key != "/other:c" })
+	for key, doc := range map[string]string{"/m:vault": `{"pin":"1234"}`, "/m:open": `{"shown-password":"open"}`, "/other:c": `{"password":"guessed"}`} {
+		put(t, s.Documents(), tree, key, []byte(doc))
+		if got := string(get(t, s.Documents(), tree, key)); got != doc {
+			t.Errorf("%s reads %s", key, got)
+		}
+	}
+	for key, want := range map[string]bool{"/m:c": true, "/m:vault": true, "/m:open": false, "/other:c": true} {
+		if sealed := encrypt.Sealed(get(t, store, tree, key)); sealed != want {
+			t.Errorf("%s: sealed %v", key, sealed)
+		}
+	}
+}
+
 func TestALostOrStrangeKeyIsTold(t *testing.T) {
 	for name, text := range map[string]string{
 		"gone": "", "emptied": fast, "another": strings.Replace(fast, "<encrypt-key></encrypt-key>", "<encrypt-key>another</encrypt-key>", 1),

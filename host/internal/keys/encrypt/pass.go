@@ -100,7 +100,7 @@ func (s *Service) passStore(ctx context.Context, found *Found) (overtaken bool, 
 
 // renew is the value of an entry with its secrets sealed by the current key.
 func (s *Service) renew(ns string, e datastore.Entry, found *Found) ([]byte, error) {
-	if ns == s.o.Documents && secret(e.Value) {
+	if ns == s.o.Documents && s.secret(e.Key, e.Value) {
 		found.Renewed++
 		return s.Seal(e.Value, documentPurpose(ns, e.Key))
 	}

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ctl.internal/host/internal/datastore"
@@ -36,6 +37,8 @@ type Service struct {
 
 	mu   sync.Mutex
 	keys []held // the current one first
+
+	schema atomic.Pointer[Schema]
 
 	passing sync.Mutex // one pass over the store at a time
 	files   sync.Mutex // one at a time over the settings files

@@ -72,6 +72,9 @@ func (d *Draft) Apply(e Edit) (created bool, err error) {
 	if err := e.Place.check(e.Path); err != nil {
 		return false, err
 	}
+	if err := d.unmask(&e, exists); err != nil {
+		return false, err
+	}
 	if e.Op != Delete && e.Op != Remove {
 		if err := d.dropOtherCases(e.Path); err != nil {
 			return false, err
@@ -84,6 +87,24 @@ func (d *Draft) Apply(e Edit) (created bool, err error) {
 		return !exists, d.applyDocument(e, exists)
 	}
 	return !exists, d.applyInner(e)
+}
+
+// unmask puts the stored secrets in the place of what a client was shown instead of them.
+func (d *Draft) unmask(e *Edit, exists bool) error {
+	if e.Value == nil || !e.Value.Masked() {
+		return nil
+	}
+	var stored *yang.Data
+	if exists {
+		var err error
+		if stored, err = d.Load(e.Path); err != nil {
+			return err
+		}
+	}
+	parent := e.Value.Parent()
+	e.Value = e.Value.Clone() // the edit may be applied again, to other secrets
+	e.Value.Under(parent)
+	return e.Value.Unmask(stored)
 }
 
 // applyAll replaces or merges the whole datastore.

@@ -105,7 +105,11 @@ func (d *Draft) ref(at *yang.Data) fault.List {
 	if why == "" {
 		return nil
 	}
-	f := fault.At(fault.Invalid, at.Path(), "%.60q %s", at.Text(), why)
+	text := at.Text()
+	if at.Node.Secret() {
+		text = yang.Mask
+	}
+	f := fault.At(fault.Invalid, at.Path(), "%.60q %s", text, why)
 	f.Cause = yang.InstanceRequired()
 	return fault.List{f}
 }

@@ -83,7 +83,24 @@ func (f form) schemaOf(n *yang.Node, qualified string) object {
 	if !n.Config && n.Parent != nil && n.Parent.Config {
 		s["readOnly"] = true
 	}
+	if n.Secret() {
+		describeSecret(s, n)
+	}
 	return s
+}
+
+// describeSecret says that a value can be written and is not shown: instead of a text yang.Mask is, which no pattern or
+// length of its type has to fit.
+func describeSecret(s object, n *yang.Node) {
+	if !n.MaskedText() {
+		s["writeOnly"] = true
+		return
+	}
+	clear(s)
+	s["type"], s["format"] = "string", "password"
+	if n.Description != "" {
+		s["description"] = n.Description
+	}
 }
 
 // membersSchema describes an object with the members of a node.
