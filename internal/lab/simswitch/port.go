@@ -13,6 +13,8 @@ type port struct {
 	pvid    uint16
 	stp     stpPort
 	traffic traffic
+	alias   []byte // ifAlias
+	power   portPower
 }
 
 func (p *port) up() bool { return p.admin && p.carrier }
