@@ -70,6 +70,12 @@ const (
 	ARPTypeStatic       = 4
 )
 
+// Routes: ipRouteTable (RFC 1213) by destination, ipCidrRouteTable (RFC 4292) by destination, mask, TOS and next hop.
+const (
+	IPRouteNextHop     OID = ".1.3.6.1.2.1.4.21.1.7"
+	IPCidrRouteNextHop OID = ".1.3.6.1.2.1.4.24.4.1.4"
+)
+
 // BRIDGE-MIB (RFC 4188).
 const (
 	StpPortState          OID = ".1.3.6.1.2.1.17.2.15.1.3"
