@@ -74,6 +74,22 @@ func (s *Switch) AdminUp(number int) bool {
 	return p != nil && p.admin
 }
 
+// SetAdminUp sets ifAdminStatus of a port, as a command line does.
+func (s *Switch) SetAdminUp(number int, up bool) {
+	s.mu.Lock()
+	p := s.port(number)
+	changed := p != nil && p.admin != up
+	if changed {
+		was := p.up()
+		p.admin = up
+		s.linkChanged(p, was, p.up())
+	}
+	s.mu.Unlock()
+	if changed && s.cfg.PortAdmin != nil {
+		s.cfg.PortAdmin(number, up)
+	}
+}
+
 // Up returns whether ifOperStatus of a port is up.
 func (s *Switch) Up(number int) bool {
 	s.mu.Lock()
