@@ -307,3 +307,40 @@ func TestBadSettings(t *testing.T) {
 		}
 	}
 }
+
+// Settings of a port are made whole or taken back, and a port that was bounced is up.
+func TestPortSettings(t *testing.T) {
+	sim := simulate(t)
+	d := switchdriver.NewClient(start(t, map[string]any{"timeout": "5s", "port": sim.TelnetPort()}).Conn)
+	ctx, sw := within(t), at("", 0)
+	want := &switchdriver.PortSettings{Port: 7, Description: new("room 3"), Power: new(false), Up: new(false)}
+	for name, k := range map[string]struct {
+		f    simdlink.Faults
+		text string
+	}{
+		"refuses":           {simdlink.Faults{Refuse: "config ports 7-7 state disable"}, "The switch is busy. / Fail!; it is taken back"},
+		"says yes, does no": {simdlink.Faults{Ignore: "config ports 7-7 state disable"}, "with up true; it is taken back"},
+		"hangs up":          {simdlink.Faults{Hangup: "config ports 7-7 state disable"}, "it is taken back"},
+		"refuses the power": {simdlink.Faults{Refuse: "config poe ports 7-7 state", Ignore: "config ports 7-7 description"}, "The switch is busy"},
+	} {
+		sim.Set(k.f)
+		if err := d.WritePortSettings(ctx, sw, want); err == nil || !strings.Contains(err.Error(), k.text) {
+			t.Errorf("a switch that %s: %v", name, err)
+		}
+		sim.Set(simdlink.Faults{})
+		if config := sim.Config(); strings.Contains(config, "config ports") || strings.Contains(config, "config poe") {
+			t.Errorf("a switch that %s keeps\n%s", name, config)
+		}
+	}
+	r := &pluginv1.WritePortSettingsRequest{Settings: &switchdriver.PortSettings{Port: 7, Up: new(true)}, Bounce: 100}
+	sent := len(sim.Sent())
+	if _, err := switchdriver.Do(ctx, d, sw, r); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Join(sim.Sent()[sent:], "\n"); got != "config ports 7-7 state disable\nconfig ports 7-7 state enable" {
+		t.Errorf("a bounce typed\n%s", got)
+	}
+	if _, _, err := d.ReadPortSettings(ctx, sw, 99); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("port 99: %v", err)
+	}
+}

@@ -22,6 +22,9 @@ type (
 	ACLAction  = pluginv1.ApplyAclRequest_Action
 	ACLEntry   = pluginv1.AclEntry
 	Settings   = pluginv1.ApplySettingsRequest
+
+	PortSettings = pluginv1.PortSettings
+	PowerSupply  = pluginv1.PowerSupply
 )
 
 // Match says which switches a driver is for. A switch matches by the exact model

@@ -16,7 +16,7 @@ import (
 // operations is the table of the contract. Server, client, what a driver announces, and how the switch plugin
 // calls drivers, checks answers, keeps writes and reads them back, follow from its rows.
 func operations() []operation {
-	return slices.Concat(vlanOperations(), fdbOperations(), portOperations(), stpOperations(), arpOperations(), aclOperations())
+	return slices.Concat(vlanOperations(), fdbOperations(), portOperations(), settingsOperations(), stpOperations(), arpOperations(), aclOperations())
 }
 
 // operation is a row of the table.

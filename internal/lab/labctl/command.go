@@ -138,7 +138,7 @@ func serveCLI(n *network.Network, port int, listen netip.Prefix) (end func(), er
 			continue
 		}
 		host := node.Server.Addr().Addr().String()
-		s, err := simdlink.Start(simdlink.Options{Model: model, STPPort: node.SetSTPEnabled, Telnet: host + ":" + strconv.Itoa(port), SSH: host + ":" + strconv.Itoa(port+1)})
+		s, err := simdlink.Start(simdlink.Options{Model: model, STPPort: node.SetSTPEnabled, PortState: node.SetAdminUp, Telnet: host + ":" + strconv.Itoa(port), SSH: host + ":" + strconv.Itoa(port+1)})
 		if err != nil {
 			end()
 			return nil, fmt.Errorf("--cli-port %d: %w", port, err)

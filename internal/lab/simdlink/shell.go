@@ -1,6 +1,6 @@
 // Package simdlink is a simulated D-Link switch at its command line, by telnet and SSH:
-// the login dialogue, pages, access profiles and rules, spanning tree and traffic
-// settings of the xStack series. It misbehaves on demand (Faults).
+// the login dialogue, pages, access profiles and rules, spanning tree, traffic settings,
+// and settings and power of ports of the xStack series. It misbehaves on demand (Faults).
 //
 // It keeps what it is given and shows it; no frame passes. Switches with SNMP are
 // package simswitch, routers with a command line package simcli.

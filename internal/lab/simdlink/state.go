@@ -20,6 +20,8 @@ type state struct {
 	profiles  map[int]*profile
 	saved     string
 	table     []command
+	ports     map[int]*port
+	portState func(port int, up bool) // nil: not used
 }
 
 // profile is an access profile.
@@ -36,7 +38,8 @@ const (
 )
 
 func newState(stpPort func(int, bool)) *state {
-	s := &state{stpPort: stpPort, clipaging: true, stp: true, stpPorts: map[int]bool{}, settings: map[string]string{}, profiles: map[int]*profile{}, table: commands()}
+	s := &state{stpPort: stpPort, clipaging: true, stp: true, stpPorts: map[int]bool{}, settings: map[string]string{}, profiles: map[int]*profile{}, ports: newPorts(),
+		table: append(commands(), portCommands()...)}
 	for p := 1; p <= count; p++ {
 		s.stpPorts[p] = true
 	}
@@ -257,6 +260,7 @@ func (s *state) config() string {
 	for _, k := range slices.Sorted(maps.Keys(s.settings)) {
 		b.WriteString(s.settings[k] + "\n")
 	}
+	b.WriteString(s.portLines())
 	for _, id := range slices.Sorted(maps.Keys(s.profiles)) {
 		p := s.profiles[id]
 		fmt.Fprintf(&b, "create access_profile profile_id %d profile_name %s %s %s\n", id, p.name, p.layer, p.match)

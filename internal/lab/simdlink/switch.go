@@ -43,6 +43,8 @@ type Options struct {
 	Telnet, SSH string // host:port
 	// STPPort is called when the spanning tree of a port is enabled or disabled; nil: not used.
 	STPPort func(port int, on bool)
+	// PortState is called when a port is enabled or disabled; nil: not used.
+	PortState func(port int, up bool)
 }
 
 // Switch is one simulated switch.
@@ -63,6 +65,7 @@ func Start(o Options) (*Switch, error) {
 	o.Model, o.Password = cmp.Or(o.Model, "DGS-3120-24TC"), cmp.Or(o.Password, "password")
 	o.Telnet, o.SSH = cmp.Or(o.Telnet, "127.0.0.1:0"), cmp.Or(o.SSH, "127.0.0.1:0")
 	s := &Switch{o: o, done: make(chan struct{}), state: newState(o.STPPort)}
+	s.state.portState = o.PortState
 	var err error
 	s.ssh, err = sshhost.Start(sshhost.Options{User: user, Password: o.Password, Address: o.SSH,
 		Serve: func(_ string, ch ssh.Channel, requests <-chan *ssh.Request) {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 
+	"ctl.internal/internal/lab/snmpagent"
 	"ctl.internal/internal/lab/snmpwire"
 )
 
@@ -102,7 +104,50 @@ func ifXObjects() []object {
 		col(6, "ifHCInOctets", octets), col(10, "ifHCOutOctets", octets),
 		col(14, "ifLinkUpDownTrapEnable", func(_ *Switch, i iface) value { return truth(i.port > 0) }),
 		col(15, "ifHighSpeed", func(s *Switch, i iface) value { return gauge(s.speed(i)) }),
+		t.writable(18, "ifAlias", snmpagent.Syntax{Tag: snmpwire.OctetString, Max: 64}, func(s *Switch, i iface) value {
+			if p := s.port(i.port); p != nil {
+				return snmpwire.Octets(p.alias)
+			}
+			return snmpwire.Octets(nil)
+		}, setAlias),
 	}
+}
+
+func setAlias(s *Switch, t tx, i iface, v value) status {
+	p := s.port(i.port)
+	if p == nil {
+		return snmpwire.InconsistentValue
+	}
+	return assign(t, &p.alias, slices.Clone(v.Bytes))
+}
+
+// Alias returns ifAlias of a port.
+func (s *Switch) Alias(number int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.port(number)
+	if p == nil {
+		return ""
+	}
+	return string(p.alias)
+}
+
+// etherObjects is what EtherLike-MIB (RFC 3635) says of a link: full duplex, and PAUSE frames both ways.
+func etherObjects() []object {
+	const fullDuplex, bothWays, disabled, unknown = 3, 4, 1, 1
+	duplex := ifTable("1.3.6.1.2.1.10.7.2.1").column(19, "dot3StatsDuplexStatus", func(s *Switch, i iface) value {
+		if s.speed(i) == 0 {
+			return snmpwire.Int32(unknown)
+		}
+		return snmpwire.Int32(fullDuplex)
+	})
+	pause := ifTable("1.3.6.1.2.1.10.7.10.1").column(2, "dot3PauseOperMode", func(s *Switch, i iface) value {
+		if s.speed(i) == 0 {
+			return snmpwire.Int32(disabled)
+		}
+		return snmpwire.Int32(bothWays)
+	})
+	return []object{duplex, pause}
 }
 
 // ipObjects is ipAdEntTable of IP-MIB (RFC 4293, deprecated and everywhere).

@@ -13,6 +13,8 @@ type port struct {
 	pvid    uint16
 	stp     stpPort
 	traffic traffic
+	alias   []byte // ifAlias
+	power   portPower
 }
 
 func (p *port) up() bool { return p.admin && p.carrier }
@@ -70,6 +72,22 @@ func (s *Switch) AdminUp(number int) bool {
 	defer s.mu.Unlock()
 	p := s.port(number)
 	return p != nil && p.admin
+}
+
+// SetAdminUp sets ifAdminStatus of a port, as a command line does.
+func (s *Switch) SetAdminUp(number int, up bool) {
+	s.mu.Lock()
+	p := s.port(number)
+	changed := p != nil && p.admin != up
+	if changed {
+		was := p.up()
+		p.admin = up
+		s.linkChanged(p, was, p.up())
+	}
+	s.mu.Unlock()
+	if changed && s.cfg.PortAdmin != nil {
+		s.cfg.PortAdmin(number, up)
+	}
 }
 
 // Up returns whether ifOperStatus of a port is up.

@@ -30,6 +30,7 @@ type Profile struct {
 	KeepUsedVLAN   bool // a VLAN that is some port's PVID is not destroyed
 	PickPort       bool // a static address whose status comes before its ports is put on port 1
 	NoQBridgeTable bool // addresses are in dot1dTpFdbTable only
+	PoE            bool // the ports supply power over Ethernet
 }
 
 // Profiles returns the profiles there are; the first is the default one.
@@ -39,7 +40,7 @@ func Profiles() []Profile {
 		{Model: "D-Link_DGS-3650", Descr: "DGS-3650 Gigabit Ethernet Switch (simulated)", ObjectID: "1.3.6.1.4.1.171.10.70.16",
 			PortName: "1/%d", PortIDSubtype: 7, PortIDEnd: "\x00", ChassisText: true, PortListLen: 8, PickPort: true},
 		{Model: "D-Link_DGS-3120", Descr: "DGS-3120-24TC Gigabit Ethernet Switch (simulated)", ObjectID: "1.3.6.1.4.1.171.10.117.1.1",
-			PortName: "1/%d", PortIDSubtype: 7, PortListLen: 8, SVI: 5122},
+			PortName: "1/%d", PortIDSubtype: 7, PortListLen: 8, SVI: 5122, PoE: true},
 		{Model: "D-Link_DGS-1510-28X", Descr: "DGS-1510-28X (simulated)", ObjectID: "1.3.6.1.4.1.171.10.133.3.1",
 			PortName: "eth1/0/%d", ChassisDiffers: true, PortListLen: 48, PortListTail: true, PortListExact: true},
 		{Model: "Accton_ECS4610-52T", Descr: "ECS4610-52T (simulated)", ObjectID: "1.3.6.1.4.1.259.6.10.94",
@@ -49,7 +50,7 @@ func Profiles() []Profile {
 		{Model: "TP-Link_T2600G", Descr: "JetStream T2600G-28TS (simulated)", ObjectID: "1.3.6.1.4.1.11863.5.33",
 			PortName: "gigabitEthernet 1/0/%d", IfIndexOffset: 49152, FDBOffset: 0},
 		{Model: "HP_ProCurve", Descr: "ProCurve J9019A Switch 2510-24 (simulated)", ObjectID: "1.3.6.1.4.1.11.2.3.7.11.65",
-			PortName: "%d", PortIDSubtype: 7, FDBOffset: 4096},
+			PortName: "%d", PortIDSubtype: 7, FDBOffset: 4096, PoE: true},
 		{Model: "Juniper_QFX5100", Descr: "Juniper qfx5100-48s (simulated)", ObjectID: "1.3.6.1.4.1.2636.1.1.1.4.82.5",
 			PortName: "xe-0/0/%d", IfIndexOffset: 500, LLDPByIfIndex: true, PortListText: true, TimeMark: true, FDBOffset: 65536},
 		{Model: "D-Link_DGS-3627G", Descr: "DGS-3627G (simulated)", ObjectID: "1.3.6.1.4.1.171.10.70.9",

@@ -20,7 +20,7 @@ type (
 func NewSchema(d Discovery) *snmpagent.Schema[*Switch] {
 	objects := [][]object{systemObjects(), ifObjects(), ifXObjects(), ipObjects(), arpObjects(),
 		bridgeObjects(), stpObjects(), stpPortObjects(), bridgeFDBObjects(),
-		fdbObjects(), staticObjects(), vlanCurrentObjects(), vlanStaticObjects(), pvidObjects()}
+		fdbObjects(), staticObjects(), vlanCurrentObjects(), vlanStaticObjects(), pvidObjects(), etherObjects(), powerObjects()}
 	if d == LLDP || d == Both {
 		objects = append(objects, lldpObjects(false))
 	}

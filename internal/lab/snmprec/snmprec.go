@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,7 +66,7 @@ func value(tag, text string) (snmpwire.Value, error) {
 		o, err := snmpwire.ParseOID(text)
 		return snmpwire.Object(o), err
 	case snmpwire.IPAddress:
-		return snmpwire.Value{Tag: v, Bytes: []byte{0, 0, 0, 0}}, nil
+		return snmpwire.Value{Tag: v, Bytes: ipAddress(text)}, nil
 	default:
 		i, err := strconv.ParseInt(text, 10, 64)
 		if err != nil { // an agent that answers another type than it should
@@ -73,6 +74,17 @@ func value(tag, text string) (snmpwire.Value, error) {
 		}
 		return snmpwire.Value{Tag: v, Int: i}, nil
 	}
+}
+
+// ipAddress is an address in dotted or hexadecimal form; another text, as some recorders write, is 0.0.0.0.
+func ipAddress(text string) []byte {
+	if a, err := netip.ParseAddr(text); err == nil && a.Is4() {
+		return a.AsSlice()
+	}
+	if b, err := hex.DecodeString(text); err == nil && len(b) == 4 {
+		return b
+	}
+	return make([]byte, 4)
 }
 
 // Get implements snmpagent.MIB.

@@ -14,11 +14,13 @@ import (
 type Parser struct {
 	title, profile, kind, rule, ports, action, stp, port, success *regexp.Regexp
 	vlan, vlanMask, vlanID, src, dst                              *regexp.Regexp
+	forms                                                         portForms
 }
 
 // NewParser makes a Parser.
 func NewParser() *Parser {
 	return &Parser{
+		forms:   newPortForms(),
 		title:   regexp.MustCompile(`(?i)access profile table|total[ \t]+(?:user|unused|used)|access profiles?[ \t]*:`),
 		profile: regexp.MustCompile(`(?i)^\s*(?:access )?profile id\s*:\s*(\d{1,5})(?:\s+profile name\s*:\s*(\S+))?`),
 		kind:    regexp.MustCompile(`(?i)\stype\s*:\s*(ethernet|ip(?:v4)?)\s*$`),

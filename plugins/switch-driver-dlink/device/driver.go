@@ -5,6 +5,7 @@ package device
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"ctl.internal/internal/switchcli"
 	"ctl.internal/internal/switchcli/hostkeys"
@@ -27,6 +28,9 @@ var (
 	_ switchdriver.ACLReader       = (*Driver)(nil)
 	_ switchdriver.STPWriter       = (*Driver)(nil)
 	_ switchdriver.SettingsApplier = (*Driver)(nil)
+
+	_ switchdriver.PortSettingsReader = (*Driver)(nil)
+	_ switchdriver.PortSettingsWriter = (*Driver)(nil)
 )
 
 // Match implements switchdriver.Driver.
@@ -56,18 +60,45 @@ func (d *Driver) session(ctx context.Context, sw *switchdriver.Switch, f func(*s
 	if to.Port == 0 {
 		to.Port = d.set.Port
 	}
-	cli, err := d.keys.Open(ctx, to, dialogue())
+	s, err := d.login(ctx, to)
 	if err != nil {
 		return err
 	}
-	defer cli.Close()
-	s := &session{Session: cli, ctx: ctx, d: d, name: switchdriver.Label(sw)}
+	defer s.Close()
+	return f(s)
+}
+
+// login opens a session and types what goes before.
+func (d *Driver) login(ctx context.Context, to switchcli.Target) (*session, error) {
+	cli, err := d.keys.Open(ctx, to, dialogue())
+	if err != nil {
+		return nil, err
+	}
+	s := &session{Session: cli, ctx: ctx, d: d, to: to, name: to.Name}
 	for _, line := range d.set.Prepare {
 		if _, err := s.Run(ctx, line); err != nil {
-			return err
+			cli.Close()
+			return nil, err
 		}
 	}
-	return f(s)
+	return s, nil
+}
+
+// undoTime is how long a change is taken back when the call has ended.
+const undoTime = 10 * time.Second
+
+// again opens another session, in which a change is taken back also when the call has ended. Its Close ends its time.
+func (s *session) again() (*session, func(), error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), undoTime)
+	other, err := s.d.login(ctx, s.to)
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	return other, func() {
+		other.Close()
+		cancel()
+	}, nil
 }
 
 // session is a login at one switch.
@@ -75,6 +106,7 @@ type session struct {
 	*switchcli.Session
 	ctx  context.Context
 	d    *Driver
+	to   switchcli.Target
 	name string
 }
 

@@ -57,7 +57,7 @@ func (g *checked) perform(ctx context.Context, sw *switchdriver.Switch, o *write
 			return nil, err
 		}
 		defer func() {
-			if k := fault.KindOf(err); err != nil && (k == fault.Timeout || k == fault.Unavailable || k == fault.Internal) {
+			if k := fault.KindOf(err); err != nil && (k == fault.Timeout || k == fault.Unavailable || k == fault.Internal || o.Bounces() && k == fault.Downstream) {
 				writes.Keep(ctx)
 			}
 		}()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"google.golang.org/protobuf/proto"
+
 	"ctl.internal/plugins/switch/writes"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
@@ -68,12 +70,28 @@ func (p repair) end(ctx context.Context) (writes.Outcome, string, error) {
 		return writes.Whole, "", nil
 	case p.r.Operation.VLAN() != 0:
 		return p.vlan(ctx)
+	case p.r.Operation.Bounces():
+		return p.bringUp(ctx)
 	case !p.whole:
 		return writes.Left, "the switch shows " + differs + ": look at it", nil
 	case p.made(ctx):
 		return writes.Left, "the switch shows " + differs + ", perhaps from before: look at it", nil
 	}
 	return writes.Undone, "the switch shows " + differs, nil
+}
+
+// bringUp ends a bounce: the port is switched on.
+func (p repair) bringUp(ctx context.Context) (writes.Outcome, string, error) {
+	r := proto.CloneOf(p.r.Operation.Request.(*pluginv1.WritePortSettingsRequest))
+	r.Bounce = 0
+	_, err := p.perform(ctx, p.sw, &writes.Operation{Request: r})
+	switch k := fault.KindOf(err); {
+	case err == nil:
+		return writes.Whole, "", nil
+	case k == fault.Timeout, k == fault.Unavailable:
+		return "", "", err
+	}
+	return writes.Left, clean(err.Error()), nil
 }
 
 // vlan gives a VLAN that is not as asked for what it had before, where it does not.

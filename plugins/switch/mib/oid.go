@@ -36,6 +36,26 @@ const (
 	IfName        OID = ".1.3.6.1.2.1.31.1.1.1.1"
 	IfStackStatus OID = ".1.3.6.1.2.1.31.1.2.1.3" // by the ifIndex above and the one below
 	IfHighSpeed   OID = ".1.3.6.1.2.1.31.1.1.1.15"
+	IfAlias       OID = ".1.3.6.1.2.1.31.1.1.1.18"
+)
+
+// EtherLike-MIB (RFC 3635), by ifIndex.
+const (
+	Dot3StatsDuplexStatus OID = ".1.3.6.1.2.1.10.7.2.1.19"
+	Dot3PauseOperMode     OID = ".1.3.6.1.2.1.10.7.10.1.2"
+
+	DuplexStatusHalf = 2
+	DuplexStatusFull = 3
+)
+
+// POWER-ETHERNET-MIB (RFC 3621): ports by group and number in it, supplies by group.
+const (
+	PsePortAdminEnable     OID = ".1.3.6.1.2.1.105.1.1.1.3"
+	PsePortDetectionStatus OID = ".1.3.6.1.2.1.105.1.1.1.6"
+	PsePortPowerPriority   OID = ".1.3.6.1.2.1.105.1.1.1.7"
+	PsePortClassification  OID = ".1.3.6.1.2.1.105.1.1.1.10"
+	MainPsePower           OID = ".1.3.6.1.2.1.105.1.3.1.1.2"
+	MainPseConsumption     OID = ".1.3.6.1.2.1.105.1.3.1.1.4"
 )
 
 // IP-MIB: ipAddrTable and ipNetToMediaTable (RFC 1213, RFC 4293).
@@ -48,6 +68,12 @@ const (
 	PhysicalType    OID = ".1.3.6.1.2.1.4.35.1.6"
 	ARPTypeInvalid      = 2
 	ARPTypeStatic       = 4
+)
+
+// Routes: ipRouteTable (RFC 1213) by destination, ipCidrRouteTable (RFC 4292) by destination, mask, TOS and next hop.
+const (
+	IPRouteNextHop     OID = ".1.3.6.1.2.1.4.21.1.7"
+	IPCidrRouteNextHop OID = ".1.3.6.1.2.1.4.24.4.1.4"
 )
 
 // BRIDGE-MIB (RFC 4188).

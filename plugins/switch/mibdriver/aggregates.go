@@ -2,10 +2,12 @@ package mibdriver
 
 import (
 	"context"
+	"slices"
 
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/sdk/switchdriver"
 )
 
 // aggregates reads which ports are members of aggregates, if several have the same
@@ -14,6 +16,23 @@ func (d *Driver) aggregates(ctx context.Context, t snmp.Target, o *discovery.Obs
 	if !o.Parallel() {
 		return nil
 	}
+	return d.readAggregates(ctx, t, o)
+}
+
+// Aggregates returns ports with the aggregates that they are in now.
+func (d *Driver) Aggregates(ctx context.Context, sw *switchdriver.Switch, ports []discovery.Port) ([]discovery.Port, error) {
+	t, err := reader(sw)
+	if err != nil {
+		return nil, err
+	}
+	o := &discovery.Observation{Ports: slices.Clone(ports)}
+	if err := d.readAggregates(ctx, t, o); err != nil {
+		return nil, deviceFault(sw, err)
+	}
+	return o.Ports, nil
+}
+
+func (d *Driver) readAggregates(ctx context.Context, t snmp.Target, o *discovery.Observation) error {
 	found := false
 	read := func(oid string, number func(*discovery.Port) uint32) error {
 		at := map[uint32]uint32{}

@@ -1,7 +1,7 @@
 // Package mibdriver is the driver for every switch that has no better one: it uses
 // the standard MIBs only, over SNMP. It implements the interfaces of
-// sdk/switchdriver for VLANs, forwarding tables, spanning tree and ARP; ports and
-// neighbours are read by Observe.
+// sdk/switchdriver for VLANs, forwarding tables, spanning tree, ARP and what is set at
+// ports; ports and neighbours are read by Observe.
 //
 // Which driver a switch gets is package driver's business. What a VLAN change
 // consists of is decided in plan.go, without input or output; the rest fetches,
@@ -34,6 +34,10 @@ var (
 	_ switchdriver.STPWriter  = (*Driver)(nil)
 	_ switchdriver.ARPReader  = (*Driver)(nil)
 	_ switchdriver.ARPWriter  = (*Driver)(nil)
+
+	_ switchdriver.PortSettingsReader = (*Driver)(nil)
+	_ switchdriver.PortSettingsWriter = (*Driver)(nil)
+	_ switchdriver.PortBouncer        = (*Driver)(nil)
 )
 
 // New makes a Driver that speaks through c.

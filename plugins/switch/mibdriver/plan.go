@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/gosnmp/gosnmp"
 
@@ -34,7 +35,8 @@ type step struct {
 	set []gosnmp.SnmpPDU
 	// last says that what the step removes may not come back as it was: what was sent before it is read back first.
 	last  bool
-	final bool // it is not taken back when the call fails
+	final bool          // it is not taken back when the call fails
+	wait  time.Duration // before it is sent
 }
 
 // assign adds an instance that the step changes from a value to another; nil: it does not exist.

@@ -267,9 +267,11 @@ func shown(a writes.Assignment, want, now *string) string {
 	case isPVID && len(port) == 1 && now != nil:
 		return fmt.Sprintf("port %d with PVID %s", port[0], *now)
 	case !ok && now == nil:
-		return fmt.Sprintf("no instance %s", strings.TrimPrefix(a.OID, "."))
+		return fmt.Sprintf("no instance %s", instanceName(a.OID))
+	case !ok && a.Kind == writes.Octets:
+		return fmt.Sprintf("%s with the value %q", instanceName(a.OID), mib.Text(octets(now)))
 	case !ok:
-		return fmt.Sprintf("%s with the value %s", strings.TrimPrefix(a.OID, "."), *now)
+		return fmt.Sprintf("%s with the value %s", instanceName(a.OID), *now)
 	case now == nil:
 		return fmt.Sprintf("no VLAN %d", vid)
 	case column == mib.QVlanStaticRowStatus && want == nil:
@@ -280,6 +282,22 @@ func shown(a writes.Assignment, want, now *string) string {
 		return fmt.Sprintf("VLAN %d with the name %q", vid, mib.Text(octets(now)))
 	}
 	return fmt.Sprintf("VLAN %d %s", vid, shownPorts(column, a.Mask, want, now))
+}
+
+// instanceName is what people call an instance that is not of a VLAN.
+func instanceName(oid string) string {
+	for column, name := range map[string]string{
+		mib.IfAdminStatus:        "ifAdminStatus",
+		mib.IfAlias:              "ifAlias",
+		mib.PsePortAdminEnable:   "pethPsePortAdminEnable",
+		mib.PsePortPowerPriority: "pethPsePortPowerPriority",
+		mib.StpPortEnable:        "dot1dStpPortEnable",
+	} {
+		if index, under := strings.CutPrefix(oid, column+"."); under {
+			return name + "." + index
+		}
+	}
+	return strings.TrimPrefix(oid, ".")
 }
 
 // shownPorts says which ports a PortList has that it should not, and the other way round.

@@ -15,6 +15,7 @@ import (
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -68,6 +69,12 @@ func (j *job) send(ctx context.Context, steps []step, i int) error {
 	if s.last && i > 0 {
 		if err := j.earlier(ctx, steps[:i]); err != nil {
 			return err
+		}
+	}
+	if s.wait > 0 {
+		host.Pause(ctx, s.wait)
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 	err := j.d.set(ctx, j.w, s.set)

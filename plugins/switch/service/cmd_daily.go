@@ -123,6 +123,7 @@ func (s *Service) dailyCommands() []commands.Command {
 			return historyIn{Switch: in.Arg("switch"), Limit: most}, err
 		}, s.historyLines),
 		s.cmdFDB(), s.cmdARP(), s.cmdVLANChange("switch:vlan-add", true), s.cmdVLANChange("switch:vlan-set", false), s.cmdVLANDel(),
+		s.cmdPort(), s.cmdPortSet(), s.cmdPortBounce(),
 	}
 }
 

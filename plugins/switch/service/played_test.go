@@ -23,6 +23,12 @@ import (
 // played are the RPCs of a plugin whose one switch, 02:00:00:00:00:01, answers the lines of a recording.
 func played(t *testing.T, lines string) operations.Mux {
 	t.Helper()
+	return playedService(t, lines).rpcs()
+}
+
+// playedService is that plugin; it can only read.
+func playedService(t *testing.T, lines string) *Service {
+	t.Helper()
 	m, err := snmprec.Read(strings.NewReader(lines))
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +53,7 @@ func played(t *testing.T, lines string) operations.Mux {
 	if _, err := survey.Discover(t.Context(), discovery.All, nil); err != nil {
 		t.Fatal(err)
 	}
-	return ReadRPCs(inventory, driver.New(driver.Options{Standard: standard}), survey)
+	return &Service{inventory: inventory, drivers: driver.New(driver.Options{Standard: standard}), survey: survey, standard: standard}
 }
 
 // ask invokes an RPC and returns its output.

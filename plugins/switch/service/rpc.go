@@ -32,6 +32,7 @@ func (s *Service) rpcs() operations.Mux {
 	s.configRPCs(m)
 	s.listRPCs(m)
 	s.byName(m)
+	s.portRPCs(m)
 	return m
 }
 

@@ -32,6 +32,7 @@ type portID struct {
 type portView struct {
 	portID
 	Description string   `json:"description,omitempty"`
+	Alias       string   `json:"alias,omitempty"`
 	MAC         string   `json:"mac-address,omitempty"`
 	Admin       string   `json:"admin-state"`
 	State       string   `json:"state"`
@@ -74,9 +75,10 @@ func (s *Service) getPorts(ctx context.Context, sw *switchdriver.Switch, in whic
 	var vlans []*switchdriver.VLAN
 	var pvids map[uint32]uint32
 	var stp []*switchdriver.STPPort
+	aliases := map[uint32]string{}
 	if q.Answering {
 		var g errgroup.Group
-		var cuts [2]string
+		var cuts [3]string
 		g.Go(func() (err error) {
 			if vlans, pvids, err = s.drivers.PortVLANs(ctx, sw); err != nil && fault.KindOf(err) != fault.Unsupported {
 				cuts[0] = "VLANs: " + err.Error()
@@ -90,6 +92,16 @@ func (s *Service) getPorts(ctx context.Context, sw *switchdriver.Switch, in whic
 			}
 			if err != nil && fault.KindOf(err) != fault.Unsupported {
 				cuts[1] = "spanning tree: " + err.Error()
+			}
+			return nil
+		})
+		g.Go(func() error {
+			settings, _, err := s.readSettings(ctx, sw, only)
+			if err != nil && fault.KindOf(err) != fault.Unsupported {
+				cuts[2] = "descriptions: " + err.Error()
+			}
+			for _, p := range settings {
+				aliases[p.Port] = p.GetDescription()
 			}
 			return nil
 		})
@@ -107,7 +119,7 @@ func (s *Service) getPorts(ctx context.Context, sw *switchdriver.Switch, in whic
 		if only != 0 && p.Number != only {
 			continue
 		}
-		v := portView{portID: portID{portName(p), p.Number}, Description: p.Descr, Admin: status(p.Admin), State: status(p.Oper),
+		v := portView{portID: portID{portName(p), p.Number}, Description: p.Descr, Alias: aliases[p.Number], Admin: status(p.Admin), State: status(p.Oper),
 			Speed: p.Speed / 1000, Neighbors: neighbors[p.ID]}
 		if p.MAC != 0 {
 			v.MAC = p.MAC.String()
@@ -178,10 +190,10 @@ func (s *Service) portOf(e discovery.End) string {
 }
 
 func (o *portsOut) text() string {
-	t := commands.Table{Empty: "The switch reports no ports.", Columns: []commands.Column{{Title: "Port"}, {Title: "No", Right: true}, {Title: "Admin"}, {Title: "State"},
-		{Title: "Speed", Right: true}, {Title: "PVID", Right: true}, {Title: "Untagged", Max: 24}, {Title: "Tagged", Max: 32}, {Title: "STP"}, {Title: "Neighbour", Max: 48}}}
+	t := commands.Table{Empty: "The switch reports no ports.", Columns: []commands.Column{{Title: "Port"}, {Title: "No", Right: true}, {Title: "Description", Max: 32}, {Title: "Admin"},
+		{Title: "State"}, {Title: "Speed", Right: true}, {Title: "PVID", Right: true}, {Title: "Untagged", Max: 24}, {Title: "Tagged", Max: 32}, {Title: "STP"}, {Title: "Neighbour", Max: 48}}}
 	for _, p := range o.Entries {
-		t.Add(p.Port, p.Number, p.Admin, p.State, speed(p.Speed), blank(p.PVID), commands.List(",", p.Untagged), commands.List(",", p.Tagged), p.STP, commands.List(", ", p.Neighbors))
+		t.Add(p.Port, p.Number, p.Alias, p.Admin, p.State, speed(p.Speed), blank(p.PVID), commands.List(",", p.Untagged), commands.List(",", p.Tagged), p.STP, commands.List(", ", p.Neighbors))
 	}
 	return t.String() + o.note()
 }

@@ -39,6 +39,12 @@ func (o *Operation) VLAN() uint32 {
 	return 0
 }
 
+// Bounces reports whether a port is switched off and on again.
+func (o *Operation) Bounces() bool {
+	r, ok := o.Request.(*pluginv1.WritePortSettingsRequest)
+	return ok && r.Bounce > 0
+}
+
 // form is an Operation in a record.
 type form struct {
 	Name    string          `json:"name"`

@@ -44,6 +44,8 @@ func (k *kit) requests() []proto.Message {
 		&pluginv1.ApplyAclRequest{Action: switchdriver.ACLDeleteProfile, Profile: &switchdriver.ACLProfile{ProfileId: 200}},
 		&pluginv1.ReadAclRequest{},
 		&switchdriver.Settings{DisableStp: true, DryRun: true},
+		&pluginv1.ReadPortSettingsRequest{},
+		&pluginv1.WritePortSettingsRequest{Settings: &switchdriver.PortSettings{Port: k.Ports[0], Up: new(true)}},
 	}
 }
 

@@ -16,10 +16,15 @@ type memory struct {
 	bad   string
 	turns switchdriver.Turns
 	vlans map[uint32]*switchdriver.VLAN
+	ports map[uint32]*switchdriver.PortSettings
 }
 
 func newMemory(bad string) *memory {
-	return &memory{bad: bad, vlans: map[uint32]*switchdriver.VLAN{1: {VlanId: 1, EgressPorts: []uint32{1, 2, 3}, UntaggedPorts: []uint32{1, 2, 3}}}}
+	ports := map[uint32]*switchdriver.PortSettings{}
+	for port := uint32(1); port <= 3; port++ {
+		ports[port] = &switchdriver.PortSettings{Port: port, Up: new(true), Description: new(""), Power: new(true), PowerPriority: new(switchdriver.PowerLow)}
+	}
+	return &memory{bad: bad, ports: ports, vlans: map[uint32]*switchdriver.VLAN{1: {VlanId: 1, EgressPorts: []uint32{1, 2, 3}, UntaggedPorts: []uint32{1, 2, 3}}}}
 }
 
 func (d *memory) Match() switchdriver.Match {
@@ -124,5 +129,62 @@ func (d *memory) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, id uin
 	}
 	delete(d.vlans, id)
 	d.home()
+	return nil
+}
+
+func (d *memory) ReadPortSettings(ctx context.Context, sw *switchdriver.Switch, port uint32) ([]*switchdriver.PortSettings, []*switchdriver.PowerSupply, error) {
+	done, err := d.at(ctx, sw)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	var out []*switchdriver.PortSettings
+	for _, n := range slices.Sorted(maps.Keys(d.ports)) {
+		if port == 0 || n == port {
+			out = append(out, proto.CloneOf(d.ports[n]))
+		}
+	}
+	if len(out) == 0 {
+		return nil, nil, fault.At(fault.NotFound, "port", "not there")
+	}
+	return out, []*switchdriver.PowerSupply{{Group: 1, Budget: 100}}, nil
+}
+
+func (d *memory) WritePortSettings(ctx context.Context, sw *switchdriver.Switch, s *switchdriver.PortSettings) error {
+	done, err := d.at(ctx, sw)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := switchdriver.CheckPortSettings(s); err != nil && d.bad != "takes any settings" {
+		return err
+	}
+	if s == nil { // a bad one takes that too
+		return nil
+	}
+	if s.GetPowerLimit() != 0 || s.GetSpeed() != 0 || s.Speed != nil {
+		path := "speed"
+		if d.bad == "does not name what it cannot set" {
+			path = ""
+		}
+		if s.GetPowerLimit() != 0 {
+			path = "power-limit"
+		}
+		return fault.At(fault.Unsupported, path, "not this switch")
+	}
+	now := d.ports[s.GetPort()]
+	switch {
+	case now == nil && d.bad == "takes any settings":
+		return nil
+	case now == nil:
+		return fault.At(fault.NotFound, "port", "not there")
+	case d.bad == "says set and sets nothing":
+		return nil
+	case d.bad == "sets all ports":
+		for _, other := range d.ports {
+			proto.Merge(other, &switchdriver.PortSettings{Description: s.Description, PowerPriority: s.PowerPriority})
+		}
+	}
+	proto.Merge(now, s)
 	return nil
 }

@@ -114,6 +114,8 @@ func checks() []check {
 		{"forwarding entries that cannot be", []string{"WriteFdbEntry"}, false, badFDB},
 		{"a forwarding entry that is not there", []string{"ReadFdb"}, false, missingFDB},
 		{"ports", []string{"ReadPorts"}, false, ports},
+		{"settings of ports", []string{"WritePortSettings"}, false, portSettings},
+		{"settings of ports that cannot be", []string{"WritePortSettings"}, false, badPortSettings},
 		{"answers that cannot be", nil, false, possible},
 		{"spanning tree as read", []string{"ReadStp"}, false, readSTP},
 		{"spanning tree off and on", []string{"WriteStp"}, false, writeSTP},
@@ -251,6 +253,9 @@ func describes(k *kit) {
 		if slices.Contains(k.operations[:i], o) {
 			k.t.Errorf("operation %q is announced twice", o)
 		}
+	}
+	if k.has("WritePortSettings") && !k.has("ReadPortSettings") {
+		k.t.Error("a driver with WritePortSettings needs ReadPortSettings: what is written is read back")
 	}
 	for _, p := range [][2]string{{"WriteVlan", "DeleteVlan"}, {"WriteFdbEntry", "DeleteFdbEntry"}, {"WriteArpEntry", "DeleteArpEntry"}} {
 		if k.has(p[0]) != k.has(p[1]) {

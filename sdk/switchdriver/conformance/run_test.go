@@ -41,6 +41,11 @@ func TestBadDriversAreFound(t *testing.T) {
 		"leaves ports untagged twice":   "want 3002 only",
 		"says done and does nothing":    "reads no such VLAN",
 		"tells the login":               "the text shows a login",
+		"says set and sets nothing":     `the driver shows port 1 with the description ""`,
+		"sets all ports":                "the settings of other ports were changed",
+		"takes any settings":            "settings with a command: is done",
+
+		"does not name what it cannot set": `names the field ""`,
 	} {
 		t.Run(bad, func(t *testing.T) {
 			t.Parallel()

@@ -2798,6 +2798,433 @@ func (x *ApplySettingsResponse) GetReport() []string {
 	return nil
 }
 
+// PortSettings is what an administrator sets at a port. In an answer, an absent field is one that the switch does not
+// report; in a request, one that is not to be changed.
+type PortSettings struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// dot1dBasePort.
+	Port uint32 `protobuf:"varint,1,opt,name=port,proto3" json:"port,omitempty"`
+	// ifAdminStatus.
+	Up *bool `protobuf:"varint,2,opt,name=up,proto3,oneof" json:"up,omitempty"`
+	// ifAlias. Empty: none.
+	Description *string `protobuf:"bytes,3,opt,name=description,proto3,oneof" json:"description,omitempty"`
+	// pethPsePortAdminEnable: power over Ethernet.
+	Power *bool `protobuf:"varint,4,opt,name=power,proto3,oneof" json:"power,omitempty"`
+	// pethPsePortPowerPriority: 1 critical, 2 high, 3 low.
+	PowerPriority *uint32 `protobuf:"varint,5,opt,name=power_priority,json=powerPriority,proto3,oneof" json:"power_priority,omitempty"`
+	// Most power that the port delivers, in milliwatts.
+	PowerLimit *uint32 `protobuf:"varint,6,opt,name=power_limit,json=powerLimit,proto3,oneof" json:"power_limit,omitempty"`
+	// In Mbit/s. 0: negotiated.
+	Speed *uint32 `protobuf:"varint,7,opt,name=speed,proto3,oneof" json:"speed,omitempty"`
+	// 1 half, 2 full. 0: negotiated.
+	Duplex *uint32 `protobuf:"varint,8,opt,name=duplex,proto3,oneof" json:"duplex,omitempty"`
+	// pethPsePortDetectionStatus: 1 disabled, 2 searching, 3 delivering power, 4 fault, 5 test, 6 other fault.
+	PowerStatus *uint32 `protobuf:"varint,9,opt,name=power_status,json=powerStatus,proto3,oneof" json:"power_status,omitempty"`
+	// Class of the powered device, 0 to 8.
+	PowerClass *uint32 `protobuf:"varint,10,opt,name=power_class,json=powerClass,proto3,oneof" json:"power_class,omitempty"`
+	// Power that is delivered, in milliwatts.
+	PowerDrawn *uint32 `protobuf:"varint,11,opt,name=power_drawn,json=powerDrawn,proto3,oneof" json:"power_drawn,omitempty"`
+	// Speed in Mbit/s and duplex mode (1 half, 2 full) of the link.
+	LinkSpeed  *uint32 `protobuf:"varint,12,opt,name=link_speed,json=linkSpeed,proto3,oneof" json:"link_speed,omitempty"`
+	LinkDuplex *uint32 `protobuf:"varint,13,opt,name=link_duplex,json=linkDuplex,proto3,oneof" json:"link_duplex,omitempty"`
+	// dot3PauseOperMode: 1 disabled, 2 sends PAUSE frames, 3 obeys them, 4 both.
+	FlowControl   *uint32 `protobuf:"varint,14,opt,name=flow_control,json=flowControl,proto3,oneof" json:"flow_control,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PortSettings) Reset() {
+	*x = PortSettings{}
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PortSettings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PortSettings) ProtoMessage() {}
+
+func (x *PortSettings) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PortSettings.ProtoReflect.Descriptor instead.
+func (*PortSettings) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *PortSettings) GetPort() uint32 {
+	if x != nil {
+		return x.Port
+	}
+	return 0
+}
+
+func (x *PortSettings) GetUp() bool {
+	if x != nil && x.Up != nil {
+		return *x.Up
+	}
+	return false
+}
+
+func (x *PortSettings) GetDescription() string {
+	if x != nil && x.Description != nil {
+		return *x.Description
+	}
+	return ""
+}
+
+func (x *PortSettings) GetPower() bool {
+	if x != nil && x.Power != nil {
+		return *x.Power
+	}
+	return false
+}
+
+func (x *PortSettings) GetPowerPriority() uint32 {
+	if x != nil && x.PowerPriority != nil {
+		return *x.PowerPriority
+	}
+	return 0
+}
+
+func (x *PortSettings) GetPowerLimit() uint32 {
+	if x != nil && x.PowerLimit != nil {
+		return *x.PowerLimit
+	}
+	return 0
+}
+
+func (x *PortSettings) GetSpeed() uint32 {
+	if x != nil && x.Speed != nil {
+		return *x.Speed
+	}
+	return 0
+}
+
+func (x *PortSettings) GetDuplex() uint32 {
+	if x != nil && x.Duplex != nil {
+		return *x.Duplex
+	}
+	return 0
+}
+
+func (x *PortSettings) GetPowerStatus() uint32 {
+	if x != nil && x.PowerStatus != nil {
+		return *x.PowerStatus
+	}
+	return 0
+}
+
+func (x *PortSettings) GetPowerClass() uint32 {
+	if x != nil && x.PowerClass != nil {
+		return *x.PowerClass
+	}
+	return 0
+}
+
+func (x *PortSettings) GetPowerDrawn() uint32 {
+	if x != nil && x.PowerDrawn != nil {
+		return *x.PowerDrawn
+	}
+	return 0
+}
+
+func (x *PortSettings) GetLinkSpeed() uint32 {
+	if x != nil && x.LinkSpeed != nil {
+		return *x.LinkSpeed
+	}
+	return 0
+}
+
+func (x *PortSettings) GetLinkDuplex() uint32 {
+	if x != nil && x.LinkDuplex != nil {
+		return *x.LinkDuplex
+	}
+	return 0
+}
+
+func (x *PortSettings) GetFlowControl() uint32 {
+	if x != nil && x.FlowControl != nil {
+		return *x.FlowControl
+	}
+	return 0
+}
+
+// PowerSupply is a power supply of ports (pethMainPseTable), in watts.
+type PowerSupply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Group         uint32                 `protobuf:"varint,1,opt,name=group,proto3" json:"group,omitempty"`
+	Budget        uint32                 `protobuf:"varint,2,opt,name=budget,proto3" json:"budget,omitempty"`
+	Drawn         uint32                 `protobuf:"varint,3,opt,name=drawn,proto3" json:"drawn,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PowerSupply) Reset() {
+	*x = PowerSupply{}
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PowerSupply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PowerSupply) ProtoMessage() {}
+
+func (x *PowerSupply) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PowerSupply.ProtoReflect.Descriptor instead.
+func (*PowerSupply) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *PowerSupply) GetGroup() uint32 {
+	if x != nil {
+		return x.Group
+	}
+	return 0
+}
+
+func (x *PowerSupply) GetBudget() uint32 {
+	if x != nil {
+		return x.Budget
+	}
+	return 0
+}
+
+func (x *PowerSupply) GetDrawn() uint32 {
+	if x != nil {
+		return x.Drawn
+	}
+	return 0
+}
+
+type ReadPortSettingsRequest struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Switch *Switch                `protobuf:"bytes,1,opt,name=switch,proto3" json:"switch,omitempty"`
+	// 0: all ports.
+	Port          uint32 `protobuf:"varint,2,opt,name=port,proto3" json:"port,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadPortSettingsRequest) Reset() {
+	*x = ReadPortSettingsRequest{}
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadPortSettingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadPortSettingsRequest) ProtoMessage() {}
+
+func (x *ReadPortSettingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadPortSettingsRequest.ProtoReflect.Descriptor instead.
+func (*ReadPortSettingsRequest) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *ReadPortSettingsRequest) GetSwitch() *Switch {
+	if x != nil {
+		return x.Switch
+	}
+	return nil
+}
+
+func (x *ReadPortSettingsRequest) GetPort() uint32 {
+	if x != nil {
+		return x.Port
+	}
+	return 0
+}
+
+type ReadPortSettingsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Ports         []*PortSettings        `protobuf:"bytes,1,rep,name=ports,proto3" json:"ports,omitempty"`
+	Supplies      []*PowerSupply         `protobuf:"bytes,2,rep,name=supplies,proto3" json:"supplies,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadPortSettingsResponse) Reset() {
+	*x = ReadPortSettingsResponse{}
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadPortSettingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadPortSettingsResponse) ProtoMessage() {}
+
+func (x *ReadPortSettingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadPortSettingsResponse.ProtoReflect.Descriptor instead.
+func (*ReadPortSettingsResponse) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *ReadPortSettingsResponse) GetPorts() []*PortSettings {
+	if x != nil {
+		return x.Ports
+	}
+	return nil
+}
+
+func (x *ReadPortSettingsResponse) GetSupplies() []*PowerSupply {
+	if x != nil {
+		return x.Supplies
+	}
+	return nil
+}
+
+type WritePortSettingsRequest struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Switch   *Switch                `protobuf:"bytes,1,opt,name=switch,proto3" json:"switch,omitempty"`
+	Settings *PortSettings          `protobuf:"bytes,2,opt,name=settings,proto3" json:"settings,omitempty"`
+	// Not 0: the port is first given the opposite of up or power, and the settings after this time, in milliseconds. The
+	// switch plugin does it by two calls; a driver plugin is not sent this field.
+	Bounce        uint32 `protobuf:"varint,3,opt,name=bounce,proto3" json:"bounce,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WritePortSettingsRequest) Reset() {
+	*x = WritePortSettingsRequest{}
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WritePortSettingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WritePortSettingsRequest) ProtoMessage() {}
+
+func (x *WritePortSettingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WritePortSettingsRequest.ProtoReflect.Descriptor instead.
+func (*WritePortSettingsRequest) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *WritePortSettingsRequest) GetSwitch() *Switch {
+	if x != nil {
+		return x.Switch
+	}
+	return nil
+}
+
+func (x *WritePortSettingsRequest) GetSettings() *PortSettings {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
+func (x *WritePortSettingsRequest) GetBounce() uint32 {
+	if x != nil {
+		return x.Bounce
+	}
+	return 0
+}
+
+type WritePortSettingsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WritePortSettingsResponse) Reset() {
+	*x = WritePortSettingsResponse{}
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WritePortSettingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WritePortSettingsResponse) ProtoMessage() {}
+
+func (x *WritePortSettingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WritePortSettingsResponse.ProtoReflect.Descriptor instead.
+func (*WritePortSettingsResponse) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP(), []int{51}
+}
+
 var File_ctl_plugin_v1_switchdriver_proto protoreflect.FileDescriptor
 
 const file_ctl_plugin_v1_switchdriver_proto_rawDesc = "" +
@@ -3002,7 +3429,57 @@ const file_ctl_plugin_v1_switchdriver_proto_rawDesc = "" +
 	"\x10disable_learning\x18\a \x01(\bR\x0fdisableLearning\x12\x17\n" +
 	"\adry_run\x18\b \x01(\bR\x06dryRun\"/\n" +
 	"\x15ApplySettingsResponse\x12\x16\n" +
-	"\x06report\x18\x01 \x03(\tR\x06report2\xa0\v\n" +
+	"\x06report\x18\x01 \x03(\tR\x06report\"\xa3\x05\n" +
+	"\fPortSettings\x12\x12\n" +
+	"\x04port\x18\x01 \x01(\rR\x04port\x12\x13\n" +
+	"\x02up\x18\x02 \x01(\bH\x00R\x02up\x88\x01\x01\x12%\n" +
+	"\vdescription\x18\x03 \x01(\tH\x01R\vdescription\x88\x01\x01\x12\x19\n" +
+	"\x05power\x18\x04 \x01(\bH\x02R\x05power\x88\x01\x01\x12*\n" +
+	"\x0epower_priority\x18\x05 \x01(\rH\x03R\rpowerPriority\x88\x01\x01\x12$\n" +
+	"\vpower_limit\x18\x06 \x01(\rH\x04R\n" +
+	"powerLimit\x88\x01\x01\x12\x19\n" +
+	"\x05speed\x18\a \x01(\rH\x05R\x05speed\x88\x01\x01\x12\x1b\n" +
+	"\x06duplex\x18\b \x01(\rH\x06R\x06duplex\x88\x01\x01\x12&\n" +
+	"\fpower_status\x18\t \x01(\rH\aR\vpowerStatus\x88\x01\x01\x12$\n" +
+	"\vpower_class\x18\n" +
+	" \x01(\rH\bR\n" +
+	"powerClass\x88\x01\x01\x12$\n" +
+	"\vpower_drawn\x18\v \x01(\rH\tR\n" +
+	"powerDrawn\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"link_speed\x18\f \x01(\rH\n" +
+	"R\tlinkSpeed\x88\x01\x01\x12$\n" +
+	"\vlink_duplex\x18\r \x01(\rH\vR\n" +
+	"linkDuplex\x88\x01\x01\x12&\n" +
+	"\fflow_control\x18\x0e \x01(\rH\fR\vflowControl\x88\x01\x01B\x05\n" +
+	"\x03_upB\x0e\n" +
+	"\f_descriptionB\b\n" +
+	"\x06_powerB\x11\n" +
+	"\x0f_power_priorityB\x0e\n" +
+	"\f_power_limitB\b\n" +
+	"\x06_speedB\t\n" +
+	"\a_duplexB\x0f\n" +
+	"\r_power_statusB\x0e\n" +
+	"\f_power_classB\x0e\n" +
+	"\f_power_drawnB\r\n" +
+	"\v_link_speedB\x0e\n" +
+	"\f_link_duplexB\x0f\n" +
+	"\r_flow_control\"Q\n" +
+	"\vPowerSupply\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\rR\x05group\x12\x16\n" +
+	"\x06budget\x18\x02 \x01(\rR\x06budget\x12\x14\n" +
+	"\x05drawn\x18\x03 \x01(\rR\x05drawn\"\\\n" +
+	"\x17ReadPortSettingsRequest\x12-\n" +
+	"\x06switch\x18\x01 \x01(\v2\x15.ctl.plugin.v1.SwitchR\x06switch\x12\x12\n" +
+	"\x04port\x18\x02 \x01(\rR\x04port\"\x85\x01\n" +
+	"\x18ReadPortSettingsResponse\x121\n" +
+	"\x05ports\x18\x01 \x03(\v2\x1b.ctl.plugin.v1.PortSettingsR\x05ports\x126\n" +
+	"\bsupplies\x18\x02 \x03(\v2\x1a.ctl.plugin.v1.PowerSupplyR\bsupplies\"\x9a\x01\n" +
+	"\x18WritePortSettingsRequest\x12-\n" +
+	"\x06switch\x18\x01 \x01(\v2\x15.ctl.plugin.v1.SwitchR\x06switch\x127\n" +
+	"\bsettings\x18\x02 \x01(\v2\x1b.ctl.plugin.v1.PortSettingsR\bsettings\x12\x16\n" +
+	"\x06bounce\x18\x03 \x01(\rR\x06bounce\"\x1b\n" +
+	"\x19WritePortSettingsResponse2\xed\f\n" +
 	"\fSwitchDriver\x12]\n" +
 	"\x0eDescribeDriver\x12$.ctl.plugin.v1.DescribeDriverRequest\x1a%.ctl.plugin.v1.DescribeDriverResponse\x12N\n" +
 	"\tReadVlans\x12\x1f.ctl.plugin.v1.ReadVlansRequest\x1a .ctl.plugin.v1.ReadVlansResponse\x12N\n" +
@@ -3021,7 +3498,9 @@ const file_ctl_plugin_v1_switchdriver_proto_rawDesc = "" +
 	"\x0eDeleteArpEntry\x12$.ctl.plugin.v1.DeleteArpEntryRequest\x1a%.ctl.plugin.v1.DeleteArpEntryResponse\x12K\n" +
 	"\bApplyAcl\x12\x1e.ctl.plugin.v1.ApplyAclRequest\x1a\x1f.ctl.plugin.v1.ApplyAclResponse\x12H\n" +
 	"\aReadAcl\x12\x1d.ctl.plugin.v1.ReadAclRequest\x1a\x1e.ctl.plugin.v1.ReadAclResponse\x12Z\n" +
-	"\rApplySettings\x12#.ctl.plugin.v1.ApplySettingsRequest\x1a$.ctl.plugin.v1.ApplySettingsResponseB+Z)ctl.internal/proto/ctl/plugin/v1;pluginv1b\x06proto3"
+	"\rApplySettings\x12#.ctl.plugin.v1.ApplySettingsRequest\x1a$.ctl.plugin.v1.ApplySettingsResponse\x12c\n" +
+	"\x10ReadPortSettings\x12&.ctl.plugin.v1.ReadPortSettingsRequest\x1a'.ctl.plugin.v1.ReadPortSettingsResponse\x12f\n" +
+	"\x11WritePortSettings\x12'.ctl.plugin.v1.WritePortSettingsRequest\x1a(.ctl.plugin.v1.WritePortSettingsResponseB+Z)ctl.internal/proto/ctl/plugin/v1;pluginv1b\x06proto3"
 
 var (
 	file_ctl_plugin_v1_switchdriver_proto_rawDescOnce sync.Once
@@ -3036,55 +3515,61 @@ func file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP() []byte {
 }
 
 var file_ctl_plugin_v1_switchdriver_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_ctl_plugin_v1_switchdriver_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
+var file_ctl_plugin_v1_switchdriver_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
 var file_ctl_plugin_v1_switchdriver_proto_goTypes = []any{
-	(ApplyAclRequest_Action)(0),    // 0: ctl.plugin.v1.ApplyAclRequest.Action
-	(*Switch)(nil),                 // 1: ctl.plugin.v1.Switch
-	(*SnmpAccess)(nil),             // 2: ctl.plugin.v1.SnmpAccess
-	(*CliAccess)(nil),              // 3: ctl.plugin.v1.CliAccess
-	(*DescribeDriverRequest)(nil),  // 4: ctl.plugin.v1.DescribeDriverRequest
-	(*DescribeDriverResponse)(nil), // 5: ctl.plugin.v1.DescribeDriverResponse
-	(*Vlan)(nil),                   // 6: ctl.plugin.v1.Vlan
-	(*ReadVlansRequest)(nil),       // 7: ctl.plugin.v1.ReadVlansRequest
-	(*ReadVlansResponse)(nil),      // 8: ctl.plugin.v1.ReadVlansResponse
-	(*WriteVlanRequest)(nil),       // 9: ctl.plugin.v1.WriteVlanRequest
-	(*WriteVlanResponse)(nil),      // 10: ctl.plugin.v1.WriteVlanResponse
-	(*DeleteVlanRequest)(nil),      // 11: ctl.plugin.v1.DeleteVlanRequest
-	(*DeleteVlanResponse)(nil),     // 12: ctl.plugin.v1.DeleteVlanResponse
-	(*FdbEntry)(nil),               // 13: ctl.plugin.v1.FdbEntry
-	(*ReadFdbRequest)(nil),         // 14: ctl.plugin.v1.ReadFdbRequest
-	(*ReadFdbResponse)(nil),        // 15: ctl.plugin.v1.ReadFdbResponse
-	(*WriteFdbEntryRequest)(nil),   // 16: ctl.plugin.v1.WriteFdbEntryRequest
-	(*WriteFdbEntryResponse)(nil),  // 17: ctl.plugin.v1.WriteFdbEntryResponse
-	(*DeleteFdbEntryRequest)(nil),  // 18: ctl.plugin.v1.DeleteFdbEntryRequest
-	(*DeleteFdbEntryResponse)(nil), // 19: ctl.plugin.v1.DeleteFdbEntryResponse
-	(*Port)(nil),                   // 20: ctl.plugin.v1.Port
-	(*ReadPortsRequest)(nil),       // 21: ctl.plugin.v1.ReadPortsRequest
-	(*ReadPortsResponse)(nil),      // 22: ctl.plugin.v1.ReadPortsResponse
-	(*Neighbor)(nil),               // 23: ctl.plugin.v1.Neighbor
-	(*ReadNeighborsRequest)(nil),   // 24: ctl.plugin.v1.ReadNeighborsRequest
-	(*ReadNeighborsResponse)(nil),  // 25: ctl.plugin.v1.ReadNeighborsResponse
-	(*StpPort)(nil),                // 26: ctl.plugin.v1.StpPort
-	(*ReadStpRequest)(nil),         // 27: ctl.plugin.v1.ReadStpRequest
-	(*ReadStpResponse)(nil),        // 28: ctl.plugin.v1.ReadStpResponse
-	(*WriteStpRequest)(nil),        // 29: ctl.plugin.v1.WriteStpRequest
-	(*WriteStpResponse)(nil),       // 30: ctl.plugin.v1.WriteStpResponse
-	(*ArpEntry)(nil),               // 31: ctl.plugin.v1.ArpEntry
-	(*ReadArpRequest)(nil),         // 32: ctl.plugin.v1.ReadArpRequest
-	(*ReadArpResponse)(nil),        // 33: ctl.plugin.v1.ReadArpResponse
-	(*WriteArpEntryRequest)(nil),   // 34: ctl.plugin.v1.WriteArpEntryRequest
-	(*WriteArpEntryResponse)(nil),  // 35: ctl.plugin.v1.WriteArpEntryResponse
-	(*DeleteArpEntryRequest)(nil),  // 36: ctl.plugin.v1.DeleteArpEntryRequest
-	(*DeleteArpEntryResponse)(nil), // 37: ctl.plugin.v1.DeleteArpEntryResponse
-	(*AclProfile)(nil),             // 38: ctl.plugin.v1.AclProfile
-	(*AclRule)(nil),                // 39: ctl.plugin.v1.AclRule
-	(*ApplyAclRequest)(nil),        // 40: ctl.plugin.v1.ApplyAclRequest
-	(*ApplyAclResponse)(nil),       // 41: ctl.plugin.v1.ApplyAclResponse
-	(*ReadAclRequest)(nil),         // 42: ctl.plugin.v1.ReadAclRequest
-	(*ReadAclResponse)(nil),        // 43: ctl.plugin.v1.ReadAclResponse
-	(*AclEntry)(nil),               // 44: ctl.plugin.v1.AclEntry
-	(*ApplySettingsRequest)(nil),   // 45: ctl.plugin.v1.ApplySettingsRequest
-	(*ApplySettingsResponse)(nil),  // 46: ctl.plugin.v1.ApplySettingsResponse
+	(ApplyAclRequest_Action)(0),       // 0: ctl.plugin.v1.ApplyAclRequest.Action
+	(*Switch)(nil),                    // 1: ctl.plugin.v1.Switch
+	(*SnmpAccess)(nil),                // 2: ctl.plugin.v1.SnmpAccess
+	(*CliAccess)(nil),                 // 3: ctl.plugin.v1.CliAccess
+	(*DescribeDriverRequest)(nil),     // 4: ctl.plugin.v1.DescribeDriverRequest
+	(*DescribeDriverResponse)(nil),    // 5: ctl.plugin.v1.DescribeDriverResponse
+	(*Vlan)(nil),                      // 6: ctl.plugin.v1.Vlan
+	(*ReadVlansRequest)(nil),          // 7: ctl.plugin.v1.ReadVlansRequest
+	(*ReadVlansResponse)(nil),         // 8: ctl.plugin.v1.ReadVlansResponse
+	(*WriteVlanRequest)(nil),          // 9: ctl.plugin.v1.WriteVlanRequest
+	(*WriteVlanResponse)(nil),         // 10: ctl.plugin.v1.WriteVlanResponse
+	(*DeleteVlanRequest)(nil),         // 11: ctl.plugin.v1.DeleteVlanRequest
+	(*DeleteVlanResponse)(nil),        // 12: ctl.plugin.v1.DeleteVlanResponse
+	(*FdbEntry)(nil),                  // 13: ctl.plugin.v1.FdbEntry
+	(*ReadFdbRequest)(nil),            // 14: ctl.plugin.v1.ReadFdbRequest
+	(*ReadFdbResponse)(nil),           // 15: ctl.plugin.v1.ReadFdbResponse
+	(*WriteFdbEntryRequest)(nil),      // 16: ctl.plugin.v1.WriteFdbEntryRequest
+	(*WriteFdbEntryResponse)(nil),     // 17: ctl.plugin.v1.WriteFdbEntryResponse
+	(*DeleteFdbEntryRequest)(nil),     // 18: ctl.plugin.v1.DeleteFdbEntryRequest
+	(*DeleteFdbEntryResponse)(nil),    // 19: ctl.plugin.v1.DeleteFdbEntryResponse
+	(*Port)(nil),                      // 20: ctl.plugin.v1.Port
+	(*ReadPortsRequest)(nil),          // 21: ctl.plugin.v1.ReadPortsRequest
+	(*ReadPortsResponse)(nil),         // 22: ctl.plugin.v1.ReadPortsResponse
+	(*Neighbor)(nil),                  // 23: ctl.plugin.v1.Neighbor
+	(*ReadNeighborsRequest)(nil),      // 24: ctl.plugin.v1.ReadNeighborsRequest
+	(*ReadNeighborsResponse)(nil),     // 25: ctl.plugin.v1.ReadNeighborsResponse
+	(*StpPort)(nil),                   // 26: ctl.plugin.v1.StpPort
+	(*ReadStpRequest)(nil),            // 27: ctl.plugin.v1.ReadStpRequest
+	(*ReadStpResponse)(nil),           // 28: ctl.plugin.v1.ReadStpResponse
+	(*WriteStpRequest)(nil),           // 29: ctl.plugin.v1.WriteStpRequest
+	(*WriteStpResponse)(nil),          // 30: ctl.plugin.v1.WriteStpResponse
+	(*ArpEntry)(nil),                  // 31: ctl.plugin.v1.ArpEntry
+	(*ReadArpRequest)(nil),            // 32: ctl.plugin.v1.ReadArpRequest
+	(*ReadArpResponse)(nil),           // 33: ctl.plugin.v1.ReadArpResponse
+	(*WriteArpEntryRequest)(nil),      // 34: ctl.plugin.v1.WriteArpEntryRequest
+	(*WriteArpEntryResponse)(nil),     // 35: ctl.plugin.v1.WriteArpEntryResponse
+	(*DeleteArpEntryRequest)(nil),     // 36: ctl.plugin.v1.DeleteArpEntryRequest
+	(*DeleteArpEntryResponse)(nil),    // 37: ctl.plugin.v1.DeleteArpEntryResponse
+	(*AclProfile)(nil),                // 38: ctl.plugin.v1.AclProfile
+	(*AclRule)(nil),                   // 39: ctl.plugin.v1.AclRule
+	(*ApplyAclRequest)(nil),           // 40: ctl.plugin.v1.ApplyAclRequest
+	(*ApplyAclResponse)(nil),          // 41: ctl.plugin.v1.ApplyAclResponse
+	(*ReadAclRequest)(nil),            // 42: ctl.plugin.v1.ReadAclRequest
+	(*ReadAclResponse)(nil),           // 43: ctl.plugin.v1.ReadAclResponse
+	(*AclEntry)(nil),                  // 44: ctl.plugin.v1.AclEntry
+	(*ApplySettingsRequest)(nil),      // 45: ctl.plugin.v1.ApplySettingsRequest
+	(*ApplySettingsResponse)(nil),     // 46: ctl.plugin.v1.ApplySettingsResponse
+	(*PortSettings)(nil),              // 47: ctl.plugin.v1.PortSettings
+	(*PowerSupply)(nil),               // 48: ctl.plugin.v1.PowerSupply
+	(*ReadPortSettingsRequest)(nil),   // 49: ctl.plugin.v1.ReadPortSettingsRequest
+	(*ReadPortSettingsResponse)(nil),  // 50: ctl.plugin.v1.ReadPortSettingsResponse
+	(*WritePortSettingsRequest)(nil),  // 51: ctl.plugin.v1.WritePortSettingsRequest
+	(*WritePortSettingsResponse)(nil), // 52: ctl.plugin.v1.WritePortSettingsResponse
 }
 var file_ctl_plugin_v1_switchdriver_proto_depIdxs = []int32{
 	2,  // 0: ctl.plugin.v1.Switch.snmp:type_name -> ctl.plugin.v1.SnmpAccess
@@ -3121,45 +3606,54 @@ var file_ctl_plugin_v1_switchdriver_proto_depIdxs = []int32{
 	38, // 31: ctl.plugin.v1.AclEntry.profile:type_name -> ctl.plugin.v1.AclProfile
 	39, // 32: ctl.plugin.v1.AclEntry.rules:type_name -> ctl.plugin.v1.AclRule
 	1,  // 33: ctl.plugin.v1.ApplySettingsRequest.switch:type_name -> ctl.plugin.v1.Switch
-	4,  // 34: ctl.plugin.v1.SwitchDriver.DescribeDriver:input_type -> ctl.plugin.v1.DescribeDriverRequest
-	7,  // 35: ctl.plugin.v1.SwitchDriver.ReadVlans:input_type -> ctl.plugin.v1.ReadVlansRequest
-	9,  // 36: ctl.plugin.v1.SwitchDriver.WriteVlan:input_type -> ctl.plugin.v1.WriteVlanRequest
-	11, // 37: ctl.plugin.v1.SwitchDriver.DeleteVlan:input_type -> ctl.plugin.v1.DeleteVlanRequest
-	14, // 38: ctl.plugin.v1.SwitchDriver.ReadFdb:input_type -> ctl.plugin.v1.ReadFdbRequest
-	16, // 39: ctl.plugin.v1.SwitchDriver.WriteFdbEntry:input_type -> ctl.plugin.v1.WriteFdbEntryRequest
-	18, // 40: ctl.plugin.v1.SwitchDriver.DeleteFdbEntry:input_type -> ctl.plugin.v1.DeleteFdbEntryRequest
-	21, // 41: ctl.plugin.v1.SwitchDriver.ReadPorts:input_type -> ctl.plugin.v1.ReadPortsRequest
-	24, // 42: ctl.plugin.v1.SwitchDriver.ReadNeighbors:input_type -> ctl.plugin.v1.ReadNeighborsRequest
-	27, // 43: ctl.plugin.v1.SwitchDriver.ReadStp:input_type -> ctl.plugin.v1.ReadStpRequest
-	29, // 44: ctl.plugin.v1.SwitchDriver.WriteStp:input_type -> ctl.plugin.v1.WriteStpRequest
-	32, // 45: ctl.plugin.v1.SwitchDriver.ReadArp:input_type -> ctl.plugin.v1.ReadArpRequest
-	34, // 46: ctl.plugin.v1.SwitchDriver.WriteArpEntry:input_type -> ctl.plugin.v1.WriteArpEntryRequest
-	36, // 47: ctl.plugin.v1.SwitchDriver.DeleteArpEntry:input_type -> ctl.plugin.v1.DeleteArpEntryRequest
-	40, // 48: ctl.plugin.v1.SwitchDriver.ApplyAcl:input_type -> ctl.plugin.v1.ApplyAclRequest
-	42, // 49: ctl.plugin.v1.SwitchDriver.ReadAcl:input_type -> ctl.plugin.v1.ReadAclRequest
-	45, // 50: ctl.plugin.v1.SwitchDriver.ApplySettings:input_type -> ctl.plugin.v1.ApplySettingsRequest
-	5,  // 51: ctl.plugin.v1.SwitchDriver.DescribeDriver:output_type -> ctl.plugin.v1.DescribeDriverResponse
-	8,  // 52: ctl.plugin.v1.SwitchDriver.ReadVlans:output_type -> ctl.plugin.v1.ReadVlansResponse
-	10, // 53: ctl.plugin.v1.SwitchDriver.WriteVlan:output_type -> ctl.plugin.v1.WriteVlanResponse
-	12, // 54: ctl.plugin.v1.SwitchDriver.DeleteVlan:output_type -> ctl.plugin.v1.DeleteVlanResponse
-	15, // 55: ctl.plugin.v1.SwitchDriver.ReadFdb:output_type -> ctl.plugin.v1.ReadFdbResponse
-	17, // 56: ctl.plugin.v1.SwitchDriver.WriteFdbEntry:output_type -> ctl.plugin.v1.WriteFdbEntryResponse
-	19, // 57: ctl.plugin.v1.SwitchDriver.DeleteFdbEntry:output_type -> ctl.plugin.v1.DeleteFdbEntryResponse
-	22, // 58: ctl.plugin.v1.SwitchDriver.ReadPorts:output_type -> ctl.plugin.v1.ReadPortsResponse
-	25, // 59: ctl.plugin.v1.SwitchDriver.ReadNeighbors:output_type -> ctl.plugin.v1.ReadNeighborsResponse
-	28, // 60: ctl.plugin.v1.SwitchDriver.ReadStp:output_type -> ctl.plugin.v1.ReadStpResponse
-	30, // 61: ctl.plugin.v1.SwitchDriver.WriteStp:output_type -> ctl.plugin.v1.WriteStpResponse
-	33, // 62: ctl.plugin.v1.SwitchDriver.ReadArp:output_type -> ctl.plugin.v1.ReadArpResponse
-	35, // 63: ctl.plugin.v1.SwitchDriver.WriteArpEntry:output_type -> ctl.plugin.v1.WriteArpEntryResponse
-	37, // 64: ctl.plugin.v1.SwitchDriver.DeleteArpEntry:output_type -> ctl.plugin.v1.DeleteArpEntryResponse
-	41, // 65: ctl.plugin.v1.SwitchDriver.ApplyAcl:output_type -> ctl.plugin.v1.ApplyAclResponse
-	43, // 66: ctl.plugin.v1.SwitchDriver.ReadAcl:output_type -> ctl.plugin.v1.ReadAclResponse
-	46, // 67: ctl.plugin.v1.SwitchDriver.ApplySettings:output_type -> ctl.plugin.v1.ApplySettingsResponse
-	51, // [51:68] is the sub-list for method output_type
-	34, // [34:51] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	1,  // 34: ctl.plugin.v1.ReadPortSettingsRequest.switch:type_name -> ctl.plugin.v1.Switch
+	47, // 35: ctl.plugin.v1.ReadPortSettingsResponse.ports:type_name -> ctl.plugin.v1.PortSettings
+	48, // 36: ctl.plugin.v1.ReadPortSettingsResponse.supplies:type_name -> ctl.plugin.v1.PowerSupply
+	1,  // 37: ctl.plugin.v1.WritePortSettingsRequest.switch:type_name -> ctl.plugin.v1.Switch
+	47, // 38: ctl.plugin.v1.WritePortSettingsRequest.settings:type_name -> ctl.plugin.v1.PortSettings
+	4,  // 39: ctl.plugin.v1.SwitchDriver.DescribeDriver:input_type -> ctl.plugin.v1.DescribeDriverRequest
+	7,  // 40: ctl.plugin.v1.SwitchDriver.ReadVlans:input_type -> ctl.plugin.v1.ReadVlansRequest
+	9,  // 41: ctl.plugin.v1.SwitchDriver.WriteVlan:input_type -> ctl.plugin.v1.WriteVlanRequest
+	11, // 42: ctl.plugin.v1.SwitchDriver.DeleteVlan:input_type -> ctl.plugin.v1.DeleteVlanRequest
+	14, // 43: ctl.plugin.v1.SwitchDriver.ReadFdb:input_type -> ctl.plugin.v1.ReadFdbRequest
+	16, // 44: ctl.plugin.v1.SwitchDriver.WriteFdbEntry:input_type -> ctl.plugin.v1.WriteFdbEntryRequest
+	18, // 45: ctl.plugin.v1.SwitchDriver.DeleteFdbEntry:input_type -> ctl.plugin.v1.DeleteFdbEntryRequest
+	21, // 46: ctl.plugin.v1.SwitchDriver.ReadPorts:input_type -> ctl.plugin.v1.ReadPortsRequest
+	24, // 47: ctl.plugin.v1.SwitchDriver.ReadNeighbors:input_type -> ctl.plugin.v1.ReadNeighborsRequest
+	27, // 48: ctl.plugin.v1.SwitchDriver.ReadStp:input_type -> ctl.plugin.v1.ReadStpRequest
+	29, // 49: ctl.plugin.v1.SwitchDriver.WriteStp:input_type -> ctl.plugin.v1.WriteStpRequest
+	32, // 50: ctl.plugin.v1.SwitchDriver.ReadArp:input_type -> ctl.plugin.v1.ReadArpRequest
+	34, // 51: ctl.plugin.v1.SwitchDriver.WriteArpEntry:input_type -> ctl.plugin.v1.WriteArpEntryRequest
+	36, // 52: ctl.plugin.v1.SwitchDriver.DeleteArpEntry:input_type -> ctl.plugin.v1.DeleteArpEntryRequest
+	40, // 53: ctl.plugin.v1.SwitchDriver.ApplyAcl:input_type -> ctl.plugin.v1.ApplyAclRequest
+	42, // 54: ctl.plugin.v1.SwitchDriver.ReadAcl:input_type -> ctl.plugin.v1.ReadAclRequest
+	45, // 55: ctl.plugin.v1.SwitchDriver.ApplySettings:input_type -> ctl.plugin.v1.ApplySettingsRequest
+	49, // 56: ctl.plugin.v1.SwitchDriver.ReadPortSettings:input_type -> ctl.plugin.v1.ReadPortSettingsRequest
+	51, // 57: ctl.plugin.v1.SwitchDriver.WritePortSettings:input_type -> ctl.plugin.v1.WritePortSettingsRequest
+	5,  // 58: ctl.plugin.v1.SwitchDriver.DescribeDriver:output_type -> ctl.plugin.v1.DescribeDriverResponse
+	8,  // 59: ctl.plugin.v1.SwitchDriver.ReadVlans:output_type -> ctl.plugin.v1.ReadVlansResponse
+	10, // 60: ctl.plugin.v1.SwitchDriver.WriteVlan:output_type -> ctl.plugin.v1.WriteVlanResponse
+	12, // 61: ctl.plugin.v1.SwitchDriver.DeleteVlan:output_type -> ctl.plugin.v1.DeleteVlanResponse
+	15, // 62: ctl.plugin.v1.SwitchDriver.ReadFdb:output_type -> ctl.plugin.v1.ReadFdbResponse
+	17, // 63: ctl.plugin.v1.SwitchDriver.WriteFdbEntry:output_type -> ctl.plugin.v1.WriteFdbEntryResponse
+	19, // 64: ctl.plugin.v1.SwitchDriver.DeleteFdbEntry:output_type -> ctl.plugin.v1.DeleteFdbEntryResponse
+	22, // 65: ctl.plugin.v1.SwitchDriver.ReadPorts:output_type -> ctl.plugin.v1.ReadPortsResponse
+	25, // 66: ctl.plugin.v1.SwitchDriver.ReadNeighbors:output_type -> ctl.plugin.v1.ReadNeighborsResponse
+	28, // 67: ctl.plugin.v1.SwitchDriver.ReadStp:output_type -> ctl.plugin.v1.ReadStpResponse
+	30, // 68: ctl.plugin.v1.SwitchDriver.WriteStp:output_type -> ctl.plugin.v1.WriteStpResponse
+	33, // 69: ctl.plugin.v1.SwitchDriver.ReadArp:output_type -> ctl.plugin.v1.ReadArpResponse
+	35, // 70: ctl.plugin.v1.SwitchDriver.WriteArpEntry:output_type -> ctl.plugin.v1.WriteArpEntryResponse
+	37, // 71: ctl.plugin.v1.SwitchDriver.DeleteArpEntry:output_type -> ctl.plugin.v1.DeleteArpEntryResponse
+	41, // 72: ctl.plugin.v1.SwitchDriver.ApplyAcl:output_type -> ctl.plugin.v1.ApplyAclResponse
+	43, // 73: ctl.plugin.v1.SwitchDriver.ReadAcl:output_type -> ctl.plugin.v1.ReadAclResponse
+	46, // 74: ctl.plugin.v1.SwitchDriver.ApplySettings:output_type -> ctl.plugin.v1.ApplySettingsResponse
+	50, // 75: ctl.plugin.v1.SwitchDriver.ReadPortSettings:output_type -> ctl.plugin.v1.ReadPortSettingsResponse
+	52, // 76: ctl.plugin.v1.SwitchDriver.WritePortSettings:output_type -> ctl.plugin.v1.WritePortSettingsResponse
+	58, // [58:77] is the sub-list for method output_type
+	39, // [39:58] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_ctl_plugin_v1_switchdriver_proto_init() }
@@ -3169,13 +3663,14 @@ func file_ctl_plugin_v1_switchdriver_proto_init() {
 	}
 	file_ctl_plugin_v1_switchdriver_proto_msgTypes[37].OneofWrappers = []any{}
 	file_ctl_plugin_v1_switchdriver_proto_msgTypes[38].OneofWrappers = []any{}
+	file_ctl_plugin_v1_switchdriver_proto_msgTypes[46].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_ctl_plugin_v1_switchdriver_proto_rawDesc), len(file_ctl_plugin_v1_switchdriver_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   46,
+			NumMessages:   52,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,23 +19,25 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	SwitchDriver_DescribeDriver_FullMethodName = "/ctl.plugin.v1.SwitchDriver/DescribeDriver"
-	SwitchDriver_ReadVlans_FullMethodName      = "/ctl.plugin.v1.SwitchDriver/ReadVlans"
-	SwitchDriver_WriteVlan_FullMethodName      = "/ctl.plugin.v1.SwitchDriver/WriteVlan"
-	SwitchDriver_DeleteVlan_FullMethodName     = "/ctl.plugin.v1.SwitchDriver/DeleteVlan"
-	SwitchDriver_ReadFdb_FullMethodName        = "/ctl.plugin.v1.SwitchDriver/ReadFdb"
-	SwitchDriver_WriteFdbEntry_FullMethodName  = "/ctl.plugin.v1.SwitchDriver/WriteFdbEntry"
-	SwitchDriver_DeleteFdbEntry_FullMethodName = "/ctl.plugin.v1.SwitchDriver/DeleteFdbEntry"
-	SwitchDriver_ReadPorts_FullMethodName      = "/ctl.plugin.v1.SwitchDriver/ReadPorts"
-	SwitchDriver_ReadNeighbors_FullMethodName  = "/ctl.plugin.v1.SwitchDriver/ReadNeighbors"
-	SwitchDriver_ReadStp_FullMethodName        = "/ctl.plugin.v1.SwitchDriver/ReadStp"
-	SwitchDriver_WriteStp_FullMethodName       = "/ctl.plugin.v1.SwitchDriver/WriteStp"
-	SwitchDriver_ReadArp_FullMethodName        = "/ctl.plugin.v1.SwitchDriver/ReadArp"
-	SwitchDriver_WriteArpEntry_FullMethodName  = "/ctl.plugin.v1.SwitchDriver/WriteArpEntry"
-	SwitchDriver_DeleteArpEntry_FullMethodName = "/ctl.plugin.v1.SwitchDriver/DeleteArpEntry"
-	SwitchDriver_ApplyAcl_FullMethodName       = "/ctl.plugin.v1.SwitchDriver/ApplyAcl"
-	SwitchDriver_ReadAcl_FullMethodName        = "/ctl.plugin.v1.SwitchDriver/ReadAcl"
-	SwitchDriver_ApplySettings_FullMethodName  = "/ctl.plugin.v1.SwitchDriver/ApplySettings"
+	SwitchDriver_DescribeDriver_FullMethodName    = "/ctl.plugin.v1.SwitchDriver/DescribeDriver"
+	SwitchDriver_ReadVlans_FullMethodName         = "/ctl.plugin.v1.SwitchDriver/ReadVlans"
+	SwitchDriver_WriteVlan_FullMethodName         = "/ctl.plugin.v1.SwitchDriver/WriteVlan"
+	SwitchDriver_DeleteVlan_FullMethodName        = "/ctl.plugin.v1.SwitchDriver/DeleteVlan"
+	SwitchDriver_ReadFdb_FullMethodName           = "/ctl.plugin.v1.SwitchDriver/ReadFdb"
+	SwitchDriver_WriteFdbEntry_FullMethodName     = "/ctl.plugin.v1.SwitchDriver/WriteFdbEntry"
+	SwitchDriver_DeleteFdbEntry_FullMethodName    = "/ctl.plugin.v1.SwitchDriver/DeleteFdbEntry"
+	SwitchDriver_ReadPorts_FullMethodName         = "/ctl.plugin.v1.SwitchDriver/ReadPorts"
+	SwitchDriver_ReadNeighbors_FullMethodName     = "/ctl.plugin.v1.SwitchDriver/ReadNeighbors"
+	SwitchDriver_ReadStp_FullMethodName           = "/ctl.plugin.v1.SwitchDriver/ReadStp"
+	SwitchDriver_WriteStp_FullMethodName          = "/ctl.plugin.v1.SwitchDriver/WriteStp"
+	SwitchDriver_ReadArp_FullMethodName           = "/ctl.plugin.v1.SwitchDriver/ReadArp"
+	SwitchDriver_WriteArpEntry_FullMethodName     = "/ctl.plugin.v1.SwitchDriver/WriteArpEntry"
+	SwitchDriver_DeleteArpEntry_FullMethodName    = "/ctl.plugin.v1.SwitchDriver/DeleteArpEntry"
+	SwitchDriver_ApplyAcl_FullMethodName          = "/ctl.plugin.v1.SwitchDriver/ApplyAcl"
+	SwitchDriver_ReadAcl_FullMethodName           = "/ctl.plugin.v1.SwitchDriver/ReadAcl"
+	SwitchDriver_ApplySettings_FullMethodName     = "/ctl.plugin.v1.SwitchDriver/ApplySettings"
+	SwitchDriver_ReadPortSettings_FullMethodName  = "/ctl.plugin.v1.SwitchDriver/ReadPortSettings"
+	SwitchDriver_WritePortSettings_FullMethodName = "/ctl.plugin.v1.SwitchDriver/WritePortSettings"
 )
 
 // SwitchDriverClient is the client API for SwitchDriver service.
@@ -64,6 +66,10 @@ type SwitchDriverClient interface {
 	// ReadAcl was added later. If a driver does not announce it, changes of access lists are not read back.
 	ReadAcl(ctx context.Context, in *ReadAclRequest, opts ...grpc.CallOption) (*ReadAclResponse, error)
 	ApplySettings(ctx context.Context, in *ApplySettingsRequest, opts ...grpc.CallOption) (*ApplySettingsResponse, error)
+	// ReadPortSettings and WritePortSettings were added later. The standard-MIB driver serves them if a driver does not
+	// announce them.
+	ReadPortSettings(ctx context.Context, in *ReadPortSettingsRequest, opts ...grpc.CallOption) (*ReadPortSettingsResponse, error)
+	WritePortSettings(ctx context.Context, in *WritePortSettingsRequest, opts ...grpc.CallOption) (*WritePortSettingsResponse, error)
 }
 
 type switchDriverClient struct {
@@ -244,6 +250,26 @@ func (c *switchDriverClient) ApplySettings(ctx context.Context, in *ApplySetting
 	return out, nil
 }
 
+func (c *switchDriverClient) ReadPortSettings(ctx context.Context, in *ReadPortSettingsRequest, opts ...grpc.CallOption) (*ReadPortSettingsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReadPortSettingsResponse)
+	err := c.cc.Invoke(ctx, SwitchDriver_ReadPortSettings_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *switchDriverClient) WritePortSettings(ctx context.Context, in *WritePortSettingsRequest, opts ...grpc.CallOption) (*WritePortSettingsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(WritePortSettingsResponse)
+	err := c.cc.Invoke(ctx, SwitchDriver_WritePortSettings_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // SwitchDriverServer is the server API for SwitchDriver service.
 // All implementations must embed UnimplementedSwitchDriverServer
 // for forward compatibility.
@@ -270,6 +296,10 @@ type SwitchDriverServer interface {
 	// ReadAcl was added later. If a driver does not announce it, changes of access lists are not read back.
 	ReadAcl(context.Context, *ReadAclRequest) (*ReadAclResponse, error)
 	ApplySettings(context.Context, *ApplySettingsRequest) (*ApplySettingsResponse, error)
+	// ReadPortSettings and WritePortSettings were added later. The standard-MIB driver serves them if a driver does not
+	// announce them.
+	ReadPortSettings(context.Context, *ReadPortSettingsRequest) (*ReadPortSettingsResponse, error)
+	WritePortSettings(context.Context, *WritePortSettingsRequest) (*WritePortSettingsResponse, error)
 	mustEmbedUnimplementedSwitchDriverServer()
 }
 
@@ -330,6 +360,12 @@ func (UnimplementedSwitchDriverServer) ReadAcl(context.Context, *ReadAclRequest)
 }
 func (UnimplementedSwitchDriverServer) ApplySettings(context.Context, *ApplySettingsRequest) (*ApplySettingsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ApplySettings not implemented")
+}
+func (UnimplementedSwitchDriverServer) ReadPortSettings(context.Context, *ReadPortSettingsRequest) (*ReadPortSettingsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReadPortSettings not implemented")
+}
+func (UnimplementedSwitchDriverServer) WritePortSettings(context.Context, *WritePortSettingsRequest) (*WritePortSettingsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method WritePortSettings not implemented")
 }
 func (UnimplementedSwitchDriverServer) mustEmbedUnimplementedSwitchDriverServer() {}
 func (UnimplementedSwitchDriverServer) testEmbeddedByValue()                      {}
@@ -658,6 +694,42 @@ func _SwitchDriver_ApplySettings_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SwitchDriver_ReadPortSettings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReadPortSettingsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SwitchDriverServer).ReadPortSettings(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SwitchDriver_ReadPortSettings_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SwitchDriverServer).ReadPortSettings(ctx, req.(*ReadPortSettingsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SwitchDriver_WritePortSettings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(WritePortSettingsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SwitchDriverServer).WritePortSettings(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SwitchDriver_WritePortSettings_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SwitchDriverServer).WritePortSettings(ctx, req.(*WritePortSettingsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // SwitchDriver_ServiceDesc is the grpc.ServiceDesc for SwitchDriver service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -732,6 +804,14 @@ var SwitchDriver_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ApplySettings",
 			Handler:    _SwitchDriver_ApplySettings_Handler,
+		},
+		{
+			MethodName: "ReadPortSettings",
+			Handler:    _SwitchDriver_ReadPortSettings_Handler,
+		},
+		{
+			MethodName: "WritePortSettings",
+			Handler:    _SwitchDriver_WritePortSettings_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
