@@ -46,7 +46,7 @@ func takenProgram(file string) string {
 
 // readNothing runs a rogue beside a controller that has nothing else in its store.
 func readNothing(t *testing.T, name string, program []byte) {
-	c := harness.Run(t, harness.Options{Bin: bin, Files: map[string]string{"ctl.yaml": "supervisor: {memory: 512MiB, stopGrace: 1s}\n"}})
+	c := harness.Run(t, harness.Options{Bin: bin, Files: map[string]string{"ctl.yaml": "supervisor: {stopGrace: 1s}\n"}})
 	c.Ctl("feature:install ctl-switch-all")
 	r := &rogue{T: t, Controller: c, name: name, column: name, program: program}
 	r.install()
