@@ -89,7 +89,7 @@ var DefaultLimits = Limits{
 	RestartWait: 15 * time.Second, StopGrace: 10 * time.Second, DrainTimeout: 60 * time.Second,
 	PingEvery: 10 * time.Second, PingTimeout: 5 * time.Second, PingMisses: 3, InFlight: 64, AllInFlight: 384, Watches: 256, LogRate: 200,
 	Quotas: hostsvc.Quotas{StoreBytes: 128 << 20, StoreKeys: 200_000, Calls: 512, Streams: 256, Events: 1000, EventBytes: 256 << 10, PublishBytes: 4 << 20,
-		Commits: 2000, WriteBytes: 8 << 20, RequestBytes: 32 << 20, UnreadBytes: 16 << 20, UnreadTime: 10 * time.Second, Snapshots: 8},
+		Commits: 2000, WriteBytes: 8 << 20, RequestBytes: 16 << 20, UnreadBytes: 16 << 20, UnreadTime: 10 * time.Second, Snapshots: 4},
 }
 
 // Spec says which plugin to run and how.

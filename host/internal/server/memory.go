@@ -17,8 +17,8 @@ import (
 // Within leastMemory the collector of the runtime works as little as gcPercent has it. Beyond, the memory of the runtime
 // may be a quarter more than what is live, and moreMemory: not four times as much.
 const (
-	leastMemory = 400 << 20
-	moreMemory  = 96 << 20
+	leastMemory = 320 << 20
+	moreMemory  = 64 << 20
 )
 
 // memorySamples are the last so many measurements, one a second. The smallest counts, so that a moment in which the store

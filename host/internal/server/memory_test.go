@@ -46,12 +46,12 @@ func TestMemoryLimitFollowsWhatIsLive(t *testing.T) {
 		most    int64
 		limit   int64
 	}{
-		"little is live":        {[]uint64{50 * mib}, 18000 * mib, 400 * mib},
-		"much is live":          {[]uint64{800 * mib, 800 * mib}, 18000 * mib, 1088 * mib},
-		"much for a moment":     {[]uint64{100 * mib, 900 * mib, 100 * mib}, 18000 * mib, 400 * mib},
+		"little is live":        {[]uint64{50 * mib}, 18000 * mib, 320 * mib},
+		"much is live":          {[]uint64{800 * mib, 800 * mib}, 18000 * mib, 1056 * mib},
+		"much for a moment":     {[]uint64{100 * mib, 900 * mib, 100 * mib}, 18000 * mib, 320 * mib},
 		"more than there is":    {[]uint64{2000 * mib}, 1000 * mib, 1000 * mib},
 		"less than it may have": {[]uint64{10 * mib}, 200 * mib, 200 * mib},
-		"not known what is":     {[]uint64{800 * mib}, 0, 1088 * mib},
+		"not known what is":     {[]uint64{800 * mib}, 0, 1056 * mib},
 	} {
 		if limit := nextLimit(c.samples, c.most); limit != c.limit {
 			t.Errorf("%s: %d MiB, not %d", name, limit/mib, c.limit/mib)

@@ -223,6 +223,12 @@ func (a hostileAct) make(ctx context.Context, env *sdk.Env) (actOutcome, error) 
 		return repeat(func(i int) error {
 			return env.Host.Datastore.Put(ctx, fmt.Sprintf("fill/%d/%d", a.number(1, 0), i), value)
 		})
+	case "rewrite": // for so many seconds
+		return rewrite(ctx, env.Host, time.Duration(a.number(0, 1))*time.Second), nil
+	case "unread":
+		return unread(env.Host, a.number(0, 1), a.number(1, 1), a.number(2, 1)), nil
+	case "memfd":
+		return fillMemfd(a.number(0, 0)), nil
 	case "watches":
 		ended := make(chan error, a.number(0, 1))
 		ctx, cancel := context.WithCancel(ctx)

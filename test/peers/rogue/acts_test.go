@@ -27,6 +27,7 @@ var levels = map[string]string{
 	"tcp":     "Landlock 4",
 	"seccomp": "seccomp",
 	"pids":    "a user of its own, or a control group with pids",
+	"memory":  "a control group with memory",
 }
 
 // act is one of the hostile acts, as docs/plugin-isolation.md numbers them. needs is the level that closes it, empty when the
@@ -246,6 +247,14 @@ var acts = []act{
 		if a.Status/100 != 2 { // it has ended, and is started again
 			harness.Within(r.T, "it is started again", func() bool { i := r.info(r.name); return i.State == "ready" && i.PID != pid })
 		}
+		return "bounded"
+	}},
+	{"20", "write 3 GiB into a memfd, which no rlimit counts", "memory", "bounded", func(r *rogue) string {
+		pid := r.info(r.name).PID
+		if a, out := r.try("admin:admin", "memfd", "", 3<<10); a.Status/100 == 2 && out.Taken >= 3<<10 {
+			return "DONE"
+		}
+		harness.Within(r.T, "it is started again", func() bool { i := r.info(r.name); return i.State == "ready" && i.PID != pid })
 		return "bounded"
 	}},
 	{"22", "500 connections to the controller", "", "bounded", func(r *rogue) string {

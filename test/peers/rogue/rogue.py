@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 import grpc
 
@@ -246,6 +247,40 @@ class Acts:
 
     def do_store(self, _target, number):
         return until(number[0], lambda i: self.commit("fill/%d/%d" % (number[1], i), b"x" * (512 << 10)))
+
+    def do_rewrite(self, _target, number):
+        """Replaces 8 values of 1 MB, without a pause, for so many seconds."""
+        end, made, refused = time.monotonic() + number[0], [], []
+        ops = [host_pb2.Op(space=host_pb2.SPACE_PRIVATE, key="rewritten/%d" % i, value=b"v" * 1000000) for i in range(8)]
+
+        def write():
+            while time.monotonic() < end:
+                try:
+                    self.call("HostDatastore/Commit", host_pb2.CommitRequest(ops=ops), host_pb2.CommitResponse)
+                    made.append(1)
+                except grpc.RpcError as e:
+                    refused.append(e)
+        threads = [threading.Thread(target=write) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        return {"taken": len(made), "refused": reason(refused[-1]) if refused else ""}
+
+    def do_unread(self, _target, number):
+        """Opens streams and reads none of them, until the process ends."""
+        kinds = [("HostDatastore/Follow", host_pb2.FollowRequest(prefixes=[host_pb2.Prefix(space=host_pb2.SPACE_PRIVATE)]), host_pb2.FollowResponse),
+                 ("HostEvents/Subscribe", host_pb2.SubscribeRequest(streams=["rogue-events"]), host_pb2.SubscribeResponse),
+                 ("HostDatastore/Range", host_pb2.RangeRequest(space=host_pb2.SPACE_PRIVATE), host_pb2.RangeResponse)]
+        self.unread = []
+        for (method, request, answer), n in zip(kinds, number):
+            opened = self.host.unary_stream("/ctl.plugin.v1." + method, type(request).SerializeToString, answer.FromString)
+            self.unread += [opened(request, metadata=self.token) for _ in range(n)]
+        return {"taken": len(self.unread), "refused": ""}
+
+    def do_memfd(self, _target, number):
+        fd = os.memfd_create("eaten")
+        return until(min(number[0], MOST_MIB), lambda _: os.write(fd, b"m" * (1 << 20)))
 
     def do_watches(self, _target, number):
         subscribe = self.host.unary_stream("/ctl.plugin.v1.HostEvents/Subscribe", host_pb2.SubscribeRequest.SerializeToString,
