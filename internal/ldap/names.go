@@ -3,10 +3,13 @@ package ldap
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	goldap "github.com/go-ldap/ldap/v3"
+	"golang.org/x/text/unicode/norm"
 )
 
 // maxName bounds a user name, in bytes.
@@ -53,6 +56,26 @@ func (t Template) Within(base string) bool {
 	dn, errDN := goldap.ParseDN(t.Name("x"))
 	top, errTop := goldap.ParseDN(base)
 	return t.dn && errDN == nil && errTop == nil && (top.AncestorOfFold(dn) || top.EqualFold(dn))
+}
+
+// FoldName is what all spellings have in common under which directories find one account by an attribute that ignores case
+// (RFC 4518): case, blanks, forms of characters, and characters that are not seen.
+func FoldName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cf, unicode.Variation_Selector) {
+			return -1
+		}
+		return unicode.ToLower(unicode.ToUpper(r))
+	}, norm.NFKC.String(name))
+	return strings.Join(strings.Fields(norm.NFKC.String(name)), " ")
+}
+
+// ignoringCase are attributes of names whose values are equal whatever their case is (RFC 4519, RFC 4524 and Active Directory).
+var ignoringCase = []string{"uid", "userid", "cn", "commonname", "sn", "mail", "rfc822mailbox", "employeenumber", "samaccountname", "userprincipalname"}
+
+// IgnoresCase reports whether an attribute is known to hold names whose case does not matter.
+func IgnoresCase(attribute string) bool {
+	return slices.Contains(ignoringCase, strings.ToLower(attribute))
 }
 
 // Naming returns the attribute that holds {0} in a DN template, and the DN below it:

@@ -15,6 +15,8 @@ import (
 type Directory interface {
 	// Bind is the name that a user binds as.
 	Bind(user string) string
+	// Principal is the one spelling of a user's name among those that the directory takes for the same.
+	Principal(user string) string
 	// Entry finds the entry of a user, with LockAttributes: a *RefusedError when there is none, realm.ErrNoFinder
 	// when users cannot be looked up.
 	Entry(ctx context.Context, search Search, user string) (*goldap.Entry, error)
@@ -43,7 +45,7 @@ func (r *Realm) Authenticate(ctx context.Context, c realm.Credentials) (realm.Re
 	if !ok {
 		return Outcome(errName), nil
 	}
-	result := realm.Result{Outcome: realm.Authenticated, Principal: c.User}
+	result := realm.Result{Outcome: realm.Authenticated, Principal: r.Principal(c.User)}
 	var found func(context.Context, Search) error
 	if !r.NoRoles {
 		found = func(ctx context.Context, search Search) (err error) {
@@ -64,7 +66,7 @@ func (r *Realm) Find(ctx context.Context, name, domain string) (realm.Result, er
 	if !ok {
 		return Outcome(errName), nil
 	}
-	result := realm.Result{Outcome: realm.Authenticated, Principal: name}
+	result := realm.Result{Outcome: realm.Authenticated, Principal: r.Principal(name)}
 	err := r.Client.Find(ctx, func(ctx context.Context, search Search) error {
 		entry, err := r.Entry(ctx, search, user)
 		if err != nil {

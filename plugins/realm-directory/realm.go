@@ -40,6 +40,14 @@ func (d *directory) who(name string) account {
 	return account{bind: name + d.suffix, principal: name + d.suffix, sam: name}
 }
 
+// Principal implements ldap.Directory: alice for alice, ALICE, LAB\alice and, with the suffix of the settings, alice@lab.test.
+func (d *directory) Principal(name string) string {
+	if a := d.who(name); a.sam != "" {
+		name = a.sam
+	}
+	return ldap.FoldName(name)
+}
+
 // Filters of a directory service; 1.2.840.113556.1.4.1941 is the rule that follows
 // a chain of links, here of groups in groups.
 const (

@@ -58,7 +58,8 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 // changed.
 func readRoles(r *realm.Reader, template string, roles bool) *directory {
 	naming, suffix := ldap.Naming(template)
-	d := &directory{template: ldap.NewTemplate(template), base: r.String("searchBase", suffix),
+	bind := ldap.NewTemplate(template)
+	d := &directory{template: bind, fold: !bind.IsDN() || ldap.IgnoresCase(naming), base: r.String("searchBase", suffix),
 		attribute: r.String("ldapAttributeForComparison", "objectClass"), filter: r.String("searchFilter", "")}
 	if err := ldap.CheckBase(d.base); err != nil {
 		r.Fault("searchBase", "%v", err)

@@ -13,6 +13,7 @@ import (
 // directory is one instance of etc/sec.ini.
 type directory struct {
 	template ldap.Template // of the name to bind with
+	fold     bool          // the case of names does not matter
 
 	base, attribute, filter string
 	own                     bool // only the user's own entry counts: a namesake's must not lend its roles
@@ -20,6 +21,14 @@ type directory struct {
 
 // Bind implements ldap.Directory.
 func (d *directory) Bind(user string) string { return d.template.Name(user) }
+
+// Principal implements ldap.Directory.
+func (d *directory) Principal(user string) string {
+	if !d.fold {
+		return user
+	}
+	return ldap.FoldName(user)
+}
 
 // Values implements ldap.Directory.
 func (d *directory) Values(ctx context.Context, search ldap.Search, user string) (values []string, err error) {

@@ -76,6 +76,7 @@ func TestWhoMayLogInAndAsWhat(t *testing.T) {
 	}{
 		{"alice", "pw:alice", realm.Authenticated, []string{"admin", "user"}},
 		{"mallory", "pw:mallory", realm.Authenticated, []string{"user"}},
+		{"MALLory", "pw:mallory", realm.Authenticated, []string{"user"}},
 		{"mallory", "pw:alice", realm.Unknown, nil},
 		{"mallory", "", realm.Unknown, nil},
 		{"nobody", "pw:nobody", realm.Unknown, nil},
@@ -90,7 +91,7 @@ func TestWhoMayLogInAndAsWhat(t *testing.T) {
 		got := ask(c.user, c.password)
 		want := realm.Result{Outcome: c.outcome, Roles: c.roles, Reason: got.Reason}
 		if c.outcome == realm.Authenticated {
-			want.Principal = c.user
+			want.Principal = strings.ToLower(c.user)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: %s", c.user, diff)

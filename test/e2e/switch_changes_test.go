@@ -137,6 +137,9 @@ func TestKilledInTheMiddleOfChanges(t *testing.T) {
 	if !strings.Contains(table, "undone") && !strings.Contains(table, "whole") {
 		t.Errorf("no change was found in the journal:\n%s", table)
 	}
+	if !strings.Contains(table, "admin@sdn") {
+		t.Errorf("who made the changes is not named:\n%s", table)
+	}
 	if strings.Contains(table, "waits") || strings.Contains(table, "left") {
 		t.Errorf("not everything is applied:\n%s", table)
 	}

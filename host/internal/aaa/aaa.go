@@ -54,6 +54,7 @@ type AAA struct {
 	handler  http.Handler
 	recorder *accounting.Recorder
 	limiter  *throttle.Limiter
+	blocked  blockedSubjects
 }
 
 // New compiles the configuration and opens the identity database, filling an
@@ -95,7 +96,12 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 	if err := a.keepTrust(ctx, limiter); err != nil {
 		return nil, fmt.Errorf("read where users have logged in from: %w", err)
 	}
+	a.blocked.store = o.Store
+	if err := a.blocked.load(ctx); err != nil {
+		return nil, fmt.Errorf("read which subjects of other realms are blocked: %w", err)
+	}
 	a.authn = authn.New(authn.Options{
+		Blocked:  a.blocked.has,
 		Identity: a.identity, Realms: conf.realms, Tokens: a.tokens, Throttle: limiter,
 		Attempt: a.recorder.Login, CacheFor: o.LoginCache, Now: o.Now, Waiting: o.Waiting,
 	})
@@ -129,6 +135,7 @@ func (a *AAA) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return a.identity.Run(ctx) })
 	g.Go(func() error { return a.tokens.Run(ctx) })
+	g.Go(func() error { return a.blocked.follow(ctx) })
 	return g.Wait()
 }
 

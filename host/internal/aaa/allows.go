@@ -34,6 +34,24 @@ func (a *AAA) Allows(ctx context.Context, who caller.Caller, method, path string
 	return nil
 }
 
+// MayRead reports whether a caller who is known already may read data, and whether all below it, too.
+func (a *AAA) MayRead(ctx context.Context, who caller.Caller, address string) (may, all bool) {
+	p, err := reqpath.ParseString(address)
+	if err != nil {
+		return false, false
+	}
+	r := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: p.Decoded(), RawPath: address}, Header: http.Header{}, RemoteAddr: who.Address}
+	if overTLS(ctx) {
+		r.TLS = &tls.ConnectionState{}
+	}
+	q := rules.Request{HTTP: r, Path: p, Peer: peer(who), Port: localPort(ctx), Caller: who, Known: true}
+	if a.decide(&env{aaa: a}, &q) == rules.Pass {
+		return true, true
+	}
+	q.Alone = true
+	return a.decide(&env{aaa: a}, &q) == rules.Pass, false
+}
+
 func peer(who caller.Caller) netip.AddrPort {
 	if who.Address == "" {
 		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +30,7 @@ type Console struct {
 
 type outsider struct {
 	caller.Caller
+	realm string
 	until time.Time
 }
 
@@ -72,7 +74,7 @@ func (c *Console) Password(ctx context.Context, user, password, address string) 
 		if len(c.outside) >= maxOutsider {
 			clear(c.outside)
 		}
-		c.outside[who.User] = outsider{who, c.a.o.Now().Add(outsideFor)}
+		c.outside[who.User] = outsider{who, l.Realm, c.a.o.Now().Add(outsideFor)}
 	}
 	return who, nil
 }
@@ -84,6 +86,9 @@ func (c *Console) Current(ctx context.Context, user string) (caller.Caller, erro
 	o, ok := c.outside[user]
 	c.mu.Unlock()
 	if ok && c.a.o.Now().Before(o.until) {
+		if c.a.blocked.has(o.realm, c.a.authn.Account(o.User, o.Domain)) {
+			return caller.Caller{}, fault.New(fault.Denied, "the user is no longer allowed to log in")
+		}
 		return o.Caller, nil
 	}
 	p, err := c.a.identity.Principal(ctx, user+"@"+identity.SDN)
@@ -120,7 +125,7 @@ func (a *AAA) OwnCommands() []commands.Command {
 
 // RealmCommands are realm:list, realm:test and access:*.
 func (a *AAA) RealmCommands() []commands.Command {
-	return append(append(append(shell.RealmCommands(a.authn), a.keyCommands()...), a.throttleCommands()...), []commands.Command{
+	return append(slices.Concat(shell.RealmCommands(a.authn), a.keyCommands(), a.throttleCommands(), a.blockCommands()), []commands.Command{
 		{Name: "access:explain", Summary: "show which line, realm, role and policy decide a request, and why", Safe: true, Run: a.explainCommand,
 			Help: "Decides the request as if it came now from the machine itself, at every address of the thing; the strictest answer holds.\n\n" +
 				"access:explain user POST /restconf/operations/switch-db:clear-db\naccess:explain ldapRealm/alice GET /auth/v1/users",

@@ -1,13 +1,48 @@
 package aaa
 
 import (
+	"net/http"
+
 	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/aaa/rules"
 )
 
-// decide asks the rules and the policies about a request, under every address of its target; all must
-// allow it, so that no address is a way around the rules for another. Then it asks the broker.
+// decide asks about a request and, if that may pass, about reading what its target is made of: what is closed is not
+// to be read from a copy either.
 func (a *AAA) decide(e *env, q *rules.Request) rules.Verdict {
+	v := a.decideTarget(e, q)
+	depth := q.Path.DataDepth()
+	if v != rules.Pass || depth == 0 || a.o.MadeOf == nil {
+		return v
+	}
+	paths, entry := a.o.MadeOf(q.Path.Segments()[depth:])
+	for _, p := range paths {
+		one := *q
+		one.HTTP = asRead(q.HTTP)
+		one.Path = p
+		one.Alone = q.Alone || entry && !reads(q.HTTP.Method)
+		if v = a.decideTarget(e, &one); v != rules.Pass {
+			return v
+		}
+	}
+	return rules.Pass
+}
+
+func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+
+// asRead is a request as one that reads.
+func asRead(r *http.Request) *http.Request {
+	if reads(r.Method) {
+		return r
+	}
+	read := *r
+	read.Method = http.MethodGet
+	return &read
+}
+
+// decideTarget asks the rules and the policies about a request, under every address of its target; all must
+// allow it, so that no address is a way around the rules for another. Then it asks the broker.
+func (a *AAA) decideTarget(e *env, q *rules.Request) rules.Verdict {
 	v := a.rules.Decide(e, q)
 	if v != rules.Pass {
 		return v

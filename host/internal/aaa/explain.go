@@ -40,6 +40,8 @@ type AddressVerdict struct {
 	Policy   string `json:"policy,omitempty"` // that matches first, if the rule asks the policies
 	Verdict  string `json:"verdict"`
 	Decisive bool   `json:"decisive"` // the first that refuses
+	// Copied says that the thing is made of what is at this address, so that the right to read it is needed, too.
+	Copied bool `json:"copied,omitempty"`
 }
 
 // Explain decides a request of a user as if it came now, from the machine itself and without TLS, and
@@ -60,20 +62,18 @@ func (a *AAA) Explain(ctx context.Context, user, method, path string) (*Explanat
 	q := rules.Request{HTTP: r, Path: p, Peer: peer(caller.Caller{}), Caller: who, Known: x.Login == ""}
 	x.Verdict, x.Reason = rules.Pass.String(), "every rule and policy that matches lets it pass"
 	for _, one := range append([]reqpath.Path{p}, a.otherAddresses(p, "")...) {
-		v := AddressVerdict{Address: one.Canonical()}
-		if m := a.rules.Match(one.Segments()); m != nil {
-			v.Line, v.Rule = m.Line, m.Pattern.String()+" = "+m.Text
-		}
-		if a.rules.Dynamic(one.Segments()) {
-			v.Policy = a.policies.First(one)
-		}
 		q.Path = one
-		verdict := a.rules.Decide(&explaining{env{aaa: a, ctx: ctx}}, &q)
-		v.Verdict = verdict.String()
-		if verdict != rules.Pass && x.Verdict == rules.Pass.String() {
-			v.Decisive, x.Verdict, x.Reason = true, verdict.String(), why(v, verdict, x)
+		a.explainAddress(ctx, x, q)
+	}
+	if depth := p.DataDepth(); depth > 0 && a.o.MadeOf != nil {
+		paths, entry := a.o.MadeOf(p.Segments()[depth:])
+		read := q
+		read.HTTP, read.Alone = asRead(r), entry && !reads(method)
+		for _, one := range paths {
+			read.Path = one
+			a.explainAddress(ctx, x, read)
+			x.Addresses[len(x.Addresses)-1].Copied = true
 		}
-		x.Addresses = append(x.Addresses, v)
 	}
 	q.Path = p
 	if x.Verdict == rules.Pass.String() && a.decide(&env{aaa: a, ctx: ctx}, &q) == rules.Denied {
@@ -81,6 +81,23 @@ func (a *AAA) Explain(ctx context.Context, user, method, path string) (*Explanat
 	}
 	x.Allowed = x.Verdict == rules.Pass.String()
 	return x, nil
+}
+
+// explainAddress decides a request at one address.
+func (a *AAA) explainAddress(ctx context.Context, x *Explanation, q rules.Request) {
+	v := AddressVerdict{Address: q.Path.Canonical()}
+	if m := a.rules.Match(q.Path.Segments()); m != nil {
+		v.Line, v.Rule = m.Line, m.Pattern.String()+" = "+m.Text
+	}
+	if a.rules.Dynamic(q.Path.Segments()) {
+		v.Policy = a.policies.First(q.Path)
+	}
+	verdict := a.rules.Decide(&explaining{env{aaa: a, ctx: ctx}}, &q)
+	v.Verdict = verdict.String()
+	if verdict != rules.Pass && x.Verdict == rules.Pass.String() {
+		v.Decisive, x.Verdict, x.Reason = true, verdict.String(), why(v, verdict, x)
+	}
+	x.Addresses = append(x.Addresses, v)
 }
 
 // explaining is an env in which the user either is logged in already or cannot log in.

@@ -16,9 +16,9 @@ func (a *AAA) throttleCommands() []commands.Command {
 	return []commands.Command{
 		{Name: "access:throttled", Summary: "show the accounts and addresses that are delayed or blocked for failed logins", Safe: true, Run: a.throttledCommand,
 			Help: "Each node of a cluster counts by itself. An account with an address is counted there alone: the user has logged in from it before."},
-		{Name: "access:unblock", Summary: "forget the failed logins of an account or an address", Run: a.unblockCommand,
-			Help:      "access:unblock bob@sdn\naccess:unblock 192.0.2.1",
-			Arguments: []commands.Argument{{Name: "what", Help: "an account or an address, as access:throttled shows it", Required: true}}},
+		{Name: "access:unblock", Summary: "forget the failed logins of an account or an address, or end an access:block", Run: a.unblockCommand,
+			Help:      "access:unblock bob@sdn\naccess:unblock 192.0.2.1\naccess:unblock ldapRealm/ann",
+			Arguments: []commands.Argument{{Name: "what", Help: "an account or an address, as access:throttled shows it, or REALM/NAME, as access:blocked does", Required: true}}},
 	}
 }
 
@@ -40,6 +40,9 @@ func (a *AAA) throttledCommand(_ context.Context, in *commands.Invocation) error
 
 func (a *AAA) unblockCommand(ctx context.Context, in *commands.Invocation) error {
 	what := in.Arg("what")
+	if strings.Contains(what, "/") {
+		return a.unblockSubject(ctx, in, what)
+	}
 	found := false
 	if from, err := netip.ParseAddr(what); err == nil {
 		found = a.limiter.Unblock("", from)

@@ -74,6 +74,10 @@ type Options struct {
 	// Routes returns the other addresses of a path, with its query, that a plugin serves; nil = none. It is called at
 	// each request to what is not RESTCONF's, so it must be cheap.
 	Routes func(p reqpath.Path, query string) []reqpath.Path
+	// MadeOf returns the addresses of the data that what is below the root of a data tree is made of: a request for it needs
+	// the right to read these, too. Entry says that they are the entries that it names, else they are whole trees. Nil = data is
+	// made of nothing else. It must be as cheap as Names.
+	MadeOf func(below []reqpath.Segment) (paths []reqpath.Path, entry bool)
 	// Page writes the answer to a person whose browser was refused a page; nil = the JSON that programs get.
 	Page func(w http.ResponseWriter, r *http.Request, status int, reason string)
 

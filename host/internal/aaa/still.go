@@ -56,8 +56,7 @@ func Readable(ctx context.Context) func(path string) (may, all bool) {
 // prune lets a read of a data tree through that was denied for something below the resource alone, with
 // a context for Readable. A write is refused whole.
 func (a *AAA) prune(e *env, q *rules.Request) (context.Context, bool) {
-	read := q.HTTP.Method == http.MethodGet || q.HTTP.Method == http.MethodHead
-	if !read || q.Path.DataDepth() == 0 || lasts(q.Path) {
+	if !reads(q.HTTP.Method) || q.Path.DataDepth() == 0 || lasts(q.Path) {
 		return nil, false
 	}
 	if q.Alone = true; a.decide(e, q) != rules.Pass {

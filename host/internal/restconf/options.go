@@ -79,6 +79,8 @@ type Options struct {
 	// Readable returns for a request that may not read all below its resource what reports of a path,
 	// /rests/data/…, whether it may be read and whether all below it may; nil for any other request.
 	Readable func(context.Context) func(path string) (may, all bool)
+	// Visible reports whether the caller of a request may see an event; nil = all may.
+	Visible func(context.Context, *Event) bool
 	// Still reports whether a request that lasts may go on. It is asked before
 	// each event, and every 15 s without one.
 	Still func(context.Context) bool

@@ -185,6 +185,9 @@ func (r *reader) send(p *part, events []*record) bool {
 		if r.span.filter != nil && !passes(r.span.filter, &e.event, r.sets) {
 			continue
 		}
+		if r.o.Visible != nil && !r.o.Visible(r.r.Context(), &e.event) {
+			continue
+		}
 		text := e.text(r.form, r.sets...)
 		if text == nil {
 			r.o.Log.WarnContext(r.r.Context(), "restconf: an event cannot be written and was left out", "event", e.event.Name)

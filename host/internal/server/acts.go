@@ -76,6 +76,9 @@ func (w *actWriter) Flush() {
 func (w *actWriter) record(status int) {
 	if !w.done {
 		w.done = true
+		for _, text := range w.act.Notices() {
+			w.Header().Add("Warning", `299 ctl "`+text+`"`)
+		}
 		w.s.recordAct(w.r, w.act, status)
 	}
 }

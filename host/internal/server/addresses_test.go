@@ -57,7 +57,8 @@ func things(t *testing.T) (c *catalog, all [][]string) {
 			t.Fatal(err)
 		}
 		var manifest struct {
-			Aliases map[string]any `yaml:"aliases"`
+			Aliases                            map[string]any `yaml:"aliases"`
+			Capabilities, Owns, Derives, Reads []string
 		}
 		if err := yaml.Unmarshal(text, &manifest); err != nil {
 			t.Fatal(err)
@@ -65,6 +66,7 @@ func things(t *testing.T) (c *catalog, all [][]string) {
 		if p.Aliases, err = json.Marshal(manifest.Aliases); err != nil {
 			t.Fatal(err)
 		}
+		p.Capabilities, p.Owns, p.Derives, p.Reads = manifest.Capabilities, manifest.Owns, manifest.Derives, manifest.Reads
 		aliases = append(aliases, parsed(t, p.Aliases))
 		modules, _ := filepath.Glob(filepath.Join(filepath.Dir(f), "yang", "*.yang"))
 		if strings.HasPrefix(p.Name, "bier-") {
@@ -368,7 +370,7 @@ func serverWith(t *testing.T, c *catalog, ini string) *Server {
 	t.Cleanup(func() { store.Close() })
 	s := &Server{catalog: c}
 	var err error
-	s.aaa, err = aaa.New(context.Background(), aaa.Options{Store: store, SecINI: []byte(ini), First: identity.First{Admin: "admin", User: "user"}, Names: s.otherNames, Routes: s.otherRoutes})
+	s.aaa, err = aaa.New(context.Background(), aaa.Options{Store: store, SecINI: []byte(ini), First: identity.First{Admin: "admin", User: "user"}, Names: s.otherNames, Routes: s.otherRoutes, MadeOf: s.madeOf})
 	if err != nil {
 		t.Fatal(fmt.Errorf("%w\n%s", err, ini))
 	}

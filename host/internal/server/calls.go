@@ -36,7 +36,19 @@ func (i invoker) Invoke(ctx context.Context, module, rpc string, input []byte) (
 		}
 		return operations.Encode(module, rpc, out)
 	}
-	return i.s.plugins.Invoke(ctx, module, rpc, input)
+	d := i.s.disclosureTo(ctx, module)
+	if d == nil {
+		return i.s.plugins.Invoke(ctx, module, rpc, input)
+	}
+	names, err := d.refuseInput(input)
+	if err != nil {
+		return nil, err
+	}
+	output, err := i.s.plugins.Invoke(ctx, module, rpc, input)
+	if err != nil {
+		return nil, err
+	}
+	return d.pruneOutput(output, names)
 }
 
 // InvokeAction implements restconf.Invoker. The controller's own modules have no actions.

@@ -21,6 +21,8 @@ type catalog struct {
 	log  *slog.Logger
 	bad  atomic.Pointer[map[string]string] // owner → why its modules are not in the schema
 
+	origins atomic.Pointer[origins]
+
 	changed together.Signal
 }
 
@@ -95,6 +97,7 @@ func (c *catalog) update(plugins []*pluginv1.Manifest, rest func(owner, module s
 			c.log.Error("the aliases of the plugins are refused", "error", err)
 		}
 	}
+	c.origins.Store(newOrigins(set, good, aliases))
 	c.now.Store(in)
 	c.bad.Store(&bad)
 	c.changed.Fire()

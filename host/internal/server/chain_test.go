@@ -100,7 +100,7 @@ func chain(b testing.TB, ini string) chained {
 	}
 	b.Cleanup(func() { _ = s.audit.Close() })
 	s.aaa, err = aaa.New(context.Background(), aaa.Options{Store: store, SecINI: []byte(ini), First: identity.First{Admin: "admin", User: "user"},
-		RequestID: requestID, Names: s.otherNames, Logger: s.logger, Passwords: password.Params{MemoryKiB: 64, Time: 1, Threads: 1}})
+		RequestID: requestID, Names: s.otherNames, MadeOf: s.madeOf, Logger: s.logger, Passwords: password.Params{MemoryKiB: 64, Time: 1, Threads: 1}})
 	if err != nil {
 		b.Fatal(err)
 	}

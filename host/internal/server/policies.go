@@ -3,9 +3,12 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/aaa/act"
 	"ctl.internal/host/internal/aaa/policy"
+	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/keys/encrypt"
 	"ctl.internal/host/internal/keys/keystore"
@@ -23,9 +26,35 @@ func (s *Server) validators() map[string]tree.Validator {
 	for _, node := range policyNodes {
 		out[node] = func(ctx context.Context, after json.RawMessage) error { return s.aaa.Check(ctx, node, after) }
 	}
+	check := out[aaa.PolicyNode]
+	out[aaa.PolicyNode] = func(ctx context.Context, after json.RawMessage) error {
+		err := check(ctx, after)
+		if err == nil {
+			s.notifyOfCopies(ctx, after)
+		}
+		return err
+	}
 	out[certrpc.SettingsNode] = func(_ context.Context, after json.RawMessage) error { return keystore.SetConfigData(s.home, after) }
 	out[encrypt.Node] = func(_ context.Context, after json.RawMessage) error { return s.secrets.SetData(after) }
 	return out
+}
+
+// notifyOfCopies has the answer to a change of policies say what else they decide: what is made of the resources that they name.
+func (s *Server) notifyOfCopies(ctx context.Context, policies json.RawMessage) {
+	o := s.catalog.origins.Load()
+	if o == nil {
+		return
+	}
+	for _, resource := range policy.Resources(policies) {
+		path, err := reqpath.ParseString(strings.TrimRight(resource, "*/"))
+		if err != nil || path.DataDepth() == 0 || len(path.Segments()) == path.DataDepth() {
+			continue
+		}
+		top, _, _ := strings.Cut(path.Segments()[path.DataDepth()].Decoded, "=")
+		if copies := o.copiesOf(top); len(copies) > 0 {
+			act.Of(ctx).Notify("the policy for " + path.Canonical() + " holds for what is made of it, too: " + strings.Join(copies, ", "))
+		}
+	}
 }
 
 // decidingStore is a store by which policies are in force when their commit is answered.

@@ -36,7 +36,7 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 	maps.Copy(s.invoker.host, s.systemOperations())
 	s.restconf = restconf.New(restconf.Options{
 		Catalog: s.catalog, Invoker: s.invoker, Store: s.configStore, Owners: s.owners, Current: s.current, Events: s.events, Validators: s.validators(),
-		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body), Waiting: s.inFlight.waiting, Still: aaa.Still, Readable: aaa.Readable,
+		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body), Waiting: s.inFlight.waiting, Still: aaa.Still, Readable: aaa.Readable, Visible: s.eventVisible,
 		Absent: func(module string) error {
 			return s.plugins.Absent(func(m *pluginv1.Manifest) bool {
 				return slices.ContainsFunc(m.YangModules, func(y *pluginv1.YangModule) bool {

@@ -249,6 +249,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 		Realms:         realms{s},
 		RealmKinds:     c.RealmKinds,
 		Names:          s.otherNames,
+		MadeOf:         s.madeOf,
 		Routes:         s.otherRoutes,
 		KeysDir:        s.home.Etc("authorized_keys"),
 		LockedOut:      s.lockedOut,

@@ -25,7 +25,7 @@ func (s *Service) cmdChanges() commands.Command {
 
 func (s *Service) changeTable() commands.Table {
 	t := commands.Table{Empty: "No change was interrupted.", Columns: []commands.Column{{Title: "Operation", Key: "operation"}, {Title: "Begun", Key: "begun"},
-		{Title: "Switch", Key: "switch"}, {Title: "Change", Key: "change"}, {Title: "Outcome", Key: "outcome"}, {Title: "Detail", Key: "detail", Max: 80}}}
+		{Title: "By", Key: "by"}, {Title: "Switch", Key: "switch"}, {Title: "Change", Key: "change"}, {Title: "Outcome", Key: "outcome"}, {Title: "Detail", Key: "detail", Max: 80}}}
 	for _, r := range s.writer.List() {
 		outcome := string(r.Outcome)
 		switch {
@@ -34,7 +34,7 @@ func (s *Service) changeTable() commands.Table {
 		case outcome == "":
 			outcome = string(r.State)
 		}
-		t.Add(r.ID, r.Begun.Format(time.RFC3339), r.Switch, r.What(), outcome, r.Text)
+		t.Add(r.ID, r.Begun.Format(time.RFC3339), r.By, r.Switch, r.What(), outcome, r.Text)
 	}
 	return t
 }

@@ -104,7 +104,7 @@ func (w *Writer) record(ctx context.Context, sw *switchdriver.Switch, o Operatio
 	w.last = now
 	w.mu.Unlock()
 	who, _ := caller.From(ctx)
-	r := Record{ID: now.Format("20060102T150405.000000000") + "-" + rand.Text()[:4], By: who.User, Begun: now, Operation: o, State: Queued}
+	r := Record{ID: now.Format("20060102T150405.000000000") + "-" + rand.Text()[:4], By: who.ID(), Begun: now, Operation: o, State: Queued}
 	if sw != nil {
 		r.Node, r.Switch = sw.NodeId, switchdriver.Label(sw)
 	}

@@ -24,6 +24,7 @@ type Source struct {
 	keystore Keystore
 	log      *slog.Logger
 	logged   sync.Once
+	weak     sync.Map // servers whose certificate was reported as weak
 }
 
 // New returns a source; log gets one line when the system's certificates are used instead.
@@ -33,7 +34,10 @@ func New(k Keystore, log *slog.Logger) *Source { return &Source{keystore: k, log
 // name server. TLS 1.2 is the least. While the controller has no keystores (fault
 // Unavailable), the certificates of the operating system are trusted instead.
 func (s *Source) Client(ctx context.Context, server string) (*tls.Config, error) {
-	c := &tls.Config{ServerName: server, MinVersion: tls.VersionTLS12}
+	c := &tls.Config{ServerName: server, MinVersion: tls.VersionTLS12, VerifyConnection: func(state tls.ConnectionState) error {
+		s.reportWeakness(server, state.PeerCertificates)
+		return nil
+	}}
 	pool, err := s.keystore.Trust(ctx)
 	switch {
 	case err == nil:
@@ -46,4 +50,18 @@ func (s *Source) Client(ctx context.Context, server string) (*tls.Config, error)
 		return nil, err
 	}
 	return c, nil
+}
+
+// reportWeakness logs once for each server that one of its certificates is weak.
+func (s *Source) reportWeakness(server string, chain []*x509.Certificate) {
+	for _, c := range chain {
+		why := Weakness(c)
+		if why == "" {
+			continue
+		}
+		if _, reported := s.weak.LoadOrStore(server, true); !reported {
+			s.log.Warn("a certificate of a server is weak", "server", server, "subject", c.Subject.String(), "problem", why)
+		}
+		return
+	}
 }

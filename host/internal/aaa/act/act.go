@@ -3,6 +3,7 @@ package act
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -13,6 +14,7 @@ type Act struct {
 	mu      sync.Mutex
 	sender  Sender
 	changes []Done
+	notices []string
 }
 
 // Sender is who sends a request.
@@ -63,9 +65,28 @@ func (a *Act) Changed(action, object string) {
 	}
 }
 
+// Notify has the answer say something that who sent the request should know.
+func (a *Act) Notify(text string) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.notices) < maxDone && !slices.Contains(a.notices, text) {
+		a.notices = append(a.notices, text)
+	}
+}
+
+// Notices are what the answer is to say.
+func (a *Act) Notices() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.notices)
+}
+
 // Known returns what is known of the act so far.
 func (a *Act) Known() (Sender, []Done) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.sender, append([]Done(nil), a.changes...)
+	return a.sender, slices.Clone(a.changes)
 }

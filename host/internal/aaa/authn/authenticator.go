@@ -23,6 +23,8 @@ type Options struct {
 	Realms   []Realm
 	Tokens   *token.Service // nil = no bearer tokens
 	Throttle *throttle.Limiter
+	// Blocked reports whether an account of an outside realm may not log in; nil = all may.
+	Blocked func(realm, account string) bool
 	// Attempt is called with every login, good or bad; it must not block.
 	Attempt  func(context.Context, Attempt)
 	CacheFor time.Duration // how long one of an outside realm is believed; 0 = 1 minute, less = not at all
@@ -54,6 +56,9 @@ func New(o Options) *Authenticator {
 	}
 	if o.Throttle == nil {
 		o.Throttle = throttle.New(throttle.Settings{}, o.Now)
+	}
+	if o.Blocked == nil {
+		o.Blocked = func(string, string) bool { return false }
 	}
 	if o.Attempt == nil {
 		o.Attempt = func(context.Context, Attempt) {}
@@ -169,6 +174,10 @@ func (a *Authenticator) remembered(ctx context.Context, d digest) *Login {
 	}
 	if !v.login.Local {
 		if v.generation != a.o.Identity.Generation() || v.realmEpoch != v.realm.epoch() {
+			a.cache.Drop(d)
+			return nil
+		}
+		if a.isBlocked(v.realm.Name, v.login.User, v.login.Domain) {
 			a.cache.Drop(d)
 			return nil
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/aaa/act"
+	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/token"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/realm"
@@ -46,6 +47,9 @@ func (a *Authenticator) Find(ctx context.Context, who token.Outside) (*Login, er
 	if r.Outside == nil {
 		return nil, ErrRefused // etc/sec.ini names another realm now
 	}
+	if a.isBlocked(r.Name, cmp.Or(who.Principal, who.User), who.Domain) || a.isBlocked(r.Name, who.User, who.Domain) {
+		return nil, ErrRefused
+	}
 	if who.Held {
 		l := &Login{User: cmp.Or(who.Principal, who.User), Domain: orSDN(who.Domain), Realm: r.Name, Outside: &who}
 		if who.Roles != "" {
@@ -80,10 +84,33 @@ func (a *Authenticator) Find(ctx context.Context, who token.Outside) (*Login, er
 	return &copied, nil
 }
 
+// outsideLogin is the login of a user whose name was given. Of all spellings of a name that the realm takes for the same one, its
+// tokens, sessions and records have the one that the realm returns.
 func outsideLogin(r Realm, name, domain string, res realm.Result) *Login {
-	l := &Login{User: res.Principal, Domain: orSDN(domain), Roles: res.Roles, Realm: r.Name, Outside: &token.Outside{Realm: r.Name, User: name, Domain: domain}}
-	l.User = cmp.Or(l.User, name)
-	return l
+	domain = strings.ToLower(domain)
+	if identity.Folded(res.Principal) == identity.Folded(name) {
+		name = res.Principal
+	}
+	return &Login{
+		User: cmp.Or(res.Principal, name), Domain: orSDN(domain), Roles: res.Roles, Realm: r.Name,
+		Outside: &token.Outside{Realm: r.Name, User: name, Domain: domain},
+	}
+}
+
+// isBlocked reports whether a user of an outside realm may not log in here.
+func (a *Authenticator) isBlocked(realm, name, domain string) bool {
+	return a.o.Blocked(realm, a.account(name, domain))
+}
+
+// OutsideRealms are the names of the realms that have users of their own.
+func (a *Authenticator) OutsideRealms() []string {
+	var names []string
+	for _, r := range a.o.Realms {
+		if r.Outside != nil {
+			names = append(names, r.Name)
+		}
+	}
+	return names
 }
 
 // Still returns a login as it is now, for a request that lasts: ErrRefused when its

@@ -195,6 +195,10 @@ func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain str
 		}
 		if res.Outcome == realm.Authenticated {
 			l := outsideLogin(r, name, domain, res)
+			if a.isBlocked(r.Name, name, domain) || a.isBlocked(r.Name, l.User, domain) {
+				no.said = append(no.said, r.Name+": the user is blocked by access:block")
+				continue
+			}
 			return &verified{login: l, realm: r, realmEpoch: epoch, until: a.o.Now().Add(a.o.CacheFor)}, no, nil
 		}
 		if res.Reason != "" {

@@ -106,6 +106,19 @@ func compile(i int, p Policy) (pattern.Shape, *entry, error) {
 	return shape, e, nil
 }
 
+// Resources are what the policies of a content are about; none of a content that is invalid.
+func Resources(content json.RawMessage) []string {
+	list, err := decode(content)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, p := range list {
+		out = append(out, p.Resource)
+	}
+	return out
+}
+
 // decode reads the content of http-authorization in canonical RFC 7951 JSON, as the
 // configuration tree gives it; empty content has no policies.
 func decode(content json.RawMessage) ([]Policy, error) {

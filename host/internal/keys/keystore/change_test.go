@@ -3,11 +3,16 @@ package keystore
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"math/big"
 	"net"
 	"os"
 	"strings"
@@ -207,5 +212,35 @@ func TestCertificatesThatEndSoonAreSpokenOf(t *testing.T) {
 	s.warn()
 	if !strings.Contains(out.String(), "ends soon") {
 		t.Fatal(out.String())
+	}
+}
+
+// A certificate of a peer with a short key is taken, and the log says what is wrong with it.
+func TestWeakCertificatesAreReported(t *testing.T) {
+	o := newHome(t, strings.Replace(ecConfig, "MDSAL", "false", 1))
+	var said bytes.Buffer
+	o.Log = slog.New(slog.NewTextHandler(&said, nil))
+	s := open(t, o)
+	key, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "old node"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, node, node, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetNode(t.Context(), "old", Bare(der)); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(said.String(), "CN=old node") || !strings.Contains(said.String(), "1024 bits") {
+		t.Errorf("the log has %s", said.String())
+	}
+	said.Reset()
+	if err := s.SetNode(t.Context(), "new", Bare(newAuthority(t).cert.Raw)); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(said.String(), "weak") {
+		t.Errorf("the log has %s", said.String())
 	}
 }

@@ -13,6 +13,7 @@ import (
 	jks "github.com/pavlo-v-chernykh/keystore-go/v4"
 
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/realm/trust"
 )
 
 // Certificate returns the controller's certificate, DER.
@@ -50,6 +51,7 @@ func (s *Service) SetCertificate(ctx context.Context, alias, text string) error 
 		if err := checkChain(chain, now); err != nil {
 			return err
 		}
+		s.reportWeakness(st.Alias, chain)
 		if err := putKey(ks, st.Alias, st.CtlPassword, st.key, raw(chain), now); err != nil {
 			return err
 		}
@@ -110,6 +112,15 @@ func checkTime(c *x509.Certificate, now time.Time) error {
 	return nil
 }
 
+// reportWeakness logs which certificates that somebody else has made are weak.
+func (s *Service) reportWeakness(alias string, certs []*x509.Certificate) {
+	for _, c := range certs {
+		if why := trust.Weakness(c); why != "" {
+			s.o.Log.Warn("a certificate is weak", "alias", alias, "subject", c.Subject.String(), "problem", why)
+		}
+	}
+}
+
 // SetNode trusts a node's certificate under an alias, instead of an earlier one.
 // The fault is Invalid for a certificate that does not count today.
 func (s *Service) SetNode(ctx context.Context, alias, text string) error {
@@ -127,6 +138,7 @@ func (s *Service) SetNode(ctx context.Context, alias, text string) error {
 	if err := checkTime(certs[0], now); err != nil {
 		return err
 	}
+	s.reportWeakness(alias, certs)
 	return s.change(ctx, trustStore, func(_ *state, ks jks.KeyStore) error {
 		if ks.IsPrivateKeyEntry(alias) {
 			return fault.New(fault.Exists, "the alias %q is that of a key", alias)

@@ -1,0 +1,164 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/aaa/act"
+	"ctl.internal/host/internal/aaa/policy"
+	"ctl.internal/host/internal/restconf"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/fault"
+)
+
+// closedServer has the modules of all plugins, and policies that close a topology and a node of another one to role user.
+func closedServer(t *testing.T) *Server {
+	t.Helper()
+	c, _ := things(t)
+	s := serverWith(t, c, "[urls]\n/** = authcBasic, dynamicAuthorization\n")
+	const all = "/rests/data/network-topology:network-topology/topology"
+	var policies []policy.Policy
+	for _, resource := range []string{all + "=closed", all + "=closed/**", all + "=open/node=hidden"} {
+		permission := policy.Permission{Role: "admin", Actions: []string{"get", "put", "post", "patch", "delete"}}
+		policies = append(policies, policy.Policy{Resource: resource, Permissions: []policy.Permission{permission}})
+	}
+	if err := s.aaa.Policies().Set(policies); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Data that is made of a closed tree is closed, too, at each of its addresses.
+func TestCopiesOfClosedDataAreClosed(t *testing.T) {
+	s := closedServer(t)
+	readable := func(path string) (may, all bool) { return false, false }
+	front := s.aaa.Filter(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		readable = aaa.Readable(r.Context())
+	}))
+	ask := func(method, path, user string) int {
+		r := httptest.NewRequest(method, path, nil)
+		r.SetBasicAuth(user, user)
+		w := httptest.NewRecorder()
+		front.ServeHTTP(w, r)
+		return w.Code
+	}
+	const bier, channels = "bier-topology:bier-network-topology/bier-topology=", "bier-channel:bier-network-channel/bier-channel="
+	for _, path := range []string{
+		"/rests/data/" + bier + "closed", "/restconf/config/bier-topology:bier-network-topology/bier-topology/closed",
+		"/restconf/operational/bier-topology:bier-network-topology/bier-topology/closed", "/rests/data/" + bier + "closed/bier-node=n1",
+		"/rests/data/" + bier + "open/bier-node=hidden", "/rests/data/" + channels + "closed", "/rests/data/" + channels + "closed/channel=c",
+		"/rests/streams/json/data-change/running/" + bier + "closed", "/rests/streams/json/data-change/running/bier-topology:bier-network-topology",
+	} {
+		if got := ask("GET", path, "user"); got != http.StatusUnauthorized {
+			t.Errorf("GET %s as user: %d", path, got)
+		}
+		if got := ask("GET", path, "admin"); got != http.StatusOK {
+			t.Errorf("GET %s as admin: %d", path, got)
+		}
+	}
+	for path, want := range map[string]int{
+		bier + "closed/bier-domain=1": http.StatusUnauthorized, bier + "open/bier-domain=1": http.StatusOK, bier + "open/bier-node=n1": http.StatusOK,
+		bier + "open/bier-node=hidden": http.StatusUnauthorized, "bier-topology:bier-network-topology": http.StatusUnauthorized, channels + "open": http.StatusOK,
+	} {
+		if got := ask("PUT", "/rests/data/"+path, "user"); got != want {
+			t.Errorf("PUT %s as user: %d, want %d", path, got, want)
+		}
+	}
+	for _, path := range []string{"/rests/data/" + bier + "open", "/rests/data/bier-topology:bier-network-topology", "/rests/data"} {
+		if got := ask("GET", path, "user"); got != http.StatusOK || readable == nil {
+			t.Fatalf("GET %s as user: %d, pruned %v", path, got, readable != nil)
+		}
+	}
+	for path, want := range map[string]string{bier + "closed": "false false", bier + "open": "true false", bier + "open/bier-node=hidden": "false false", bier + "open/bier-node=n1": "true true"} {
+		may, all := readable("/rests/data/" + path)
+		if got := fmt.Sprint(may, " ", all); got != want {
+			t.Errorf("%s may be read: %s, want %s", path, got, want)
+		}
+	}
+	x, err := s.aaa.Explain(t.Context(), "user", "GET", "/rests/data/"+bier+"closed")
+	if err != nil || x.Allowed || !strings.Contains(x.Reason, "network-topology/topology=closed") {
+		t.Errorf("explained as %+v, %v", x, err)
+	}
+}
+
+// Operations and events keep back what is closed at its original.
+func TestOperationsAndEventsAreWithoutClosedEntries(t *testing.T) {
+	s := closedServer(t)
+	as := func(user string) context.Context {
+		return caller.With(t.Context(), caller.Caller{User: user, Domain: "sdn", Roles: []string{user}, Address: "127.0.0.1:1"})
+	}
+	for _, module := range []string{"bier-topology-api", "bier-channel-api", "bier-service-api", "openflow-topology"} {
+		if s.disclosureTo(as("admin"), module) != nil || s.disclosureTo(as("user"), module) == nil {
+			t.Errorf("%s: kept from admin %v, from user %v", module, s.disclosureTo(as("admin"), module) != nil, s.disclosureTo(as("user"), module) != nil)
+		}
+	}
+	if s.disclosureTo(as("user"), "ctl-system") != nil || s.disclosureTo(caller.With(t.Context(), caller.Caller{User: "x", Domain: pluginDomain}), "bier-topology-api") != nil {
+		t.Error("an operation that is made of no tree, or of a plugin itself, is restricted")
+	}
+	for _, c := range []struct{ module, input, output, want string }{
+		{"bier-topology-api", `{"topology-id": "closed"}`, "", "refused"},
+		{"bier-topology-api", `{"topology-id": "open", "node": ["n1", "hidden"]}`, "", "refused"},
+		{"bier-topology-api", `{"topology-id": "open", "node": ["n1"]}`, `{"node": [{"node-id": "n1"}]}`, `{"node": [{"node-id": "n1"}]}`},
+		{"bier-topology-api", `{}`, `{"topology": [{"topology-id": "closed"}, {"topology-id": "open"}]}`, `{"topology":[{"topology-id":"open"}]}`},
+		{"bier-topology-api", `{"topology-id": "open"}`, `{"topology-id": "open", "node-id": [{"node-id": "n1"}, {"node-id": "hidden"}]}`, `{"node-id":[{"node-id":"n1"}],"topology-id":"open"}`},
+		{"bier-topology-api", `{"topology-id": "open"}`, `{"subdomain-node": [{"node-id": "hidden"}]}`, `{"subdomain-node":[]}`},
+		{"bier-channel-api", `{"topology-id": "closed"}`, "", "refused"},
+		{"bier-channel-api", `{}`, `{"topology-id": "closed", "channel": []}`, "refused"},
+		{"bier-channel-api", `{}`, ``, ``},
+	} {
+		d := s.disclosureTo(as("user"), c.module)
+		names, err := d.refuseInput([]byte(c.input))
+		got := "refused"
+		var out []byte
+		if err == nil {
+			out, err = d.pruneOutput([]byte(c.output), names)
+		}
+		if err == nil {
+			got = string(out)
+		} else if fault.KindOf(err) != fault.Denied {
+			t.Fatal(err)
+		}
+		if got != c.want {
+			t.Errorf("%s %s: %s, want %s", c.module, c.input, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		name, data string
+		want       bool
+	}{
+		{"bier-topology-api:topo-change", `{"topo-id": "closed"}`, false},
+		{"bier-topology-api:link-add", `{"topo-id": "other", "add-link": {"link-id": "l"}}`, true},
+		{"bier-topology-api:link-add", `{"topo-id": "open", "add-link": {"link-id": "l"}}`, false}, // not all of it may be read
+		{"openflow-topology:topology-changed", `{"topology-id": "closed", "added-node": ["n"]}`, false},
+		{"openflow-topology:topology-changed", `{"topology-id": "other", "added-node": ["n"]}`, true},
+	} {
+		if got := s.eventVisible(as("user"), &restconf.Event{Name: c.name, Data: []byte(c.data)}); got != c.want {
+			t.Errorf("%s %s is visible: %v", c.name, c.data, got)
+		}
+		if !s.eventVisible(as("admin"), &restconf.Event{Name: c.name, Data: []byte(c.data)}) {
+			t.Errorf("%s %s is not visible to admin", c.name, c.data)
+		}
+	}
+}
+
+// Who writes a policy is answered what else it decides.
+func TestAPolicySaysWhatIsMadeOfItsResource(t *testing.T) {
+	s := closedServer(t)
+	one := &act.Act{}
+	content := `{"policies": {"policies": [{"resource": "/restconf/config/network-topology:network-topology/topology/t/**"}, {"resource": "/restconf/modules/**"}, {"resource": "/**"}]}}`
+	s.notifyOfCopies(act.With(t.Context(), one), []byte(content))
+	got := strings.Join(one.Notices(), "\n")
+	for _, want := range []string{"bier-topology:bier-network-topology", "bier-channel:bier-network-channel", "bier-topology-api", "openflow-topology"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not named: %s", want, got)
+		}
+	}
+	if len(one.Notices()) != 1 || !strings.HasPrefix(got, "the policy for /restconf/config/network-topology:network-topology/topology/t holds for") {
+		t.Errorf("the notices are %q", one.Notices())
+	}
+}
