@@ -242,7 +242,7 @@ func TestFreeRtrUnderController(t *testing.T) {
 	wrong := r1.to
 	wrong.Password = "wrong"
 	c.mount("r1", wrong, `,"driver":"bier-driver-cli"`)
-	c.is("r1", "failed", "the router refuses the user")
+	c.is("r1", "unverified", "the router refuses the user")
 }
 
 // holds looks for lines in the running configuration.
