@@ -62,12 +62,17 @@ func (p *Plan) Err() error {
 
 // PlanChannel returns how a channel with an ingress and egress nodes is forwarded in a
 // topology. The error is of the ingress; those of egress nodes are in the plan, so that
-// one of them does not hide the others.
+// one of them does not hide the others. Callers share the plan and must not change it.
 func PlanChannel(t *Topology, c *Channel) (*Plan, error) {
 	if d := t.Domain(c.DomainID); !d.Has(c.SubDomainID) {
 		return nil, fmt.Errorf("topology %s has no sub-domain %d of domain %d", t.ID, c.SubDomainID, c.DomainID)
 	}
 	g := t.Graph(c.DomainID, c.SubDomainID)
+	return g.plans.once(c, func() (*Plan, error) { return g.plan(c) })
+}
+
+// plan computes PlanChannel.
+func (g *Graph) plan(c *Channel) (*Plan, error) {
 	in, ok := g.Member(c.IngressNode)
 	switch {
 	case !ok:

@@ -15,6 +15,7 @@ type Graph struct {
 	takers map[BSL][]bool // takes of before
 	print  string         // Print of before
 	trees  map[treeKey]*Tree
+	plans  plans
 
 	Domain, SubDomain uint16
 	Members           []Member // in the order of node-ids

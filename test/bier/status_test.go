@@ -163,6 +163,25 @@ func TestRefusedLoginsAndDrift(t *testing.T) {
 	}, func() string { return measured })
 }
 
+// A router that is mounted with another password, which it refuses, holds what was confirmed before as far as is known:
+// it is unverified, not pending.
+func TestAnotherPasswordIsUnverified(t *testing.T) {
+	l := configured(t, 3)
+	l.mount(3)
+	l.on(2, 3)
+	l.routers.Lock("3", true)
+	const mount = `{"input":{"node-id":"3","host":"192.0.2.3","username":"lab","password":"wrong"}}`
+	l.must("bier-service-api:mount-router", mount)
+	said := ""
+	l.until("router 3 is unverified", func() bool {
+		said = l.must("bier-service-api:reconcile", `{"input":{"node-id":["3"],"wait":5000}}`)
+		return strings.Contains(said, `"node-id":"3","state":"unverified"`) && strings.Contains(said, "last confirmed at")
+	}, func() string { return said })
+	l.shows("the channel says so", `"egress-states":{"applied":1,"unverified":1}`)
+	l.routers.Lock("3", false)
+	l.shows("it takes the login", `"egress-states":{"applied":2}`)
+}
+
 // events waits for an event of bier-service that has all of this in it.
 func (l *lab) events(want ...string) {
 	l.t.Helper()

@@ -29,12 +29,21 @@ func (s *Service) commands() []commands.Command {
 			Help:      "Shows the flow, the copies that leave the ingress with their bit strings, and which routers hold it already.",
 			Arguments: []commands.Argument{channel}, Options: []commands.Option{topology}},
 		{Name: "bier:channel-deploy", Summary: "Deploy a channel, or change its routers", Run: s.deployChannel,
-			Help: "Configures the ingress and egress routers; those not named any more lose the channel.\n\n" +
-				"Example: bier:channel-deploy tv 1 2 3",
+			Help: "Configures the ingress and egress routers; those not named any more lose the channel. Ports with receivers\n" +
+				"follow the node-id of an egress node after @, the port of the source that of the ingress.\n\n" +
+				"Examples: bier:channel-deploy tv 1 2 3, bier:channel-deploy tv r1@eth1 r2@eth3,eth4 r3",
 			Arguments: []commands.Argument{channel, {Name: "ingress", Help: "node-id of the BFIR", Required: true, Complete: s.nodes},
 				{Name: "egress", Help: "node-ids of the BFERs", Required: true, Repeated: true, Complete: s.nodes}},
 			Options: []commands.Option{topology, {Name: "check", Type: commands.Bool,
 				Help: "only show the ways and what to be warned of; nothing is changed"}}},
+		{Name: "bier:port-show", Summary: "Show which channels use a port", Safe: true, Run: s.showPort,
+			Help: "Shows the deployed channels whose packets may pass the link at a port, or whose source or receivers are there,\n" +
+				"and the egress nodes that no packets reach without the port.\n\nExample: bier:port-show r1 ethernet1",
+			Arguments: []commands.Argument{
+				{Name: "node", Help: "node-id", Required: true, Complete: s.nodes},
+				{Name: "port", Help: "port, as the topology or the channel names it", Required: true},
+			},
+			Options: []commands.Option{{Name: "topology", Short: "t", Complete: s.topologies, Help: "topology-id; all when absent"}}},
 		{Name: "bier:channel-remove", Summary: "Remove a channel, from its routers too", Run: s.removeChannel,
 			Help:      "Removes the channel. Routers that cannot be reached now lose it when they return.",
 			Arguments: []commands.Argument{channel}, Options: []commands.Option{topology}},
@@ -92,9 +101,15 @@ func (s *Service) deployChannel(ctx context.Context, in *commands.Invocation) er
 	if topology == "" {
 		return fault.New(fault.NotFound, "there is no channel %s; add-channel creates it", in.Arg("channel"))
 	}
-	d := channels.Deployment{Topology: topology, Name: in.Arg("channel"), Ingress: in.Arg("ingress")}
+	d := channels.Deployment{Topology: topology, Name: in.Arg("channel")}
+	d.Ingress, d.SrcTP, _ = strings.Cut(in.Arg("ingress"), "@")
 	for _, e := range in.Args["egress"] {
-		d.Egress = append(d.Egress, bier.EgressNode{ID: e})
+		node, ports, _ := strings.Cut(e, "@")
+		n := bier.EgressNode{ID: node}
+		for port := range strings.FieldsFuncSeq(ports, func(r rune) bool { return r == ',' }) {
+			n.Receivers = append(n.Receivers, bier.Receiver{TP: port})
+		}
+		d.Egress = append(d.Egress, n)
 	}
 	if in.Flag("check") {
 		return s.showTry(ctx, in, d)

@@ -25,6 +25,9 @@ func (s *Service) mux() operations.Mux {
 		api + "modify-channel": s.write(channels.Modify),
 		api + "deploy-channel": operations.Func(s.deploy),
 		api + "remove-channel": operations.Func(s.remove),
+
+		api + "query-channel-with-port":       operations.Func(s.queryWithPort),
+		"bier-pce:query-channel-through-port": operations.Func(s.queryThroughPort),
 	}
 }
 

@@ -212,7 +212,8 @@ func (r *router) finish(intent uint64, hash string, out outcome) bool {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	again := r.state == bier.Failed && r.reason == out.reason
-	if out.state == bier.Pending && r.answered == intent && (r.state == bier.Applied || r.state == bier.Unverified) {
+	before := r.state == bier.Applied || r.state == bier.Unverified
+	if out.state == bier.Pending && before && (r.answered == intent || r.held == hash) {
 		out.state = bier.Unverified // a comparison that did not succeed: it has been applied before
 	}
 	news := r.news(out)

@@ -58,6 +58,13 @@ func (s *Service) commands() []commands.Command {
 			Help: "Reads the tables that routers made of their configuration, where they show them, and says where they\n" +
 				"differ. Of equal ways each is right. Packets and bytes are what came in so far, where routers count.",
 			Arguments: []commands.Argument{nodes}},
+		{Name: "bier:bitstring-show", Summary: "Show the BitStrings that reach egress nodes of a channel", Safe: true, Run: s.showBitStrings,
+			Help: "Shows the computed BitStrings that the ingress sends, for all egress nodes or for those that are named.",
+			Arguments: []commands.Argument{
+				{Name: "channel", Help: "its name", Required: true},
+				{Name: "egress", Help: "node-ids; all when absent", Repeated: true, Complete: s.nodes},
+			},
+			Options: []commands.Option{{Name: "topology", Short: "t", Help: "topology-id; needed when several have the channel"}}},
 		{Name: "bier:ping", Summary: "Ping the egress nodes of a channel over BIER", Safe: true, Run: s.showPinged,
 			Help: "Has the ingress router send packets over BIER, where its model can, and shows how many answers came beside\n" +
 				"the state of each egress node.",

@@ -19,6 +19,10 @@ func (s *Service) mux() operations.Mux {
 		api + "ping":          operations.Func(s.ping),
 		api + "check-channel": operations.Func(s.checkChannel),
 		api + "get-abilities": operations.Func(s.abilities),
+
+		api + "get-target-bitstring":      operations.Func(s.targetBitStrings),
+		"bier-oam-api:start-echo-request": operations.Func(s.startEcho),
+
 		api + "mount-router": configure(func(ctx context.Context, in mountRouterIn) error {
 			return s.data.Put(ctx, mounts.Mount(in))
 		}),

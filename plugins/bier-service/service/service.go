@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/internal/together"
 	"ctl.internal/plugins/bier-service/drivers"
@@ -59,6 +61,9 @@ type Service struct {
 	proving  chan struct{}          // and the proof of delivery is to take that in
 	reports  *host.Publisher
 	alarms   *host.Publisher
+	replies  *host.Publisher // of echo requests
+	echoes   *semaphore.Weighted
+	life     context.Context // of the plugin: what calls began ends with it
 	measures *measures
 	health   func(sdk.Health)
 	group    sync.WaitGroup
@@ -79,6 +84,8 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	s.reports = host.NewPublisher(env.Host, stream, "bier-service-api:report-message", waiting, slog.Default())
 	s.alarms = host.NewPublisher(env.Host, stream, "bier-service-api:alarm", waiting, slog.Default())
+	s.replies = host.NewPublisher(env.Host, stream, "bier-oam-api:receive-echo-reply", waiting, slog.Default())
+	s.echoes, s.life = semaphore.NewWeighted(maxEchoes), ctx
 	s.measures = newMeasures(env.Metrics)
 	s.registry = drivers.New(env.Host.Switchboard, s.event, s.driversChanged)
 	var err error
@@ -91,6 +98,7 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.group.Go(func() { s.registry.Follow(ctx) })
 	s.group.Go(func() { s.reports.Run(ctx) })
 	s.group.Go(func() { s.alarms.Run(ctx) })
+	s.group.Go(func() { s.replies.Run(ctx) })
 	s.group.Go(func() { s.watchHealth(ctx) })
 	s.group.Go(func() {
 		s.registry.WaitListed(ctx) // else the first answers would be that there is no driver

@@ -153,3 +153,26 @@ func (s *Service) showPinged(ctx context.Context, in *commands.Invocation) error
 	}
 	return nil
 }
+
+func (s *Service) showBitStrings(ctx context.Context, in *commands.Invocation) error {
+	q := bitStringIn{Topology: in.Option("topology"), Channel: in.Arg("channel")}
+	for _, node := range in.Args["egress"] {
+		q.Targets = append(q.Targets, targetNode{node})
+	}
+	out, err := s.targetBitStrings(ctx, q)
+	if err != nil {
+		return err
+	}
+	t := &commands.Table{
+		Empty: "No packet leaves the ingress.",
+		Columns: []commands.Column{
+			{Title: "SI", Key: "si", Right: true},
+			{Title: "Length", Key: "bitstringlength", Right: true},
+			{Title: "BitString", Key: "bits"},
+		},
+	}
+	for _, b := range out.BitStrings {
+		t.Add(b.SI, b.BSL, b.Bits)
+	}
+	return in.Emit(t, nil)
+}

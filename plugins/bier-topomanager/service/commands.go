@@ -57,6 +57,12 @@ func (s *Service) commands() []commands.Command {
 			Options: []commands.Option{topology, number("domain", "domain-id", "1"), number("sub-domain", "sub-domain-id", "0"),
 				number("bsl", "bitstringlength; 0 = what the node makes", "0", "0", "64", "128", "256", "512", "1024", "2048", "4096"),
 				number("entropy", "0..1048575; absent = all equal ways", "")}},
+		{Name: "bier:number", Summary: "Number the nodes of a sub-domain", Run: s.numberNodes,
+			Help: "Proposes BFR-ids, BFR-prefixes and label blocks for nodes of a sub-domain, and for nodes that become members of\n" +
+				"it. What a node has stays. The proposal is shown; --apply applies it, all of it or nothing.\n\n" +
+				"Example: bier:number --domain 1 --sub-domain 0 --ipv4-pool 10.0.0.0/24 r1 r2 r3",
+			Arguments: []commands.Argument{{Name: "node", Help: "node-ids; all when absent", Repeated: true, Complete: s.nodes}},
+			Options:   s.numberOptions(commands.Option{Name: "topology", Short: "t", Complete: s.topologies, Help: "topology-id; needed when there are several"})},
 		{Name: "bier:check", Summary: "Check all that is configured", Safe: true, Run: s.showProblems,
 			Help: "Runs every check of nodes, sub-domains and deployed channels over what is stored, and shows what is\n" +
 				"wrong (error) or does not work with every router (warning). Routers that are not reached, that report a\n" +

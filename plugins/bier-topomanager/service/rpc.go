@@ -31,7 +31,8 @@ func (s *Service) mux() operations.Mux {
 		"configure-subdomain": configure(s, func(t *bier.Topology, in subDomainsIn) (*model.Change, error) {
 			return model.ConfigureSubDomain(t, in.Domain, in.SubDomains)
 		}),
-		"configure-node": operations.Func(s.configureNode),
+		"configure-node":   operations.Func(s.configureNode),
+		"number-subdomain": operations.Func(s.numberSubDomain),
 		"delete-ipv4": configure(s, func(t *bier.Topology, in deleteIPIn) (*model.Change, error) {
 			return model.DeleteEncapsulation(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, false, in.IPv4)
 		}),

@@ -242,7 +242,7 @@ func TestFreeRtrUnderController(t *testing.T) {
 	wrong := r1.to
 	wrong.Password = "wrong"
 	c.mount("r1", wrong, `,"driver":"bier-driver-cli"`)
-	c.is("r1", "failed", "the router refuses the user")
+	c.is("r1", "unverified", "the router refuses the user")
 }
 
 // holds looks for lines in the running configuration.
@@ -267,7 +267,7 @@ func TestFreeRtrsAroundOneWithoutBIER(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := []string{"r1 r2", "r1 r3", "r2 r3", "r1 r4", "r4 r5"}
-	c := newControllerOf(t, map[string]string{"bier-driver-cli.yaml": string(settings) + "poll: 500ms\n"}, "bier-driver-cli", whole, 1, 2, 3, 5)
+	c := newControllerOf(t, map[string]string{"bier-driver-cli.yaml": string(settings) + "poll: 2s\n"}, "bier-driver-cli", whole, 1, 2, 3, 5)
 	const group, source = "232.0.0.1", "2.2.2.1"
 	c.from = source
 	for _, i := range []int{1, 2, 3, 5} {
@@ -359,4 +359,101 @@ func TestFreeRtrsAroundOneWithoutBIER(t *testing.T) {
 	shows(`"egress-states":{"applied":2,"unreachable":1}`, beyond)
 	reach(2)
 	verified()
+}
+
+// seen is what the network did and what the controller said of it at one time.
+type seen struct {
+	replies int
+	state   string
+	proved  string
+}
+
+// watched looks at a channel until it is as wanted. Packets may be missing while the channel is applied for no longer
+// than a proof may take: limit.
+func watched(t *testing.T, c *controller, r1 *freeRtr, group string, limit time.Duration, what string, is func(seen) bool) {
+	t.Helper()
+	stated := regexp.MustCompile(`"state":"([a-z-]+)","egress-states"`)
+	proved := regexp.MustCompile(`"egress-states":\{[^}]*\},"proved":"[^"]*","proved-by":"([a-z]+)"`)
+	var wrong time.Time // since when packets are missing although the channel is applied
+	began := time.Now()
+	for last := ""; time.Since(began) < 4*time.Minute; {
+		var now seen
+		now.replies = r1.replies(group)
+		shown := c.rpc("bier-channel-api:query-channel", `{"topology-id":"lab","channel-name":["tv"]}`)
+		if m := stated.FindStringSubmatch(shown); m != nil {
+			now.state = m[1]
+		}
+		if m := proved.FindStringSubmatch(shown); m != nil {
+			now.proved = m[1]
+		}
+		said := fmt.Sprintf("%d replies, %s, proved by %q", now.replies, now.state, now.proved)
+		if said != last {
+			t.Logf("%s: after %s: %s", what, time.Since(began).Round(time.Second), said)
+			last = said
+		}
+		switch {
+		case now.replies > 0 || now.state != "applied":
+			wrong = time.Time{}
+		case wrong.IsZero():
+			wrong = time.Now()
+		case time.Since(wrong) > limit:
+			t.Fatalf("%s: no packet has arrived for %s, and the channel is applied: %s", what, time.Since(wrong), shown)
+		}
+		if is(now) {
+			return
+		}
+	}
+	t.Fatalf("%s: never", what)
+}
+
+// On a line of three freeRtr packets are counted against the state that the controller shows: with the router in the
+// middle off, on again, with its BIER taken away, and with a link down that no session and no topology says anything of.
+// A channel is never applied for longer than a proof takes while its packets are missing.
+func TestFreeRtrDeliveryAgainstState(t *testing.T) {
+	routers := newFreeRtrs(t, 3, [2]int{1, 2}, [2]int{2, 3})
+	settings, err := os.ReadFile(filepath.Join(root, "plugins/bier-driver-cli/testdata/freertr.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const interval, limit = "10s", 60 * time.Second // a turn of the proof, and how long one may take on a busy machine
+	files := map[string]string{
+		"bier-driver-cli.yaml": string(settings) + "poll: 3s\n",
+		"bier-service.yaml":    "proof: " + interval + "\n",
+	}
+	c := newControllerOf(t, files, "bier-driver-cli", []string{"r1 r2", "r2 r3"}, 1, 2, 3)
+	const group, source = "232.0.0.1", "2.2.2.1"
+	c.from = source
+	for i, r := range routers {
+		c.mount(fmt.Sprintf("r%d", i+1), r.to, `,"driver":"bier-driver-cli"`)
+	}
+	for i, r := range routers {
+		c.is(fmt.Sprintf("r%d", i+1), "applied")
+		r.says("write memory")
+	}
+	r1, r2, r3 := routers[0], routers[1], routers[2]
+	c.deploy("tv", group, "r1", "r3")
+	c.is("r1", "applied")
+	c.until("bier:check shows the lines to enter at r3", func() string {
+		shown := c.Ctl("bier:check")
+		if strings.Contains(shown, "to be entered at the router: ipv4 multicast v1 join-group "+group+" "+source) {
+			return ""
+		}
+		return shown
+	})
+	r3.says("configure terminal", "ipv4 multicast v1 join-group "+group+" "+source, "end", "write memory")
+	good := func(x seen) bool { return x.replies == 1 && x.state == "applied" && x.proved == "counters" }
+	watched(t, c, r1, group, limit, "the channel is deployed", good)
+
+	r2.off()
+	watched(t, c, r1, group, limit, "r2 is off", func(x seen) bool { return x.replies == 0 && x.state != "applied" })
+	r2.on()
+	watched(t, c, r1, group, limit, "r2 is on again", good)
+
+	r2.says("configure terminal", "router lsrp4 1", "no bier 256 10 2 0", "end")
+	watched(t, c, r1, group, limit, "r2 has lost its BIER", good)
+
+	r2.says("configure terminal", "interface ethernet2", "shutdown", "end") // the link to r3; all sessions stay up
+	watched(t, c, r1, group, limit, "a link is down", func(x seen) bool { return x.replies == 0 && x.state == "unreachable" })
+	r2.says("configure terminal", "interface ethernet2", "no shutdown", "end")
+	watched(t, c, r1, group, limit, "the link is up again", good)
 }
