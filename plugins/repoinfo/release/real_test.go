@@ -180,3 +180,106 @@ func compareReal(t *testing.T, m *Maker, g *byGit, project string, refs [3]strin
 	}
 	t.Logf("%+v, %d lost", c.Releases, lost)
 }
+
+// fixedBy are the commits that a branch needs by the trailers Fixes, with a question to git for each: the branch has the
+// commit that is repaired and has not reverted it.
+func fixedBy(g *byGit, ref, branch string, skip map[string]bool) map[string]bool {
+	needed := map[string]bool{}
+	format := "--format=%H%x00%(trailers:key=Fixes,valueonly,unfold,separator=%x01)"
+	for line := range strings.Lines(g.repo.Git("log", "--no-merges", format, ref, "^"+branch)) {
+		hash, values, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\x00")
+		for value := range strings.SplitSeq(values, "\x01") {
+			value = strings.TrimPrefix(value, "commit ")
+			word := value[:len(value)-len(strings.TrimLeft(value, "0123456789abcdef"))]
+			if skip[hash] || len(word) < 7 {
+				continue
+			}
+			if _, err := g.repo.TryGit("merge-base", "--is-ancestor", word, branch); err == nil {
+				needed[hash] = true
+			}
+		}
+	}
+	return needed
+}
+
+// Of the missed backports of real branches, those whose repaired commit is in the history of the branch are those that git
+// finds one by one.
+func TestRealBackportsAgreeWithGit(t *testing.T) {
+	clones := os.Getenv("REPOINFO_CLONES")
+	if clones == "" {
+		t.Skip("SKIPPED, NOT TESTED: real repositories: REPOINFO_CLONES names no directory with a bare clone of " +
+			"openvswitch/ovs as ovs.git")
+	}
+	m := newMaker(t, clones)
+	g := &byGit{repo: gittest.Open(t, filepath.Join(clones, "ovs.git"))}
+	for _, row := range [][2]string{{"branch-2.17", "branch-2.16"}, {"branch-3.1", "branch-3.0"}} {
+		q := Question{Kind: AskNews, Request: between(row[0], row[1])}
+		q.Request.Projects, q.Request.Filter.Skip = []string{"ovs"}, false
+		skip := map[string]bool{}
+		news := m.ask(t, q).Answer.(*News).Projects[0]
+		for _, p := range news.LeftOut {
+			skip[p.Hash] = true
+		}
+		for _, e := range news.Commits {
+			if e.Undone != "" {
+				skip[e.Hash] = true
+			}
+		}
+		q.Kind = AskBackports
+		here := map[string]bool{}
+		missed := m.ask(t, q).Answer.(*Backports).Projects[0].Missed
+		for _, one := range missed {
+			for _, reason := range one.Reasons {
+				if reason.Kind == FixesPresent && reason.As == "" {
+					here[one.Hash] = true
+				}
+			}
+		}
+		if diff := gocmp.Diff(fixedBy(g, row[0], row[1], skip), here); diff != "" {
+			t.Errorf("%s: - git, + here: %s", row, diff)
+		}
+		t.Logf("%s: %d missed, %d of them repair a commit that the branch has", row, len(missed), len(here))
+	}
+}
+
+// The notes of a real release have each commit that git lists, and name as first contributors those who are in no commit
+// before.
+func TestRealNotesAgreeWithGit(t *testing.T) {
+	clones := os.Getenv("REPOINFO_CLONES")
+	if clones == "" {
+		t.Skip("SKIPPED, NOT TESTED: real repositories: REPOINFO_CLONES names no directory with bare clones of " +
+			"opendaylight/aaa, opendaylight/mdsal and openvswitch/ovs as aaa.git, mdsal.git and ovs.git")
+	}
+	m := newMaker(t, clones)
+	for _, row := range realReleases {
+		q := Question{Kind: AskNotes, Request: between(row.refs[0], row.refs[1])}
+		q.Request.Projects, q.Request.Filter.Skip = []string{row.project}, false
+		n := m.ask(t, q).Answer.(*Notes)
+		g := &byGit{
+			repo:    gittest.Open(t, filepath.Join(clones, row.project+".git")),
+			mailmap: "mailmap.blob=" + row.refs[0] + ":.mailmap",
+			known:   map[string]string{},
+		}
+		commits := len(g.list("--no-merges", row.refs[0], "^"+row.refs[1]))
+		if n.Commits+n.LeftOut+n.Reverted != commits {
+			t.Errorf("%s: %d + %d + %d commits, %d by git", row.project, n.Commits, n.LeftOut, n.Reverted, commits)
+		}
+		earlier := map[string]bool{}
+		for _, c := range g.list(row.refs[1]) {
+			for _, address := range append([]string{c.author}, c.others...) {
+				earlier[address] = true
+			}
+		}
+		firsts := map[string]bool{}
+		for _, f := range n.First {
+			firsts[f.Email] = true
+		}
+		for _, p := range n.People {
+			if firsts[p.Email] == earlier[p.Email] {
+				t.Errorf("%s: %s is first %v, in git before %v", row.project, p.Email, firsts[p.Email], earlier[p.Email])
+			}
+		}
+		t.Logf("%s: %d commits, %d left out, %d reverted, %d people, %d first contributions", row.project, n.Commits,
+			n.LeftOut, n.Reverted, len(n.People), len(n.First))
+	}
+}
