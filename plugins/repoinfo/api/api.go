@@ -15,6 +15,7 @@ import (
 	"ctl.internal/internal/together"
 	"ctl.internal/plugins/repoinfo/clones"
 	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/release"
 	"ctl.internal/plugins/repoinfo/report"
 	"ctl.internal/plugins/repoinfo/review"
 	"ctl.internal/plugins/repoinfo/spool"
@@ -26,14 +27,16 @@ import (
 
 // API is what the requests are answered with.
 type API struct {
-	Folder  *clones.Folder
-	Lister  *history.Lister
-	Reports *report.Maker
-	Answers *spool.Cache
-	Turns   *turns.Queue
-	Syncer  *syncer.Syncer
-	Review  *review.Client // nil = no review server is configured
-	Log     *slog.Logger
+	Folder    *clones.Folder
+	Lister    *history.Lister
+	Reports   *report.Maker
+	Releases  *release.Maker
+	Templates release.Templates
+	Answers   *spool.Cache
+	Turns     *turns.Queue
+	Syncer    *syncer.Syncer
+	Review    *review.Client // nil = no review server is configured
+	Log       *slog.Logger
 
 	Renames   bool          // detect renames unless a request says otherwise
 	Skip      bool          // leave out the review server's own commits unless a request says otherwise

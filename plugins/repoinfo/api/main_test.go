@@ -18,6 +18,7 @@ import (
 	"ctl.internal/plugins/repoinfo/gittest"
 	"ctl.internal/plugins/repoinfo/history"
 	"ctl.internal/plugins/repoinfo/people"
+	"ctl.internal/plugins/repoinfo/release"
 	"ctl.internal/plugins/repoinfo/report"
 	"ctl.internal/plugins/repoinfo/review"
 	"ctl.internal/plugins/repoinfo/spool"
@@ -55,6 +56,7 @@ func newSite(t *testing.T, change ...func(*API)) *site {
 		Turns:   &turns.Queue{Places: 4, Started: 4, Waiting: 100, Total: 400, Slice: 50 * time.Millisecond},
 		Reports: &report.Maker{Folder: folder, Lister: lister, People: directory, Timeout: time.Minute},
 		Syncer:  syncer.New(syncer.Options{Folder: folder, Lister: lister, Log: log}), Secret: []byte("secret")}
+	a.Releases = &release.Maker{Reports: a.Reports}
 	for _, c := range change {
 		c(a)
 	}

@@ -70,6 +70,9 @@ func operation(e endpoint, inPath bool) object {
 			} else {
 				forms = append(forms, "text/csv", "text/html")
 			}
+			if slices.Contains(p.values, "markdown") {
+				forms = append(forms, "text/markdown")
+			}
 		}
 		parameters = append(parameters, one)
 	}

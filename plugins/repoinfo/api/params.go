@@ -76,6 +76,30 @@ func (p *params) ref(name string) string {
 	return v
 }
 
+// projects are the names of a list, each once.
+func (p *params) projects() (names []string) {
+	list := p.one("project")
+	if list == "" {
+		return nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		name = strings.TrimSpace(name)
+		p.check(refname.Project(name))
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// path is that of a file or directory of a repository.
+func (p *params) path() string {
+	path := p.one("path")
+	if path != "" {
+		p.check(refname.Path(path))
+	}
+	return path
+}
+
 // choice is one of several words.
 func (p *params) choice(name, absent string, words ...string) string {
 	v := cmp.Or(p.one(name), absent)
@@ -172,8 +196,6 @@ func (a *API) selection(p *params, q *history.Query) {
 	if f.Since != 0 && f.Until != 0 && f.Since > f.Until {
 		p.check(bad("since", "Parameter since is later than until."))
 	}
-	if q.Path = p.one("path"); q.Path != "" {
-		p.check(refname.Path(q.Path))
-	}
+	q.Path = p.path()
 	q.Simplify, q.Renames = p.flag("simplify", false), p.flag("renames", a.Renames)
 }

@@ -133,6 +133,7 @@ func sentence(s string) string {
 const (
 	typeJSON  = "application/json"
 	typeLines = "application/x-ndjson"
+	typeHTML  = "text/html; charset=utf-8"
 )
 
 // wantsLines says whether the answer goes out as one JSON object a line: by the

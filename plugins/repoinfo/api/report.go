@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"ctl.internal/plugins/repoinfo/history"
-	"ctl.internal/plugins/repoinfo/refname"
 	"ctl.internal/plugins/repoinfo/report"
 	"ctl.internal/plugins/repoinfo/turns"
 )
@@ -25,7 +24,7 @@ var reportFormats = map[string]struct {
 }{
 	"json": {typeJSON, func(r *report.Report, w io.Writer) error { return json.NewEncoder(w).Encode(r) }},
 	"csv":  {"text/csv; charset=utf-8", (*report.Report).CSV},
-	"html": {"text/html; charset=utf-8", (*report.Report).HTML},
+	"html": {typeHTML, (*report.Report).HTML},
 }
 
 // report answers all paths of statistics; sections are those of the path.
@@ -46,7 +45,7 @@ func (a *API) report(w http.ResponseWriter, r *http.Request, p *params, sections
 		ans.changing = ans.changing || a.Lister.Incomplete(s.Project)
 	}
 	if form == "html" {
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+		w.Header().Set("Content-Security-Policy", pagePolicy)
 	}
 	who := user(r)
 	return a.answer(w, r, ans, a.Turns.New(who, ""), func(ctx context.Context, w io.Writer) (any, bool, error) {
@@ -68,16 +67,7 @@ func (a *API) Request(values url.Values, sections []string) (report.Request, err
 
 // request reads the parameters of a report.
 func (a *API) request(p *params, sections []string) (q report.Request) {
-	list := p.one("project")
-	for name := range strings.SplitSeq(list, ",") {
-		if name = strings.TrimSpace(name); name == "" && list == "" {
-			continue
-		}
-		p.check(refname.Project(name))
-		q.Projects = append(q.Projects, name)
-	}
-	slices.Sort(q.Projects)
-	q.Projects = slices.Compact(q.Projects)
+	q.Projects = p.projects()
 	q.Branch, q.Ref1, q.Ref2 = p.ref("branch"), p.ref("ref1"), p.ref("ref2")
 	switch {
 	case (q.Ref1 == "") != (q.Ref2 == ""):

@@ -282,7 +282,11 @@ func TestTheDocumentCoversAllPaths(t *testing.T) {
 		if !strings.HasPrefix(e.path, "/git/") || e.path == "/git/project_info" {
 			continue
 		}
-		_, answer := s.get(e.path + "?project=zoo&ref1=master&ref2=two")
+		query := "?project=zoo&ref1=master&ref2=two"
+		if e.path == "/git/backports" {
+			query = "?project=zoo&from=master&branch=two"
+		}
+		_, answer := s.get(e.path + query)
 		var value any
 		if err := json.Unmarshal(answer, &value); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/plugins/repoinfo/release"
 	"ctl.internal/plugins/repoinfo/report"
 	"ctl.internal/plugins/repoinfo/review"
 )
@@ -58,6 +59,34 @@ var (
 	}, selection)
 )
 
+// Parameters of questions about releases.
+var (
+	ofReleases = []param{
+		projects,
+		{"path", "only commits that touch this file or folder", false, nil},
+		{"skip", "false: also the commits that the review server made by itself", false, flags},
+		{"machines", "patterns of names and addresses of programs, separated by commas, instead of the setting; none: everybody is a person", false, nil},
+		{"format", "of the answer", false, []string{"json", "csv", "html", "markdown"}},
+	}
+	newParams = with(ofReleases,
+		param{"ref1", "branch, tag, full reference or hash; absent: the default branch", false, nil},
+		param{"ref2", "what ref1 is compared with", true, nil})
+	backportParams = with(ofReleases,
+		param{"branch", "branch that may lack commits", true, nil},
+		param{"from", "where its commits come from; absent: the default branch", false, nil})
+	notesParams = with(ofReleases,
+		param{"ref1", "the release: branch, tag, full reference or hash", true, nil},
+		param{"ref2", "the release before", true, nil},
+		param{"group", "project, or the name of a trailer of messages such as Topic; absent: project", false, nil},
+		param{"title", "of the notes", false, nil},
+		param{"template", "name of a file in the directory of the setting templates, instead of a format", false, nil})
+	compareParams = with(ofReleases,
+		param{"ref1", "the later release: branch, tag, full reference or hash", true, nil},
+		param{"ref2", "the earlier release", true, nil},
+		param{"ref3", "the release before ref2; absent: ref2 is counted from the beginning", false, nil},
+		param{"limit", "entries of each list; absent: all", false, nil})
+)
+
 func with(more []param, first ...param) []param { return append(first, more...) }
 
 // endpoints are all paths.
@@ -86,6 +115,14 @@ func endpoints() []endpoint {
 		statistics("activity", "Commits by weekday and hour of the author, and time zones", report.ActivityOf,
 			report.Zones),
 		statistics("files", "Files and folders that change most", report.Files),
+		{"/git/new", "What ref1 has and ref2 has not, with what is left out because ref2 has the same change", newParams, "News",
+			askRelease(release.AskNews, newParams)},
+		{"/git/backports", "Commits that a branch lacks although it has what they repair or an open change, with the reasons",
+			backportParams, "Backports", askRelease(release.AskBackports, backportParams)},
+		{"/git/notes", "Release notes of one or several projects", notesParams, "Notes",
+			askRelease(release.AskNotes, notesParams)},
+		{"/git/compare", "Two releases side by side: commits, people, organizations, newcomers, lost, bus and elephant factor",
+			compareParams, "Comparison", askRelease(release.AskCompare, compareParams)},
 		{"/review/branches", "Branches of a project as the review server sends them", []param{project}, "Branches",
 			reviewed("branches", ofProject((*review.Client).Branches))},
 		{"/review/changes", "Merged changes of a branch as the review server sends them", []param{project, branch},

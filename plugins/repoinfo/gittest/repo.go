@@ -42,6 +42,12 @@ func (r *Repo) Git(args ...string) string {
 	return r.run("", append([]string{"--git-dir=" + r.Dir}, args...)...)
 }
 
+// TryGit runs git on the repository and returns what it printed, or why it failed.
+func (r *Repo) TryGit(args ...string) (string, error) {
+	r.t.Helper()
+	return r.try("", append([]string{"--git-dir=" + r.Dir}, args...)...)
+}
+
 // Import feeds a stream to git fast-import.
 func (r *Repo) Import(stream string) {
 	r.t.Helper()
@@ -97,6 +103,14 @@ func (r *Repo) Head(ref string) string {
 
 func (r *Repo) run(stdin string, args ...string) string {
 	r.t.Helper()
+	out, err := r.try(stdin, args...)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return out
+}
+
+func (r *Repo) try(stdin string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"LC_ALL=C", "TZ=UTC",
@@ -106,9 +120,9 @@ func (r *Repo) run(stdin string, args ...string) string {
 	var out, words bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &words
 	if err := cmd.Run(); err != nil {
-		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, words.String())
+		return "", fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, words.String())
 	}
-	return out.String()
+	return out.String(), nil
 }
 
 // Stream builds the input of git fast-import.

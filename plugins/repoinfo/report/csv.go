@@ -21,7 +21,7 @@ func (r *Report) CSV(w io.Writer) error {
 	row := func(columns map[string]string) {
 		list := make([]string, len(header))
 		for i, name := range header {
-			list[i] = plain(columns[name])
+			list[i] = PlainCell(columns[name])
 		}
 		_ = out.Write(list) // Error reports it
 	}
@@ -88,8 +88,8 @@ func stamp(when int64) string {
 	return time.Unix(when, 0).UTC().Format(time.RFC3339)
 }
 
-// plain keeps a spreadsheet from running a name as a formula.
-func plain(s string) string {
+// PlainCell keeps a spreadsheet from running a name as a formula.
+func PlainCell(s string) string {
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s
 	}

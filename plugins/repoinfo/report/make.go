@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -104,7 +105,7 @@ func (m *Maker) one(ctx context.Context, p *Plan, s Span, b *builder, turn *turn
 		return err
 	}
 	defer release()
-	names, err := m.People.Names(ctx, repo, s.Tip)
+	names, err := m.People.Names(ctx, repo, cmp.Or(s.Names, s.Tip))
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,8 @@ type Plan struct {
 // Span is what is read of one project.
 type Span struct {
 	Project, Tip, Base, View string
-	Newest                   int64 `json:",omitempty"` // time of Tip, if the period has no end
+	Newest                   int64  `json:",omitempty"` // time of Tip, if the period has no end
+	Names                    string `json:",omitempty"` // commit whose mailmap counts; empty = Tip
 }
 
 // lostSince is the beginning of the time just before the period, which is as long as it.

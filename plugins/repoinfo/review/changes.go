@@ -18,24 +18,17 @@ const defaultBranch = "master"
 // the paging. Without a branch they are those of master, or of the branch that HEAD
 // names in a project without one.
 func (c *Client) Changes(ctx context.Context, project, branch string) ([]json.RawMessage, error) {
-	if err := refname.Project(project); err != nil {
-		return nil, err
-	}
-	if strings.HasPrefix(project, "^") {
-		return nil, fault.At(fault.Invalid, "project",
-			"the review server takes a name that begins with \"^\" for a pattern: it cannot be asked for the changes of such a project")
-	}
 	asked := branch
 	if asked == "" {
 		asked = defaultBranch
 	}
-	if err := refname.Ref("branch", asked); err != nil {
+	if err := checkNames(project, asked); err != nil {
 		return nil, err
 	}
 	// No name of a branch has a blank, and none is empty.
 	return shared(ctx, c, &c.arrays, "changes "+branch+" "+project, project,
 		func(ctx context.Context) ([]json.RawMessage, error) {
-			all, err := c.changes(ctx, project, asked)
+			all, err := c.changes(ctx, merged, project, asked)
 			if err != nil || len(all) > 0 {
 				return all, err
 			}
@@ -43,7 +36,35 @@ func (c *Client) Changes(ctx context.Context, project, branch string) ([]json.Ra
 		})
 }
 
-func (c *Client) changes(ctx context.Context, project, branch string) ([]json.RawMessage, error) {
+// OpenChanges lists the changes of a branch that are neither merged nor abandoned, as received. A branch that the server
+// does not know has none.
+func (c *Client) OpenChanges(ctx context.Context, project, branch string) ([]json.RawMessage, error) {
+	if err := checkNames(project, branch); err != nil {
+		return nil, err
+	}
+	return shared(ctx, c, &c.arrays, "open "+branch+" "+project, project,
+		func(ctx context.Context) ([]json.RawMessage, error) { return c.changes(ctx, open, project, branch) })
+}
+
+// checkNames refuses names that the server's query language reads differently.
+func checkNames(project, branch string) error {
+	if err := refname.Project(project); err != nil {
+		return err
+	}
+	if strings.HasPrefix(project, "^") {
+		return fault.At(fault.Invalid, "project",
+			"the review server takes a name that begins with \"^\" for a pattern: it cannot be asked for the changes of such a project")
+	}
+	return refname.Ref("branch", branch)
+}
+
+// States of changes, as the server's query language names them.
+const (
+	merged = "merged"
+	open   = "open"
+)
+
+func (c *Client) changes(ctx context.Context, state, project, branch string) ([]json.RawMessage, error) {
 	p, err := quote("project", project)
 	if err != nil {
 		return nil, err
@@ -53,7 +74,8 @@ func (c *Client) changes(ctx context.Context, project, branch string) ([]json.Ra
 		return nil, err
 	}
 	l := list{read: arrayPage(func(m *member) string { return m.Number.String() }), newestFirst: true}
-	err = c.pages(ctx, "changes/?q="+url.QueryEscape("status:merged project:"+p+" branch:"+b)+"&o=SUBMITTABLE&", &l)
+	query := "status:" + state + " project:" + p + " branch:" + b
+	err = c.pages(ctx, "changes/?q="+url.QueryEscape(query)+"&o=SUBMITTABLE&", &l)
 	out := l.raw()
 	for i := range out {
 		out[i] = submittable(out[i])
@@ -110,7 +132,7 @@ func (c *Client) noChanges(ctx context.Context, project, branch string, named bo
 	if err != nil || !known || head == branch || refname.Ref("branch", head) != nil {
 		return none, err
 	}
-	return c.changes(ctx, project, head)
+	return c.changes(ctx, merged, project, head)
 }
 
 // branch asks for one branch: its hash, or for HEAD the branch that it names.

@@ -109,3 +109,30 @@ func TestNoChanges(t *testing.T) {
 		}
 	}
 }
+
+// Open changes are asked for by their state; a branch that the server does not know has none.
+func TestOpenChanges(t *testing.T) {
+	srv := served(t, func(w http.ResponseWriter, r *http.Request) {
+		switch q := r.URL.Query().Get("q"); q {
+		case `status:open project:"p" branch:"stable/1"`:
+			fmt.Fprint(w, `[{"_number":7,"change_id":"Iab","status":"NEW"}]`)
+		case `status:open project:"p" branch:"none"`:
+			fmt.Fprint(w, "[]")
+		default:
+			t.Errorf("asked %q", q)
+			http.Error(w, "x", http.StatusBadRequest)
+		}
+	})
+	c := client(t, Options{URL: srv.URL})
+	for branch, want := range map[string]int{"stable/1": 1, "none": 0} {
+		got, err := c.OpenChanges(t.Context(), "p", branch)
+		if err != nil || len(got) != want {
+			t.Errorf("%s: %s, %v", branch, got, err)
+		}
+	}
+	for _, row := range [][2]string{{"^p", "master"}, {"p", "-x"}, {"../p", "master"}} {
+		if _, err := c.OpenChanges(t.Context(), row[0], row[1]); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%q: %v", row, err)
+		}
+	}
+}

@@ -15,7 +15,7 @@ import (
 
 // commands is the table of commands; those of the zero Service describe themselves only.
 func (s *Service) commands() []commands.Command {
-	return []commands.Command{
+	all := []commands.Command{
 		{Name: "repoinfo:projects", Summary: "List the clones with their state", Safe: true, Run: s.projects,
 			Help: "Lists every project in the directory of clones: kind (bare, normal), state (ok, empty, shallow, partial, damaged, unreadable, absent), " +
 				"branches, tags, whether it is mirrored, the last sync in UTC, commits with and without line counts, and what is wrong."},
@@ -25,6 +25,7 @@ func (s *Service) commands() []commands.Command {
 			Arguments: []commands.Argument{{Name: "project", Help: "only this project", Complete: s.complete}}},
 		s.reportCommand(),
 	}
+	return append(all, s.releaseCommands()...)
 }
 
 // Commands describes the console's commands.

@@ -19,6 +19,7 @@ import (
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/history"
 	"ctl.internal/plugins/repoinfo/people"
+	"ctl.internal/plugins/repoinfo/release"
 	"ctl.internal/plugins/repoinfo/report"
 	"ctl.internal/plugins/repoinfo/review"
 	"ctl.internal/plugins/repoinfo/settings"
@@ -46,6 +47,7 @@ type Service struct {
 	syncer  *syncer.Syncer
 	turns   *turns.Queue
 	report  *report.Maker
+	release *release.Maker
 	api     *api.API
 	handler http.Handler // without the prefix
 
@@ -116,7 +118,12 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 	s.syncer = syncer.New(syncer.Options{Folder: s.folder, Lister: lister, Renames: set.Renames, Sources: s.sources,
 		Interval: set.Mirror.Interval.Duration, Parallel: set.Mirror.Parallel, Timeout: set.Mirror.Timeout.Duration, Log: s.log})
 	s.report = &report.Maker{Folder: s.folder, Lister: lister, People: directory, Timeout: set.Limits.WalkTimeout.Duration}
+	s.release = &release.Maker{Reports: s.report, Links: linksOf(set)}
+	if s.review != nil {
+		s.release.OpenChanges = s.openChanges
+	}
 	s.api = &api.API{Folder: s.folder, Lister: lister, Reports: s.report, Answers: s.answers, Turns: s.turns,
+		Releases: s.release, Templates: release.Templates{Dir: below(env, set.Templates)},
 		Syncer: s.syncer, Review: s.review,
 		Log: s.log, Renames: set.Renames, Skip: set.SkipReviewCommits, PathsOnly: set.PathsOnly, MaxPage: set.Limits.Page,
 		Timeout: set.Limits.WalkTimeout.Duration, Secret: s.counts.Secret("cursors", secret)}

@@ -30,6 +30,8 @@ type Settings struct {
 	Affiliations      string   `json:"affiliations"`
 	Machines          []string `json:"machines"`
 	Alternates        []string `json:"alternates"` // not read here: the host grants these directories
+	Templates         string   `json:"templates"`
+	Links             Links    `json:"links"`
 	Limits            Limits   `json:"limits"`
 	Git               string   `json:"git"`
 }
@@ -60,6 +62,12 @@ type Source struct {
 	Password string `json:"password"`
 }
 
+// Links are the addresses of web pages of commits and changes.
+type Links struct {
+	Commit string `json:"commit"`
+	Change string `json:"change"`
+}
+
 // Limits bound what requests may cost.
 type Limits struct {
 	Page         int          `json:"page"`
@@ -86,6 +94,13 @@ func (s *Settings) Check() error {
 	if (s.Review.Username == "") != (s.Review.Password == "") {
 		add("review", "username and password go together")
 	}
+	checkLink := func(path, address, value string) {
+		if address != "" && (!webAddress(address) || !strings.Contains(address, value)) {
+			add(path, "it must be an http or https address that contains %s", value)
+		}
+	}
+	checkLink("links.commit", s.Links.Commit, "{hash}")
+	checkLink("links.change", s.Links.Change, "{change_id}")
 	if s.Listen != "" {
 		if _, _, err := net.SplitHostPort(s.Listen); err != nil {
 			add("listen", "it must be ADDRESS:PORT, such as 127.0.0.1:5000")
@@ -126,6 +141,12 @@ func (s *Settings) Check() error {
 func plainHTTP(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+}
+
+// webAddress reports whether an address of a web page can be linked; it may have placeholders, a query and a fragment.
+func webAddress(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
 }
 
 func gitAddress(address string) bool {
