@@ -478,6 +478,7 @@ func (c *compiler) leafref(r *pendingRef) (why string, wait bool) {
 	if !ok || path == "" {
 		return "it is not a path", false
 	}
+	r.typ.predicates = len(path) < len(strings.TrimSpace(r.typ.Path))
 	at := r.node
 	if rest, deref := strings.CutPrefix(path, "deref("); deref {
 		inner, rest, _ := strings.Cut(rest, ")")

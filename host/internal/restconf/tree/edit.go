@@ -50,6 +50,7 @@ func (d *Draft) Apply(e Edit) (created bool, err error) {
 	if err := e.Path.fits(); err != nil {
 		return false, err
 	}
+	d.applied = append(d.applied, e)
 	d.forget(e.Path)
 	exists, err := d.Exists(e.Path)
 	if err != nil {
@@ -237,6 +238,9 @@ func graftEntry(array *yang.Data, e Edit) error {
 	switch {
 	case e.Op == Delete || e.Op == Remove:
 		have.Remove()
+		if array.First() == nil {
+			array.Remove()
+		}
 		return nil
 	case have != nil && e.Place.Where == "":
 		return nil // the value is there
