@@ -130,10 +130,11 @@ func (k *constraintCheck) holdsEntries(d *Data) bool {
 // present reports whether d has an instance of a member.
 func (k *constraintCheck) present(d *Data, m *Node) bool {
 	if k.lists == nil || !m.Keyed() || !d.outsideLists() {
-		return d.Get(m) != nil
+		found := d.Get(m)
+		return found != nil && !found.empty()
 	}
 	list := k.lists.Member(d, m)
-	return list != nil && list.first != nil
+	return list != nil && !list.empty()
 }
 
 // required checks that what is mandatory when a condition holds is there.

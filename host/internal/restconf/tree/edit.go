@@ -37,6 +37,9 @@ type Edit struct {
 	Place Place
 }
 
+// empty reports whether the value is a list without entries.
+func (e Edit) empty() bool { return e.Value != nil && e.Value.IsArray() && e.Value.First() == nil }
+
 // Apply makes an edit part of the draft. Whether the result is valid is checked
 // by Check, when all edits are done. created reports whether the target is new.
 //
@@ -73,10 +76,12 @@ func (d *Draft) Apply(e Edit) (created bool, err error) {
 	if err := e.Place.check(e.Path); err != nil {
 		return false, err
 	}
-	if e.Op != Delete && e.Op != Remove {
+	if e.Op != Delete && e.Op != Remove && !e.empty() {
 		if err := d.dropOtherCases(e.Path); err != nil {
 			return false, err
 		}
+	}
+	if e.Op != Delete && e.Op != Remove {
 		if err := d.ancestors(e.Path); err != nil {
 			return false, err
 		}
