@@ -23,9 +23,11 @@ type compiler struct {
 	active   map[*statement]bool // typedefs, groupings and features that are being looked into
 	features map[*statement]bool // supported or not
 	derived  map[string][]string // identity → those derived from it
-	refs     []*pendingRef
-	augments []*pendingAugment
-	actions  []*RPC
+
+	identities map[string]*identityTable // by their bases
+	refs       []*pendingRef
+	augments   []*pendingAugment
+	actions    []*RPC
 }
 
 // raw is what a node has until the compiler is done with it.
@@ -51,7 +53,8 @@ type when struct {
 func compile(lib *library) (*Set, error) {
 	c := &compiler{
 		lib: lib, types: map[*statement]*Type{}, active: map[*statement]bool{}, features: map[*statement]bool{}, derived: map[string][]string{},
-		set: &Set{byName: map[string]*Module{}, rpcs: map[string]*RPC{}, Root: &Node{Kind: Root, Config: true}},
+		identities: map[string]*identityTable{},
+		set:        &Set{byName: map[string]*Module{}, rpcs: map[string]*RPC{}, Root: &Node{Kind: Root, Config: true}},
 	}
 	c.spaces = &spaces{module: map[string]string{}, uri: map[string]string{}}
 	c.spaces.derived = c.derived
