@@ -23,10 +23,12 @@ type compiler struct {
 	active   map[*statement]bool // typedefs, groupings and features that are being looked into
 	features map[*statement]bool // supported or not
 	derived  map[string][]string // identity → those derived from it
-	refs     []*pendingRef
-	augments []*pendingAugment
-	actions  []*RPC
-	marked   map[string]bool // modules whose own text has annotations
+
+	identities map[string]*identityTable // by their bases
+	refs       []*pendingRef
+	augments   []*pendingAugment
+	actions    []*RPC
+	marked     map[string]bool // modules whose own text has annotations
 }
 
 // raw is what a node has until the compiler is done with it.
@@ -52,7 +54,8 @@ type when struct {
 func compile(lib *library) (*Set, error) {
 	c := &compiler{
 		lib: lib, types: map[*statement]*Type{}, active: map[*statement]bool{}, features: map[*statement]bool{}, derived: map[string][]string{},
-		set: &Set{byName: map[string]*Module{}, rpcs: map[string]*RPC{}, Root: &Node{Kind: Root, Config: true}},
+		identities: map[string]*identityTable{},
+		set:        &Set{byName: map[string]*Module{}, rpcs: map[string]*RPC{}, Root: &Node{Kind: Root, Config: true}},
 	}
 	c.spaces = &spaces{module: map[string]string{}, uri: map[string]string{}}
 	c.spaces.derived = c.derived

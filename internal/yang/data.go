@@ -62,6 +62,9 @@ func (d *Data) All() iter.Seq[*Data] {
 	}
 }
 
+// empty reports whether d is an array without entries: no instance of its node is there.
+func (d *Data) empty() bool { return d.kind == jArray && d.first == nil }
+
 // IsArray reports whether d is the array of a list or leaf-list.
 func (d *Data) IsArray() bool { return d.kind == jArray }
 

@@ -142,9 +142,11 @@ func (m *merging) merge(d, from *Data) {
 		return
 	}
 	for c := range from.All() {
-		if have := d.Get(c.Node); have != nil {
+		have := d.Get(c.Node)
+		switch {
+		case have != nil:
 			m.merge(have, c)
-		} else {
+		case !c.empty():
 			d.dropOtherCases(c.Node)
 			d.add(c)
 		}

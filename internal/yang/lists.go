@@ -110,6 +110,7 @@ func prefixed(s string) (prefix, name string) {
 // finishAll builds the tables that validation uses, over every tree of the set.
 func (c *compiler) finishAll() {
 	c.finish(c.set.Root)
+	c.readings()
 	for _, m := range c.set.modules {
 		for _, r := range m.RPCs {
 			c.finish(r.Input)
@@ -150,10 +151,11 @@ func (c *compiler) finish(n *Node) {
 		for p := m.Parent; p != nil && (p.Kind == Choice || p.Kind == Case); p = p.Parent {
 			m.conditions = append(m.conditions[:len(m.conditions):len(m.conditions)], p.whens...)
 		}
-		m.constrains = m.constrains || len(m.musts)+len(m.conditions) > 0
+		m.constrains = m.constrains || len(m.musts)+len(m.conditions) > 0 || m.conditionalReference()
 		c.reaches(m)
 		n.constrains = n.constrains || m.constrains
-		n.elsewhere, n.beyond = n.elsewhere || m.elsewhere, n.beyond || m.beyond
+		n.elsewhere = n.elsewhere || m.elsewhere
+		n.listsHere = n.listsHere || m.Keyed()
 	}
 	n.constrains = n.constrains || len(n.musts) > 0
 	if n.Kind != Root && n.Parent == nil {

@@ -72,8 +72,9 @@ type Node struct {
 	whens      []*constraint
 	conditions []*constraint // its whens and those of the cases and choices that it is in
 	elsewhere  bool
-	beyond     bool
-	constrains bool // it, or something below it, has a must or when
+	listsHere  bool         // some members are lists with keys
+	reading    []*condition // of a top-level node: what the conditions at and below it read
+	constrains bool         // it, or something below it, has a must or when
 
 	unique  [][][]*Node // of a list: groups of paths to leaves
 	members []*Node     // data children, those of choices and cases included

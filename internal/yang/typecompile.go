@@ -283,34 +283,57 @@ func (c *compiler) identityref(t *Type, s *statement, derived bool) {
 	case len(bases) > 1 && s.file.old:
 		c.fault(s, "several bases need yang-version 1.1")
 	}
-	count := map[string]int{}
+	names := make([]string, 0, len(bases))
 	for _, b := range bases {
 		def := b.find("identity", b.arg)
 		if def == nil {
 			c.fault(b, "there is no identity %q%s", b.arg, c.unknownPrefix(b, b.arg))
 			return
 		}
-		for _, full := range c.derived[identityName(def)] {
+		names = append(names, identityName(def))
+	}
+	table := c.identitiesOf(names)
+	t.Names, t.identities = table.names, table.canonical
+}
+
+// identityTable is the values of an identityref, which all types with the same bases share.
+type identityTable struct {
+	names     []string
+	canonical map[string]string // see Type.identities
+}
+
+// identitiesOf returns the identities that are derived from all of some bases.
+func (c *compiler) identitiesOf(bases []string) *identityTable {
+	slices.Sort(bases)
+	key := strings.Join(bases, " ")
+	if table := c.identities[key]; table != nil {
+		return table
+	}
+	count := map[string]int{}
+	for _, b := range bases {
+		for _, full := range c.derived[b] {
 			count[full]++
 		}
 	}
-	t.identities = map[string]string{}
+	table := &identityTable{canonical: map[string]string{}}
 	for full, n := range count {
 		if n < len(bases) {
 			continue
 		}
-		t.Names = append(t.Names, full)
+		table.names = append(table.names, full)
 		_, name := prefixed(full)
-		if o, ok := t.identities[name]; ok && o != full {
-			t.identities[name] = ""
+		if o, ok := table.canonical[name]; ok && o != full {
+			table.canonical[name] = ""
 		} else {
-			t.identities[name] = full
+			table.canonical[name] = full
 		}
 	}
-	for _, full := range t.Names {
-		t.identities[full] = full
+	for _, full := range table.names {
+		table.canonical[full] = full
 	}
-	slices.Sort(t.Names)
+	slices.Sort(table.names)
+	c.identities[key] = table
+	return table
 }
 
 func (c *compiler) requireInstance(t *Type, s *statement) {
@@ -478,6 +501,7 @@ func (c *compiler) leafref(r *pendingRef) (why string, wait bool) {
 	if !ok || path == "" {
 		return "it is not a path", false
 	}
+	r.typ.predicates = len(path) < len(strings.TrimSpace(r.typ.Path))
 	at := r.node
 	if rest, deref := strings.CutPrefix(path, "deref("); deref {
 		inner, rest, _ := strings.Cut(rest, ")")

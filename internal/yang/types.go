@@ -1,5 +1,7 @@
 package yang
 
+import "slices"
+
 // Base is a built-in type of YANG (RFC 7950 section 4.2.4).
 type Base uint8
 
@@ -58,6 +60,7 @@ type Type struct {
 	dflt       *statement        // of a typedef
 	units      string
 	deref      bool              // the path goes by deref(), so it has no steps of its own
+	predicates bool              // the path has predicates
 	local      bool              // holds a leafref, whose target depends on where the type is used
 	values     map[string]int64  // of enumerations and bits
 	identities map[string]string // bare and module-qualified name → canonical; "" = ambiguous
@@ -107,6 +110,16 @@ func (t *Type) References() []*Type {
 		return []*Type{t}
 	}
 	return nil
+}
+
+// Conditional reports whether what a leafref refers to depends on more than its value: its path has predicates or goes by
+// deref(). Such references are conditions.
+func (t *Type) Conditional() bool { return t.deref || t.predicates }
+
+// conditionalReference reports whether values of a configured leaf refer to something that must exist and depends on more
+// than the value.
+func (n *Node) conditionalReference() bool {
+	return n.IsLeaf() && n.Config && slices.ContainsFunc(n.Type.References(), (*Type).Conditional)
 }
 
 // References returns the types by which a value must lead to an instance, one of them; none if it need not.

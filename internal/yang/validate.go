@@ -138,10 +138,10 @@ func (v *validator) object(d *Data, n *Node) {
 		v.fault(fault.Invalid, d.Path(), "want an object, got %s", jsonNames[d.kind])
 		return
 	}
-	var few [2]uint64
-	seen := seenSet(few[:])
+	var few [4]uint64
+	named, seen := seenSet(few[:2]), seenSet(few[2:])
 	if len(n.members) > 128 {
-		seen = newSeenSet(n)
+		named, seen = newSeenSet(n), newSeenSet(n)
 	}
 	for c := d.first; c != nil; c = c.next {
 		m := n.index[c.name]
@@ -158,9 +158,13 @@ func (v *validator) object(d *Data, n *Node) {
 			continue // encoders write null for what is not there
 		}
 		c.Node = m
-		if seen.has(m.slot) {
+		if named.has(m.slot) {
 			v.fault(fault.Malformed, c.Path(), "the member occurs twice")
 			continue
+		}
+		named.set(m.slot)
+		if c.empty() && m.IsList() && m.Parent != nil && m.Parent.Kind == Case && len(m.Default) == 0 {
+			continue // no instance, so it chooses no case
 		}
 		seen.set(m.slot)
 		before := len(v.faults)
@@ -205,7 +209,7 @@ func (v *validator) choices(d *Data, n *Node, seen seenSet) {
 		active = make([]*Node, len(n.choices))
 	}
 	for c := d.first; c != nil && !v.Kept; c = c.next {
-		if c.Node == nil {
+		if c.Node == nil || c.empty() {
 			continue
 		}
 		for cs := c.Node.Parent; cs != nil && cs.Kind == Case; cs = cs.Parent.Parent {

@@ -25,6 +25,7 @@ type xeval struct {
 	current *Data
 	module  string // of names without a prefix; empty: any
 	root    *Data  // above the top-level nodes
+	lists   Lists  // nil: all data is below root
 	steps   int
 	err     error
 }
@@ -55,13 +56,6 @@ func (x *XPath) Filter(list []*Data) (out []*Data, err error) {
 		}
 	}
 	return out, nil
-}
-
-// holds is Holds of a constraint, whose names without a prefix are of the module of the node.
-func (x *XPath) holds(at, root *Data, module string) (bool, error) {
-	e := xeval{current: at, root: root, module: module}
-	v := e.eval(&x.root, xcontext{at, 1, 1})
-	return v.bool(), e.err
 }
 
 func (e *xeval) step() bool {
@@ -345,8 +339,17 @@ func xparent(d *Data) *Data {
 	return p
 }
 
-// children calls f for the nodes that stand in d.
+// children calls f for the nodes in d.
 func (e *xeval) children(d *Data, f func(*Data)) {
+	e.ownChildren(d, f)
+	if e.apart(d) {
+		for _, m := range d.Node.members {
+			e.members(d, m, f)
+		}
+	}
+}
+
+func (e *xeval) ownChildren(d *Data, f func(*Data)) {
 	if d.Node != nil && d.Node.IsLeaf() {
 		return
 	}
@@ -402,7 +405,10 @@ func (e *xeval) axis(d *Data, s *xnode) (out []*Data) {
 	}
 	switch s.op {
 	case "child":
-		e.children(d, add)
+		e.ownChildren(d, add)
+		if e.apart(d) {
+			e.apartChildren(d, s, add)
+		}
 	case "self":
 		add(d)
 	case "parent":

@@ -1,6 +1,7 @@
 package yang
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -133,13 +134,18 @@ func (e *xeval) deref(set []*Data) (out []*Data) {
 	for _, t := range d.Node.Type.flat() {
 		switch {
 		case t.Base == Leafref && t.expr != nil:
-			inner := xeval{current: d, module: d.Node.Module, root: e.top(), steps: e.steps}
-			for _, found := range inner.eval(&t.expr.root, xcontext{d, 1, 1}).set {
+			inner := xeval{current: d, module: d.Node.Module, root: e.top(), lists: e.lists, steps: e.steps}
+			set, ok := inner.referred(d, t)
+			if !ok {
+				set = inner.eval(&t.expr.root, xcontext{d, 1, 1}).set
+			}
+			for _, found := range set {
 				if found.Text() == d.Text() {
 					out = append(out, found)
 				}
 			}
 			e.steps = inner.steps
+			e.err = cmp.Or(e.err, inner.err)
 		case t.Base == InstanceIdentifier && d.typ != nil && d.typ.Base == InstanceIdentifier:
 			steps, err := ParsePath(d.Text())
 			if err == nil {

@@ -90,3 +90,16 @@ func TestWhatIsStoredNeverMakesAReadFail(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A list without entries is no instance: it neither chooses a case nor excludes another one.
+func TestListWithoutEntriesChoosesNoCase(t *testing.T) {
+	f := withModules(t, `module e { yang-version 1.1; namespace "urn:e"; prefix e;
+	  container c { choice ch { leaf a { type string; } list b { key k; leaf k { type string; } } leaf-list d { type string; min-elements 2; } } } }`)
+	f.want(201, "", "PUT", "/rests/data/e:c", `{"e:c":{"a":"x","b":[],"d":[]}}`)
+	f.want(204, "", "PATCH", "/rests/data/e:c", `{"e:c":{"b":[],"d":[]}}`)
+	f.want(200, `{"e:a":"x"}`, "GET", "/rests/data/e:c/a", "")
+	f.want(412, "", "PUT", "/rests/data/e:c", `{"e:c":{"d":["1"]}}`)
+	f.want(400, "", "PUT", "/rests/data/e:c", `{"e:c":{"b":[],"b":[]}}`)
+	f.want(204, "", "PUT", "/rests/data/e:c", `{"e:c":{"d":["1","2"]}}`)
+	f.want(404, "", "GET", "/rests/data/e:c/a", "")
+}

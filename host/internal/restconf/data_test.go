@@ -101,15 +101,15 @@ func TestValidityOfTheWhole(t *testing.T) {
 		code                       int
 		method, target, body, want string
 	}{
-		{400, "PUT", lab + "/device=c", `{"device":[{"name":"c","address":"1"}]}`, "earlier entry has the same address"},
-		{400, "PATCH", lab + "/device=b", `{"device":[{"name":"b","address":"1"}]}`, "earlier entry has the same address"},
+		{412, "PUT", lab + "/device=c", `{"device":[{"name":"c","address":"1"}]}`, "earlier entry has the same address"},
+		{412, "PATCH", lab + "/device=b", `{"device":[{"name":"b","address":"1"}]}`, "earlier entry has the same address"},
 		{400, "PUT", lab + "/device=c", `{"device":[{"name":"d"}]}`, "differ from those of the path"},
 		{400, "PUT", lab + "/device=c", `{"device":[]}`, "only the entry"},
 		{400, "PUT", lab + "/device=c", `{"device":[{"name":"c","uptime":1}]}`, "this is state"},
 		{400, "PUT", lab + "/device=a/name", `{"name":"z"}`, "a key cannot be changed"},
 		{400, "DELETE", lab + "/device=a/name", ``, "a key cannot be deleted"},
 		{400, "PUT", lab + "/limits", `{"limits":{}}`, `"error-path":"/lab:inventory/limits/most"`},
-		{400, "PUT", lab + "/device=c", `{"device":[{"name":"c","peer":"nobody"}]}`, "refers to nothing"},
+		{409, "PUT", lab + "/device=c", `{"device":[{"name":"c","peer":"nobody"}]}`, "refers to nothing"},
 		{400, "PUT", lab + "/device=c", `{"device":[{"name":"c","port":70000}]}`, "/lab:inventory/device[name='c']/port"},
 		{400, "PUT", lab + "/device=c", `{"note":"c"}`, "malformed-message"},
 		{400, "GET", lab + "/device=a,b", "", "1 keys, the path names 2"},
@@ -129,7 +129,7 @@ func TestValidityOfTheWhole(t *testing.T) {
 	}
 	f.want(200, `{"lab:inventory":{"device":[{"name":"a","address":"1"},{"name":"b","address":"2"}]}}`, "GET", lab, "")
 	f.want(201, "", "PUT", lab+"/device=b/peer", `{"peer":"a"}`)
-	a := f.want(400, "", "DELETE", lab+"/device=a", "")
+	a := f.want(409, "", "DELETE", lab+"/device=a", "")
 	if !strings.Contains(a.body, "device[name='b']/peer") {
 		t.Errorf("deleting what is referred to: %s", a.body)
 	}

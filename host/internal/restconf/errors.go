@@ -49,6 +49,12 @@ var kindTable = map[fault.Kind]struct {
 	fault.TooBig:      {"too-big", http.StatusRequestEntityTooLarge},
 }
 
+// violationStatus is the same by error-tag, of constraints that RFC 7950 section 15 gives a tag.
+var violationStatus = map[string]int{
+	"operation-failed": http.StatusPreconditionFailed,
+	"data-missing":     http.StatusConflict,
+}
+
 // entry is one error of the errors body (RFC 8040 section 3.9).
 type entry struct {
 	Type    string `json:"error-type"`
@@ -87,6 +93,7 @@ func (x *exchange) entries(err error) (status int, list []entry) {
 		e := entry{Type: kind, Tag: row.tag, Path: f.Path, Message: f.Text}
 		if v := (*yang.Violation)(nil); errors.As(f, &v) {
 			e.Tag, e.AppTag = cmp.Or(v.Tag, e.Tag), v.AppTag
+			row.status = cmp.Or(violationStatus[v.Tag], row.status)
 		}
 		if s := (*statusError)(nil); errors.As(err, &s) && s.fault == f {
 			row.status, e.Tag = s.status, s.tag

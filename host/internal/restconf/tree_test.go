@@ -178,7 +178,7 @@ func yANGPatch(t *testing.T, f *fixture) {
 	if !strings.Contains(a.body, `"edit-id":"2"`) || !strings.Contains(a.body, "data-exists") {
 		t.Error(a.body)
 	}
-	f.want(400, "", "PATCH", lab, `{"yang-patch":{"patch-id":"p3","edit":[{"edit-id":"1","operation":"delete","target":"/device=c"}]}}`, media)
+	f.want(409, "", "PATCH", lab, `{"yang-patch":{"patch-id":"p3","edit":[{"edit-id":"1","operation":"delete","target":"/device=c"}]}}`, media)
 	f.want(400, "", "PATCH", lab, `{"yang-patch":{"edit":[]}}`, media)
 	f.want(400, "", "PATCH", lab, `{"yang-patch":{"patch-id":"p","edit":[{"edit-id":"1","operation":"explode","target":"/note"}]}}`, media)
 	f.want(200, state, "GET", lab+"?content=config", "")
@@ -252,9 +252,9 @@ func topLevelNodes(t *testing.T, f *fixture) {
 	f.want(201, "", "POST", data, `{"lab:host":[{"id":10,"os":"x"}]}`)
 	f.want(201, "", "POST", data+"?insert=first", `{"lab:host":[{"id":9}]}`)
 	f.want(201, "", "PUT", config+"/lab:host/11", `{"host":[{"id":11,"like":"x"}]}`)
-	f.want(400, "", "PUT", config+"/lab:host/11/like", `{"like":"y"}`)
+	f.want(409, "", "PUT", config+"/lab:host/11/like", `{"like":"y"}`)
 	f.want(200, `{"lab:host":[{"id":9},{"id":10,"os":"x"},{"id":11,"like":"x"}]}`, "GET", data+"/lab:host", "")
-	f.want(400, "", "DELETE", data+"/lab:host=10", "")
+	f.want(409, "", "DELETE", data+"/lab:host=10", "")
 	f.want(200, "", "PUT", config+"/lab:host", `{"host":[{"id":2},{"id":1}]}`)
 	f.want(200, `{"host":[{"id":2},{"id":1}]}`, "GET", config+"/lab:host", "")
 	f.want(200, "", "PATCH", config+"/lab:host", `{"host":[{"id":1,"os":"z"},{"id":3}]}`)

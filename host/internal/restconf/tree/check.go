@@ -19,9 +19,26 @@ func (d *Draft) touchList(p Path) {
 	d.lists[list.Key()] = list
 }
 
-// Check validates what the edits touched, as it would be after all of them. The
-// error holds every fault (fault.All).
+// Check validates what the edits touched, as it would be after all of them, and deletes what when statements exclude then.
+// The error holds every fault (fault.All).
 func (d *Draft) Check() error {
+	for range maxRounds {
+		if err := d.checkTouched(); err != nil {
+			return err
+		}
+		more, err := d.deleteExcluded()
+		if err != nil {
+			return err
+		}
+		if !more {
+			return d.checkRefs()
+		}
+	}
+	return fault.New(fault.Invalid, "what the conditions (when) of nodes exclude after the change goes on after %d deletions: make the change in smaller parts", maxRounds)
+}
+
+// checkTouched checks the structure and the values of what changed.
+func (d *Draft) checkTouched() error {
 	var l fault.List
 	for _, key := range sorted(d.touched) {
 		t := d.touched[key]
@@ -30,13 +47,7 @@ func (d *Draft) Check() error {
 	for _, key := range sorted(d.lists) {
 		l = append(l, fault.All(d.checkList(d.lists[key]))...)
 	}
-	if len(l) > 0 {
-		return l.Err()
-	}
-	if err := d.checkRefs(); err != nil {
-		return err
-	}
-	return d.checkConstraints()
+	return l.Err()
 }
 
 func (d *Draft) checkOne(t touch) error {

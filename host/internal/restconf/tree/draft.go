@@ -28,6 +28,7 @@ type Draft struct {
 	touched map[string]touch
 	lists   map[string]Path               // lists whose entries changed
 	removed []Path                        // instances that are gone or replaced
+	applied []Edit                        // all edits, those that they brought about included
 	tag     hash.Hash                     // of all that was read
 	keys    map[string]datastore.Revision // documents that a commit depends on by themselves
 	ranges  map[string]bool               // prefixes of which a commit depends as a whole

@@ -37,6 +37,9 @@ type Edit struct {
 	Place Place
 }
 
+// empty reports whether the value is a list without entries.
+func (e Edit) empty() bool { return e.Value != nil && e.Value.IsArray() && e.Value.First() == nil }
+
 // Apply makes an edit part of the draft. Whether the result is valid is checked
 // by Check, when all edits are done. created reports whether the target is new.
 //
@@ -50,6 +53,7 @@ func (d *Draft) Apply(e Edit) (created bool, err error) {
 	if err := e.Path.fits(); err != nil {
 		return false, err
 	}
+	d.applied = append(d.applied, e)
 	d.forget(e.Path)
 	exists, err := d.Exists(e.Path)
 	if err != nil {
@@ -75,10 +79,12 @@ func (d *Draft) Apply(e Edit) (created bool, err error) {
 	if err := d.unmask(&e, exists); err != nil {
 		return false, err
 	}
-	if e.Op != Delete && e.Op != Remove {
+	if e.Op != Delete && e.Op != Remove && !e.empty() {
 		if err := d.dropOtherCases(e.Path); err != nil {
 			return false, err
 		}
+	}
+	if e.Op != Delete && e.Op != Remove {
 		if err := d.ancestors(e.Path); err != nil {
 			return false, err
 		}
@@ -258,6 +264,9 @@ func graftEntry(array *yang.Data, e Edit) error {
 	switch {
 	case e.Op == Delete || e.Op == Remove:
 		have.Remove()
+		if array.First() == nil {
+			array.Remove()
+		}
 		return nil
 	case have != nil && e.Place.Where == "":
 		return nil // the value is there

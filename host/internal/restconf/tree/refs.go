@@ -88,8 +88,12 @@ func (d *Draft) refsBelow(at *yang.Data) fault.List {
 // ref checks one value. That of a union is good if it is one of a member that needs no instance, or leads to one by
 // any member.
 func (d *Draft) ref(at *yang.Data) fault.List {
+	refs := at.References()
+	if slices.ContainsFunc(refs, (*yang.Type).Conditional) {
+		return nil // one of the conditions
+	}
 	var why string
-	for _, t := range at.References() {
+	for _, t := range refs {
 		ok, err := d.refersToSomething(at, t)
 		if err != nil {
 			return fault.All(err)
@@ -171,10 +175,10 @@ func holds(at *yang.Data, down []*yang.Node, text string) bool {
 // one step without keys.
 func pathOf(at *yang.Data) Path {
 	var p Path
-	for ; at != nil; at = at.Parent() {
+	for ; at != nil && at.Node.Kind != yang.Root; at = at.Parent() {
 		s := Step{Node: at.Node}
 		if up := at.Parent(); up != nil && up.IsArray() {
-			if at.Node.Keyed() {
+			if at.Node.Keyed() || at.Node.Kind == yang.LeafList {
 				s.Keys = at.KeyValues()
 			}
 			at = up
