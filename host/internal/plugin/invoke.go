@@ -24,7 +24,7 @@ func (m *Manager) Invoke(ctx context.Context, module, rpc string, input []byte) 
 	if !ok {
 		return nil, fault.New(fault.NotFound, "no installed feature serves the RPC %s:%s", module, rpc)
 	}
-	if op.safe {
+	if op.repeatable {
 		ctx = Safe(ctx)
 	}
 	if _, ok := ctx.Deadline(); !ok {
