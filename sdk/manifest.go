@@ -30,6 +30,7 @@ type manifestFile struct {
 	YANG         struct {
 		Implements []string `yaml:"implements"`
 	} `yaml:"yang"`
+	// Operations is of the contract before ctl-schema and still translated; annotations in the modules say it now.
 	Operations struct {
 		// Safe lists "module:rpc" patterns (path.Match) of calls that change nothing.
 		Safe     []string                 `yaml:"safe"`

@@ -32,7 +32,8 @@ type rack struct {
 }
 
 type machine struct {
-	Name string `json:"name"`
+	Name            string `json:"name"`
+	ConsolePassword string `json:"console-password,omitempty"`
 }
 
 func (r rack) room() int {
@@ -109,7 +110,7 @@ func (p *plugin) add(ctx context.Context, in addInput) (operations.None, error) 
 		if len(r.Machine) >= r.room() {
 			return fault.New(fault.Invalid, "rack %s has room for %d machines only", in.Rack, r.room())
 		}
-		r.Machine = append(r.Machine[:len(r.Machine):len(r.Machine)], machine{in.Machine})
+		r.Machine = append(r.Machine[:len(r.Machine):len(r.Machine)], machine{Name: in.Machine})
 		if err := p.racks.Put(tx, r, in.Rack); err != nil {
 			return err
 		}

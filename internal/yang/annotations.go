@@ -356,9 +356,9 @@ func (c *compiler) noteMarked() {
 	}
 }
 
-// Operations are what the text of a module says of its own rpcs, by name, and the texts beside it of them by ctl:annotate;
-// it is asked before the modules that they import are at hand. An rpc without annotations is not in it.
-func Operations(module string, texts map[string][]byte) (map[string]Annotations, error) {
+// Operations are what the texts of modules say of rpcs, by module:rpc, in these or by ctl:annotate. It is asked before the
+// modules that they import are at hand. An rpc without annotations is not in it.
+func Operations(texts map[string][]byte) (map[string]Annotations, error) {
 	out := map[string]Annotations{}
 	for _, path := range slices.Sorted(maps.Keys(texts)) {
 		f, err := scan("", path, texts[path])
@@ -367,13 +367,7 @@ func Operations(module string, texts map[string][]byte) (map[string]Annotations,
 		}
 		f.importNames()
 		for _, s := range f.stmt.sub {
-			name := ""
-			switch {
-			case s.keyword == "rpc" && f.name == module:
-				name = s.arg
-			case s.annotates():
-				name = s.operationOf(module)
-			}
+			name := s.operation(f.name)
 			if name == "" {
 				continue
 			}
@@ -386,20 +380,27 @@ func Operations(module string, texts map[string][]byte) (map[string]Annotations,
 	return out, nil
 }
 
+// operation is the module:rpc that a statement at the top of a module is, or annotates; empty if it is of anything else.
+func (s *statement) operation(module string) string {
+	if s.keyword == "rpc" {
+		return module + ":" + s.arg
+	}
+	path, absolute := strings.CutPrefix(s.arg, "/")
+	if !absolute || !s.annotates() || strings.Contains(path, "/") {
+		return ""
+	}
+	prefix, name := prefixed(path)
+	m := s.moduleOf(prefix)
+	if m == nil {
+		return ""
+	}
+	return m.name + ":" + name
+}
+
 // importNames gives each prefix of a file a module that has its name alone.
 func (f *file) importNames() {
 	f.module, f.prefixes = f, map[string]*file{f.prefix(): f}
 	for _, i := range f.imports {
 		f.prefixes[i.prefix] = &file{name: i.module}
 	}
-}
-
-// operationOf is the name of the rpc of a module that an annotation is of, empty if it is of anything else.
-func (s *statement) operationOf(module string) string {
-	path, _ := strings.CutPrefix(s.arg, "/")
-	prefix, name := prefixed(path)
-	if m := s.moduleOf(prefix); m == nil || m.name != module || strings.Contains(name, "/") {
-		return ""
-	}
-	return name
 }

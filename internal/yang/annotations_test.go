@@ -132,11 +132,11 @@ func TestOperationsAreReadFromTheText(t *testing.T) {
 	for name, text := range mod("n", useSchema+"import m { prefix x; } ctl:annotate /x:b { ctl:read-only; } ctl:annotate /x:c/x:input { ctl:title t; }") {
 		texts[name] = text
 	}
-	got, err := Operations("m", texts)
+	got, err := Operations(texts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != 3 || !got["a"].Repeatable || got["a"].ReadOnly || !got["b"].ReadOnly || got["c"].Timeout != time.Minute {
+	if len(got) != 3 || !got["m:a"].Repeatable || got["m:a"].ReadOnly || !got["m:b"].ReadOnly || got["m:c"].Timeout != time.Minute {
 		t.Errorf("%+v", got)
 	}
 }

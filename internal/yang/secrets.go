@@ -373,14 +373,16 @@ func (n *Node) hidden(why string) string {
 	return "the value does not fit the type " + n.Type.Name + "; it is not shown, for it is secret"
 }
 
-// UnmarkedSecrets lists the leaves of a module that have the name of a secret, or are in what has, and are marked neither
-// ctl:secret nor ctl:not-secret, with the place of each.
-func (m *Module) UnmarkedSecrets() (paths []string) {
-	search := unmarkedSearch{module: m.Name}
-	for _, n := range slices.Concat(m.Data, m.Notifications) {
-		search.walk(n, "", false)
+// UnmarkedSecrets lists the leaves of a module, also those that it adds to others, that have the name of a secret, or are
+// in what has, and are marked neither ctl:secret nor ctl:not-secret, with the place of each.
+func (s *Set) UnmarkedSecrets(module string) (paths []string) {
+	search := unmarkedSearch{module: module}
+	for _, m := range s.modules {
+		for _, n := range slices.Concat(m.Data, m.Notifications) {
+			search.walk(n, "", false)
+		}
+		search.walkOperations(m.RPCs, "")
 	}
-	search.walkOperations(m.RPCs, "")
 	return search.paths
 }
 

@@ -178,7 +178,7 @@ func TestNamesAreGuessedWhereNothingIsAnnotated(t *testing.T) {
 		t.Error("a name was guessed in a module with annotations")
 	}
 	const want = "/c/console-password /c/snmpCommunity /c/private-key/data"
-	if unmarked := strings.Join(set.Module("m").UnmarkedSecrets(), " "); unmarked != want {
+	if unmarked := strings.Join(set.UnmarkedSecrets("m"), " "); unmarked != want {
 		t.Errorf("unmarked are %s", unmarked)
 	}
 }
@@ -195,7 +195,20 @@ func TestOtherModulesDoNotOpenGuessedSecrets(t *testing.T) {
 	if !c.Member("password").Secret() || c.Member("page-secret").Secret() {
 		t.Error("password is a guessed secret, page-secret is said to be none")
 	}
-	if unmarked := strings.Join(set.Module("o").UnmarkedSecrets(), " "); unmarked != "/c/password" {
+	if unmarked := strings.Join(set.UnmarkedSecrets("o"), " "); unmarked != "/c/password" {
+		t.Errorf("unmarked are %s", unmarked)
+	}
+}
+
+// What a module adds to another one is its own, too.
+func TestUnmarkedSecretsOfAugments(t *testing.T) {
+	other := mod("o", "container c; rpc r;")
+	mine := mod("m", useSchema+"import o { prefix o; } augment /o:c { leaf password { type string; } } augment /o:r/o:input { leaf psk { type string; } }")
+	set, err := Load(Source{Name: "p", Files: mine}, Source{Name: "q", Files: other})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unmarked := strings.Join(set.UnmarkedSecrets("m"), " "); unmarked != "/c/password /r/input/psk" {
 		t.Errorf("unmarked are %s", unmarked)
 	}
 }

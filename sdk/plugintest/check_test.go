@@ -45,6 +45,8 @@ func TestTheSuite(t *testing.T) {
 		{"no stop", `exec PLUGIN "$@"`, map[string]bool{"ignore-stop": true}, "stop: fault: Stop takes longer"},
 		{"a refusal", `exec PLUGIN "$@"`, map[string]string{"refuse": "never"}, "configure: fault: Configure: /refuse: never"},
 		{"health", `exec PLUGIN "$@"`, map[string]string{"health": "degraded"}, "health: warning: after its start it says STATE_DEGRADED: by the settings"},
+		{"a secret that is not marked", `FAULTY=unmarked exec PLUGIN "$@"`, nil,
+			"manifest: fault: YANG module faulty: /store/console-password has the name of a secret: write ctl:secret in it"},
 		{"another name by hand", `if [ "$1" = describe ]; then export FAULTY=lie; fi; exec PLUGIN "$@"`, nil, "describe: fault: `describe` prints another manifest"},
 	} {
 		t.Run("finds "+c.name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ctl.internal/internal/wire"
+	"ctl.internal/internal/yang"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
@@ -162,12 +163,41 @@ func (k *checker) parts(m *pluginv1.Manifest) {
 			k.warn("labels.%s: an older form; write aliases and parameters at the route", label)
 		}
 	}
+	for _, r := range m.Rpcs {
+		if r.Safe || r.Timeout != nil {
+			k.warn("the RPC %s:%s: operations.safe and operations.timeouts are an older form; write ctl:read-only, ctl:repeatable and ctl:timeout in its YANG module", r.Module, r.Name)
+		}
+	}
+	k.modules(m)
 	for _, c := range m.Commands {
 		if !commandForm.MatchString(c.Name) {
 			k.fault("command %q: a name is scope:name", c.Name)
 		}
 		if c.Summary == "" || c.Help == "" {
 			k.fault("command %s: summary and help are required", c.Name)
+		}
+	}
+}
+
+// modules: they compile, and say of each leaf with the name of a secret whether it is one.
+func (k *checker) modules(m *pluginv1.Manifest) {
+	source := yang.Source{Name: m.Name, Files: map[string][]byte{}}
+	for _, y := range m.YangModules {
+		source.Files[y.Name+".yang"] = []byte(y.Text)
+	}
+	set, err := yang.Load(source)
+	if err != nil {
+		k.fault("the YANG modules: %v", err)
+		return
+	}
+	for _, y := range m.YangModules {
+		name, _, _ := strings.Cut(y.Name, "@")
+		if !y.Implemented {
+			continue
+		}
+		for _, path := range set.UnmarkedSecrets(name) {
+			k.fault("YANG module %s: %s has the name of a secret: write ctl:secret in it, so that it is kept sealed and never shown, or ctl:not-secret "+
+				"(of a module that is not yours, in ctl:annotate of one that is)", name, path)
 		}
 	}
 }

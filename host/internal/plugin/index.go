@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ctl.internal/internal/wire"
+	"ctl.internal/internal/yang"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
@@ -23,13 +25,40 @@ type index struct {
 }
 
 type operation struct {
-	s       *supervisor
-	safe    bool
-	timeout time.Duration
+	s          *supervisor
+	readOnly   bool
+	repeatable bool
+	timeout    time.Duration
 }
 
-// Safe reports whether an RPC says that it changes nothing.
-func (m *Manager) Safe(module, rpc string) bool { return m.index.Load().rpcs[module+":"+rpc].safe }
+// ReadOnly reports whether an RPC says that it changes nothing.
+func (m *Manager) ReadOnly(module, rpc string) bool {
+	return m.index.Load().rpcs[module+":"+rpc].readOnly
+}
+
+// operationsOf is what a manifest says of its RPCs: the annotations of their modules and, of a plugin of the contract
+// before, its fields. Modules that cannot be read say nothing; the schema refuses them.
+func operationsOf(m *pluginv1.Manifest) map[string]operation {
+	texts := map[string][]byte{}
+	for _, y := range m.GetYangModules() {
+		texts[y.Name+".yang"] = []byte(y.Text)
+	}
+	annotated, err := yang.Operations(texts)
+	if err != nil {
+		annotated = nil
+	}
+	out := map[string]operation{}
+	for _, r := range m.GetRpcs() {
+		name := r.Module + ":" + r.Name
+		a := annotated[name]
+		out[name] = operation{
+			readOnly:   a.ReadOnly || r.Safe,
+			repeatable: a.Repeatable || r.Safe,
+			timeout:    cmp.Or(a.Timeout, r.Timeout.AsDuration()),
+		}
+	}
+	return out
+}
 
 func (m *Manager) reindex() {
 	m.mu.Lock()
@@ -37,8 +66,9 @@ func (m *Manager) reindex() {
 	x := &index{rpcs: map[string]operation{}, modules: map[string]*supervisor{}}
 	for _, s := range m.plugins {
 		x.plugins = append(x.plugins, s)
-		for _, r := range s.manifest.Load().GetRpcs() {
-			x.rpcs[r.Module+":"+r.Name] = operation{s: s, safe: r.Safe, timeout: r.Timeout.AsDuration()}
+		for name, op := range s.operations {
+			op.s = s
+			x.rpcs[name] = op
 		}
 	}
 	slices.SortFunc(x.plugins, func(a, b *supervisor) int { return strings.Compare(a.name, b.name) })
@@ -95,6 +125,10 @@ func (m *Manager) claim(s *supervisor, mf *pluginv1.Manifest) error {
 		return nil
 	}
 	s.manifest.Store(mf)
+	operations := operationsOf(mf)
+	m.mu.Lock()
+	s.operations = operations
+	m.mu.Unlock()
 	m.reindex()
 	return nil
 }

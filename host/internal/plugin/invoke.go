@@ -37,7 +37,7 @@ func (m *Manager) InvokeAction(ctx context.Context, r *operations.Request) ([]by
 }
 
 func (m *Manager) call(ctx context.Context, op operation, r *operations.Request) ([]byte, error) {
-	if op.safe {
+	if op.repeatable {
 		ctx = Safe(ctx)
 	}
 	if _, ok := ctx.Deadline(); !ok {

@@ -210,6 +210,10 @@ func (s *supervisor) accept(m *pluginv1.Manifest) (api string, err error) {
 	for _, label := range translated {
 		s.log.Warn("the manifest has a label of an older contract, which was translated: its author should write aliases and parameters at the route", "label", label)
 	}
+	for _, field := range oldOperations(m) {
+		s.log.Warn("the manifest has a field of an older contract, which was translated: its author should write ctl:read-only, ctl:repeatable and ctl:timeout "+
+			"in the RPCs of its YANG modules", "field", field)
+	}
 	for _, r := range m.Routes {
 		for _, own := range s.m.options.Reserved {
 			if strings.HasPrefix(strings.TrimSuffix(r.GetPath(), "/")+"/", own+"/") || strings.HasPrefix(own+"/", strings.TrimSuffix(r.GetPath(), "/")+"/") {

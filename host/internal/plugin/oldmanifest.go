@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ctl.internal/internal/wire"
@@ -27,6 +28,20 @@ func translateRouteLabels(m *pluginv1.Manifest) (translated []string, err error)
 		translated = append(translated, label)
 	}
 	return translated, nil
+}
+
+// oldOperations names the fields by which the contract before said what its RPCs do. They are still read (operationsOf);
+// the annotations of ctl-schema in the YANG modules have taken their place.
+func oldOperations(m *pluginv1.Manifest) (fields []string) {
+	safe := func(r *pluginv1.Rpc) bool { return r.Safe }
+	limited := func(r *pluginv1.Rpc) bool { return r.Timeout != nil }
+	if slices.ContainsFunc(m.Rpcs, safe) {
+		fields = append(fields, "operations.safe")
+	}
+	if slices.ContainsFunc(m.Rpcs, limited) {
+		fields = append(fields, "operations.timeouts")
+	}
+	return fields
 }
 
 // translateAliases reads "/other=/documented /other2=/documented2".

@@ -38,6 +38,7 @@ type supervisor struct {
 	// without a lock on the way of each call.
 	cur        atomic.Pointer[instance]
 	manifest   atomic.Pointer[pluginv1.Manifest] // newest known, also while it is down
+	operations map[string]operation              // of manifest, by module:rpc; under the manager's mu
 	described  atomic.Pointer[pluginv1.Manifest] // the newest, whether it may run or not
 	requests   atomic.Pointer[[]grant.Request]   // of the newest process that was described
 	generation atomic.Uint64

@@ -179,15 +179,13 @@ func (s *Server) resourceOf(r *http.Request) (resource string, reads bool) {
 
 func operation(module, rpc string) string { return "/rests/operations/" + module + ":" + rpc }
 
-// hostReads are the operations of the controller's own modules that change nothing.
-var hostReads = []string{"show", "get-log", "get-plugin", "get-plugins", "get-status", "get-snapshots", "get-features", "preview-feature", "preview-features"}
-
-// readsOnly reports whether an operation says that it changes nothing.
+// readsOnly reports whether an operation says that it changes nothing: by the annotation of its module or, of a plugin of
+// the contract before, by the manifest.
 func (s *Server) readsOnly(module, rpc string) bool {
-	if module == systemModule {
-		return slices.Contains(hostReads, rpc)
+	if r := s.catalog.Installed().Schema.RPC(module, rpc); r != nil && r.Annotations.ReadOnly {
+		return true
 	}
-	return s.plugins != nil && s.plugins.Safe(module, rpc)
+	return s.plugins != nil && s.plugins.ReadOnly(module, rpc)
 }
 
 // excepted are requests that are never refused because the audit cannot be written: their records wait.

@@ -8,9 +8,11 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
+	"testing/fstest"
 	"time"
 
 	"ctl.internal/internal/wire"
@@ -21,7 +23,10 @@ import (
 var manifest []byte
 
 //go:embed yang/*.yang
-var modules embed.FS
+var embedded embed.FS
+
+// modules are the YANG modules that it ships.
+var modules fs.FS = embedded
 
 func main() {
 	beforeServing()
@@ -70,9 +75,6 @@ func beforeServing() {
 		case "no-claims":
 			manifest = []byte(strings.NewReplacer("capabilities: [operations, commands, routes, topology, switchdriver]", "capabilities: [topology, switchdriver]",
 				"implements: [faulty]", "implements: []", "routes:\n  - path: /faulty\n    summary: Echoes what is sent\n", "").Replace(string(manifest)))
-			before, rest, _ := strings.Cut(string(manifest), "operations:\n")
-			_, after, _ := strings.Cut(rest, "\n")
-			manifest = []byte(before + after)
 			claimless = true
 		case "single":
 			manifest = []byte(strings.Replace(string(manifest), "labels:", "nodes: one\nlabels:", 1))
@@ -80,10 +82,20 @@ func beforeServing() {
 			manifest = []byte(strings.Replace(string(manifest), "requests:\n", "requests:\n  - {certificate: trust, why: an upgrade that wants more}\n", 1))
 		case "claims":
 			manifest = []byte(strings.Replace(string(manifest), "path: /faulty", "path: /restconf/data", 1))
+		case "unmarked": // a secret that its module does not mark
+			modules = withUnmarkedSecret()
 		case "exclusive":
 			manifest = []byte(strings.Replace(string(manifest), "purpose: test", "reload: restart", 1))
 		}
 	}
+}
+
+// withUnmarkedSecret is its module with a leaf that has the name of a secret.
+func withUnmarkedSecret() fs.FS {
+	const path = "yang/faulty.yang"
+	text, _ := embedded.ReadFile(path) // it is there
+	leaf := []byte("container store { leaf console-password { type string; } }\n  grouping text {")
+	return fstest.MapFS{path: {Data: bytes.Replace(text, []byte("grouping text {"), leaf, 1)}}
 }
 
 // claimless serves only what two plugins may both serve.

@@ -521,9 +521,11 @@ type Rpc struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Module string                 `protobuf:"bytes,1,opt,name=module,proto3" json:"module,omitempty"`
 	Name   string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// A safe call changes nothing and may be repeated after a crash.
+	// Of the contract before ctl-schema, still read: a call changes nothing and may be repeated after a crash. The
+	// annotations ctl:read-only and ctl:repeatable of the RPC in its YANG module say it now.
 	Safe bool `protobuf:"varint,3,opt,name=safe,proto3" json:"safe,omitempty"`
-	// Longest time the host waits when the caller set no deadline; 0 = host default.
+	// Of the contract before ctl-schema, still read: the longest time the host waits when the caller set no deadline;
+	// 0 = host default. The annotation ctl:timeout of the RPC says it now.
 	Timeout       *durationpb.Duration `protobuf:"bytes,4,opt,name=timeout,proto3" json:"timeout,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
