@@ -13,8 +13,8 @@ import (
 
 // driver offers the operations whose methods it has; the interfaces of package switchdriver list them. The
 // standard-MIB driver does the others. This one
-// reads ports, and reads and writes VLANs, of a switch with a few text commands:
-// session.go sends them, vlans.go computes them. Replace both for your switches.
+// reads ports, and reads and writes their settings and VLANs, of a switch with a few text commands:
+// session.go sends them, vlans.go computes them, ports.go has the settings. Replace all three for your switches.
 type driver struct {
 	port    uint32
 	timeout time.Duration
@@ -25,6 +25,9 @@ var (
 	_ switchdriver.PortReader = (*driver)(nil)
 	_ switchdriver.VLANReader = (*driver)(nil)
 	_ switchdriver.VLANWriter = (*driver)(nil)
+
+	_ switchdriver.PortSettingsReader = (*driver)(nil)
+	_ switchdriver.PortSettingsWriter = (*driver)(nil)
 )
 
 // Match implements switchdriver.Driver: the values of the column Model in the switch list that select this driver.

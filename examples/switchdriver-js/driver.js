@@ -1,7 +1,7 @@
-// A driver for the switches of package sdk/plugintest/simline: ports and VLANs.
+// A driver for the switches of package sdk/plugintest/simline: ports, their settings, and VLANs.
 'use strict';
 const net = require('net');
-const { DOWNSTREAM, EXISTS, INVALID, MISSING, NOT_FOUND, TIMEOUT, UNAVAILABLE, Fault, serve, unary } = require('./ctlplugin.js');
+const { DOWNSTREAM, EXISTS, INVALID, MISSING, NOT_FOUND, TIMEOUT, UNAVAILABLE, UNSUPPORTED, Fault, serve, unary } = require('./ctlplugin.js');
 
 const NAME = 'switchdriver-js';
 const MAX_ANSWER = 1e6;
@@ -95,6 +95,43 @@ class Session {
     return rows.map((m) => ({ number: Number(m[1]), name: m[4], admin_status: status[m[2]], oper_status: status[m[3]] }));
   }
 
+  // settings are those of a port, or of all with 0.
+  async settings(port) {
+    const rows = await this.table('show descriptions', /^port (\d{1,5}) description (.*)$/);
+    const descriptions = new Map(rows.map((m) => [Number(m[1]), m[2]]));
+    const ports = (await this.ports()).filter((p) => port === 0 || p.number === port);
+    if (!ports.length) throw new Fault(NOT_FOUND, `switch ${label(this.sw)} has no port ${port}`, 'port');
+    return ports.map((p) => ({ port: p.number, up: p.admin_status === 1, description: descriptions.get(p.number) ?? '' }));
+  }
+
+  // sendSettings sends what differs; the state last.
+  async sendSettings(have, want) {
+    if (given(want, 'description') && want.description !== have.description) await this.ask(`set port ${want.port} description ${want.description}`);
+    if (given(want, 'up') && want.up !== have.up) await this.ask(`set port ${want.port} admin ${want.up ? 'up' : 'down'}`);
+  }
+
+  // changeSettings changes the settings of a port, reads back, and takes back what failed.
+  async changeSettings(before, want) {
+    try {
+      await this.sendSettings(before, want);
+      const [now] = await this.settings(want.port);
+      if (['up', 'description'].some((f) => given(want, f) && want[f] !== now[f])) throw device(DOWNSTREAM, this.sw, 'it accepted the settings but does not show them');
+    } catch (cause) {
+      await this.takeBack(cause, async (other) => other.sendSettings((await other.settings(want.port))[0], before));
+      throw cause;
+    }
+  }
+
+  // takeBack restores what was before in another session: the switch may have ended this one.
+  async takeBack(cause, restore) {
+    try {
+      const other = await this.again();
+      await restore(other).finally(() => other.close());
+    } catch (e) {
+      throw new Fault(cause.kind ?? DOWNSTREAM, `${cause.message}; what it did of the change could not be taken back: ${e.message}`, '', true);
+    }
+  }
+
   // vlans are the VLANs by id: name, tagged and untagged ports.
   async vlans() {
     const list = (s) => new Set(s.split(',').filter((p) => /^\d+$/.test(p)).map(Number));
@@ -117,12 +154,7 @@ class Session {
       if (all(now) !== all(want)) throw device(DOWNSTREAM, this.sw, 'it accepted the change but does not show it');
       return now;
     } catch (cause) {
-      try {
-        const other = await this.again(); // the switch may have ended this session
-        await other.send(await other.vlans(), before).finally(() => other.close());
-      } catch (e) {
-        throw new Fault(cause.kind ?? DOWNSTREAM, `${cause.message}; what it did of the change could not be taken back: ${e.message}`, '', true);
-      }
+      await this.takeBack(cause, async (other) => other.send(await other.vlans(), before));
       throw cause;
     }
   }
@@ -152,6 +184,31 @@ function checkVLAN(v) {
   checkID(v.vlan_id);
   if (!/^[ -~]{0,32}$/.test(v.name) || v.name.includes('\n') || v.name !== v.name.trim()) throw new Fault(INVALID, 'no name of a VLAN, up to 32 printable ASCII characters', 'vlan-name');
   if (v.untagged_ports.some((p) => !v.egress_ports.includes(p))) throw new Fault(INVALID, 'an untagged port is no egress port of the VLAN', 'untagged-ports');
+}
+
+// The fields of settings; those of the second line are not of this switch, those of the third can only be read.
+const OWN = ['up', 'description'];
+const OTHERS = ['power', 'power_priority', 'power_limit', 'speed', 'duplex'];
+const READ_ONLY = ['power_status', 'power_class', 'power_drawn', 'link_speed', 'link_duplex', 'flow_control'];
+const SPEEDS = [0, 10, 100, 1000, 2500, 5000, 10000, 25000, 40000, 50000, 100000, 200000, 400000];
+
+// given reports whether an optional field was sent: one that was not has no default.
+const given = (s, field) => s[field] !== undefined;
+
+// checkSettings refuses what no port can have, then what this switch does not have, before anything is sent.
+function checkSettings(s) {
+  if (!s || ![...OWN, ...OTHERS].some((f) => given(s, f))) throw new Fault(MISSING, 'the call has no settings', 'settings');
+  const refuse = (asked, path, text) => { if (asked) throw new Fault(INVALID, text, path); };
+  refuse(!(s.port >= 1 && s.port <= 65535), 'port', `${s.port} is not the number of a port`);
+  refuse(given(s, 'description') && !(/^[ -~]{0,64}$/.test(s.description) && !s.description.includes('\n')), 'description', 'not a description of up to 64 printable ASCII characters');
+  refuse(given(s, 'power_priority') && !(s.power_priority >= 1 && s.power_priority <= 3), 'power-priority', 'not a priority, 1 to 3');
+  refuse(given(s, 'power_limit') && !(s.power_limit >= 1 && s.power_limit <= 99900), 'power-limit', 'not a limit in milliwatts');
+  const speed = given(s, 'speed') ? s.speed : 0;
+  const duplex = given(s, 'duplex') ? s.duplex : 0;
+  refuse(!SPEEDS.includes(speed), 'speed', `${speed} is not a speed in Mbit/s`);
+  refuse(duplex > 2 || (duplex && !speed) || (duplex === 1 && speed > 100), 'duplex', `${duplex} is not a duplex mode at ${speed} Mbit/s`);
+  refuse(READ_ONLY.some((f) => given(s, f)), 'settings', 'the state of the link and of the power can only be read');
+  for (const f of OTHERS) if (given(s, f)) throw new Fault(UNSUPPORTED, `switches of this make have no ${f} that can be set`, f.replace('_', '-'));
 }
 
 const turns = new Map(); // the last call of each switch
@@ -187,8 +244,14 @@ async function session(call, check, work) {
 }
 
 const methods = {
-  DescribeDriver: unary(() => ({ name: NAME, models: [NAME], operations: ['ReadVlans', 'WriteVlan', 'DeleteVlan', 'ReadPorts'] })),
+  DescribeDriver: unary(() => ({ name: NAME, models: [NAME], operations: ['ReadPortSettings', 'WritePortSettings', 'ReadVlans', 'WriteVlan', 'DeleteVlan', 'ReadPorts'] })),
   ReadPorts: unary((_, call) => session(call, () => {}, async (s) => ({ ports: await s.ports() }))),
+  ReadPortSettings: unary((request, call) => session(call, () => {}, async (s) => ({ ports: await s.settings(request.port) }))),
+  WritePortSettings: unary((request, call) => session(call, () => checkSettings(request.settings), async (s) => {
+    const [before] = await s.settings(request.settings.port);
+    await s.changeSettings(before, request.settings);
+    return {};
+  })),
   ReadVlans: unary((_, call) => session(call, () => {}, async (s) => ({ vlans: [...await s.vlans()].map(([id, v]) => message(id, v)) }))),
   WriteVlan: unary((request, call) => session(call, () => checkVLAN(request.vlan), async (s) => {
     const v = request.vlan;

@@ -1,4 +1,4 @@
-"""A driver for the switches of package sdk/plugintest/simline: ports and VLANs."""
+"""A driver for the switches of package sdk/plugintest/simline: ports, their settings, and VLANs."""
 
 import ipaddress
 import re
@@ -8,7 +8,7 @@ import threading
 import time
 
 import ctlplugin
-from ctlplugin import DOWNSTREAM, EXISTS, INVALID, MISSING, NOT_FOUND, TIMEOUT, UNAVAILABLE, Fault
+from ctlplugin import DOWNSTREAM, EXISTS, INVALID, MISSING, NOT_FOUND, TIMEOUT, UNAVAILABLE, UNSUPPORTED, Fault
 from ctl.plugin.v1 import switchdriver_pb2 as pb
 
 MODELS = ["switchdriver-python"]
@@ -92,6 +92,38 @@ class Session:
             out.append(pb.Port(number=int(m[1]), name=m[4], admin_status=status[m[2]], oper_status=status[m[3]]))
         return out
 
+    def settings(self, port):
+        """The settings of a port, or of all with 0."""
+        descriptions = {}
+        for line in self.ask("show descriptions"):
+            m = re.fullmatch(r"port (\d{1,5}) description (.*)", line)
+            if not m:
+                raise ConnectionError("its answer is not understood")
+            descriptions[int(m[1])] = m[2]
+        out = [pb.PortSettings(port=p.number, up=p.admin_status == 1, description=descriptions.get(p.number, ""))
+               for p in self.ports() if port in (0, p.number)]
+        if not out:
+            raise Fault(NOT_FOUND, "switch %s has no port %d" % (self.name, port), "port")
+        return out
+
+    def send_settings(self, have, want):
+        """Sends what differs; the state last."""
+        if want.HasField("description") and want.description != have.description:
+            self.ask("set port %d description %s" % (want.port, want.description))
+        if want.HasField("up") and want.up != have.up:
+            self.ask("set port %d admin %s" % (want.port, "up" if want.up else "down"))
+
+    def change_settings(self, before, want):
+        """Changes the settings of a port, reads back, and takes back what failed."""
+        try:
+            self.send_settings(before, want)
+            now = self.settings(want.port)[0]
+            if any(want.HasField(f) and getattr(want, f) != getattr(now, f) for f in ("up", "description")):
+                raise Fault(DOWNSTREAM, "switch %s accepted the settings but does not show them" % self.name, device=True)
+        except (Fault, OSError) as e:
+            self.take_back(lambda other: other.send_settings(other.settings(want.port)[0], before), e)
+            raise
+
     def vlans(self):
         """The VLANs by id: name, egress ports, untagged ports."""
         out = {}
@@ -119,15 +151,15 @@ class Session:
                 raise Fault(DOWNSTREAM, "switch %s accepted the change but does not show it" % self.name, device=True)
             return now
         except (Fault, OSError) as e:
-            self.take_back(before, e)
+            self.take_back(lambda other: other.send(other.vlans(), before), e)
             raise
 
-    def take_back(self, before, cause):
-        """Makes the VLANs those of before, in a new session: the switch may have ended this one."""
+    def take_back(self, restore, cause):
+        """Restores what was before, in a new session: the switch may have ended this one."""
         try:
             other = self.again()
             try:
-                other.send(other.vlans(), before)
+                restore(other)
             finally:
                 other.close()
         except (Fault, OSError) as e:
@@ -164,6 +196,35 @@ def check_vlan(request):
         raise Fault(INVALID, "%.40r is no name of a VLAN, up to 32 printable ASCII characters" % v.name, "vlan-name")
     if set(v.untagged_ports) - set(v.egress_ports):
         raise Fault(INVALID, "an untagged port is no egress port of the VLAN", "untagged-ports")
+
+
+OTHERS = ["power", "power_priority", "power_limit", "speed", "duplex"]
+READ_ONLY = ["power_status", "power_class", "power_drawn", "link_speed", "link_duplex", "flow_control"]
+SPEEDS = [0, 10, 100, 1000, 2500, 5000, 10000, 25000, 40000, 50000, 100000, 200000, 400000]
+
+
+def check_settings(request):
+    """Refuses settings that no port can have, then those that this switch does not have, before anything is sent."""
+    s = request.settings
+    if not request.HasField("settings") or not any(s.HasField(f) for f in ["up", "description"] + OTHERS):
+        raise Fault(MISSING, "the call has no settings", "settings")
+    if not 1 <= s.port <= 65535:
+        raise Fault(INVALID, "%d is not the number of a port" % s.port, "port")
+    if len(s.description) > 64 or not re.fullmatch(r"[ -~]*", s.description):
+        raise Fault(INVALID, "%.80r is not a description of up to 64 printable ASCII characters" % s.description, "description")
+    if s.HasField("power_priority") and not 1 <= s.power_priority <= 3:
+        raise Fault(INVALID, "%d is not a priority, 1 to 3" % s.power_priority, "power-priority")
+    if s.HasField("power_limit") and not 1 <= s.power_limit <= 99900:
+        raise Fault(INVALID, "%d is not a limit in milliwatts" % s.power_limit, "power-limit")
+    if s.speed not in SPEEDS:
+        raise Fault(INVALID, "%d is not a speed in Mbit/s" % s.speed, "speed")
+    if s.duplex > 2 or s.duplex and not s.speed or s.duplex == 1 and s.speed > 100:
+        raise Fault(INVALID, "%d is not a duplex mode at %d Mbit/s" % (s.duplex, s.speed), "duplex")
+    if any(s.HasField(f) for f in READ_ONLY):
+        raise Fault(INVALID, "the state of the link and of the power can only be read", "settings")
+    for f in OTHERS:
+        if s.HasField(f):
+            raise Fault(UNSUPPORTED, "switches of this make have no %s that can be set" % f, f.replace("_", "-"))
 
 
 class Driver:
@@ -209,10 +270,21 @@ class Driver:
             lock.release()
 
     def describe(self, _request, _context):
-        return pb.DescribeDriverResponse(name="switchdriver-python", models=MODELS, operations=["ReadVlans", "WriteVlan", "DeleteVlan", "ReadPorts"])
+        return pb.DescribeDriverResponse(name="switchdriver-python", models=MODELS, operations=[
+            "ReadPortSettings", "WritePortSettings", "ReadVlans", "WriteVlan", "DeleteVlan", "ReadPorts"])
 
     def read_ports(self, request, context):
         return pb.ReadPortsResponse(ports=self.session(request, context, Session.ports))
+
+    def read_port_settings(self, request, context):
+        return pb.ReadPortSettingsResponse(ports=self.session(request, context, lambda s: s.settings(request.port)))
+
+    def write_port_settings(self, request, context):
+        if request.HasField("switch"):
+            check_settings(request)
+        want = request.settings
+        self.session(request, context, lambda s: s.change_settings(s.settings(want.port)[0], want))
+        return pb.WritePortSettingsResponse()
 
     def read_vlans(self, request, context):
         vlans = self.session(request, context, Session.vlans)
@@ -268,6 +340,8 @@ class Driver:
         return grpc.method_handlers_generic_handler("ctl.plugin.v1.SwitchDriver", {
             "DescribeDriver": unary(pb.DescribeDriverRequest, pb.DescribeDriverResponse, self.describe),
             "ReadPorts": unary(pb.ReadPortsRequest, pb.ReadPortsResponse, self.read_ports),
+            "ReadPortSettings": unary(pb.ReadPortSettingsRequest, pb.ReadPortSettingsResponse, self.read_port_settings),
+            "WritePortSettings": unary(pb.WritePortSettingsRequest, pb.WritePortSettingsResponse, self.write_port_settings),
             "ReadVlans": unary(pb.ReadVlansRequest, pb.ReadVlansResponse, self.read_vlans),
             "WriteVlan": unary(pb.WriteVlanRequest, pb.WriteVlanResponse, self.write_vlan),
             "DeleteVlan": unary(pb.DeleteVlanRequest, pb.DeleteVlanResponse, self.delete_vlan),

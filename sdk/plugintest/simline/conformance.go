@@ -89,7 +89,10 @@ func (s *Switch) Ports() []*switchdriver.Port {
 func (s *Switch) ports() (out []*switchdriver.Port) {
 	for i := range s.o.Ports {
 		p := &switchdriver.Port{Number: uint32(i + 1), Name: fmt.Sprint("lan", i+1), AdminStatus: 1, OperStatus: 1}
-		if s.cut[p.Number] {
+		if s.off[p.Number] {
+			p.AdminStatus = 2
+		}
+		if s.cut[p.Number] || s.off[p.Number] {
 			p.OperStatus = 2
 		}
 		out = append(out, p)

@@ -4,9 +4,10 @@
 //
 // A session: the switch says "ready"; "login USER PASSWORD" comes first. Commands are
 // "show ports", "show vlans", "set vlan ID tagged 1,2 untagged 3 name TEXT" (a list of
-// no ports is "-") and "unset vlan ID". An answer is lines of data, then "ok", or
+// no ports is "-"), "unset vlan ID", "show descriptions", "set port NUMBER admin up|down" and
+// "set port NUMBER description TEXT". An answer is lines of data, then "ok", or
 // "error TEXT". Data are "port NUMBER admin up|down link up|down name TEXT" and "vlan ID
-// tagged LIST untagged LIST name TEXT". The switch thinks of nothing: "set" makes or
+// tagged LIST untagged LIST name TEXT" and "port NUMBER description TEXT". The switch thinks of nothing: "set" makes or
 // replaces, and leaves it to others that a port is untagged in one VLAN only.
 //
 // With Plant it has faults, as conformance.Fake asks for.
@@ -44,6 +45,8 @@ type Switch struct {
 	mu     sync.Mutex
 	vlans  map[int]vlan
 	cut    map[uint32]bool // ports without a link
+	off    map[uint32]bool // ports that are switched off
+	about  map[uint32]string
 	sent   []string
 	conns  map[net.Conn]bool
 	idle   chan struct{} // closed when there are no sessions
@@ -63,7 +66,8 @@ func Start(o Options) (*Switch, error) {
 	for i := range ports {
 		ports[i] = strconv.Itoa(i + 1)
 	}
-	s := &Switch{o: o, tcp: tcp, conns: map[net.Conn]bool{}, cut: map[uint32]bool{}, idle: make(chan struct{}), closed: make(chan struct{}), vlans: map[int]vlan{1: {"-", strings.Join(ports, ","), "default"}}}
+	s := &Switch{o: o, tcp: tcp, conns: map[net.Conn]bool{}, cut: map[uint32]bool{}, off: map[uint32]bool{},
+		about: map[uint32]string{}, idle: make(chan struct{}), closed: make(chan struct{}), vlans: map[int]vlan{1: {"-", strings.Join(ports, ","), "default"}}}
 	close(s.idle)
 	for i := 2; i <= o.Ports; i += 2 {
 		s.cut[uint32(i)] = true
@@ -139,6 +143,25 @@ func (s *Switch) session(c net.Conn) {
 
 var setVLAN = regexp.MustCompile(`^set vlan ([0-9]{1,4}) tagged (-|[0-9,]+) untagged (-|[0-9,]+) name ?(.*)$`)
 
+var setPort = regexp.MustCompile(`^set port ([0-9]{1,5}) (admin|description) ?(.*)$`)
+
+// setPort sets the state or the description of a port. s.mu is held.
+func (s *Switch) setPort(number, what, value string) string {
+	n, err := strconv.ParseUint(number, 10, 32)
+	if err != nil || n < 1 || n > uint64(s.o.Ports) {
+		return "error no such port\n"
+	}
+	switch {
+	case what == "description":
+		s.about[uint32(n)] = value
+	case value == "up" || value == "down":
+		s.off[uint32(n)] = value == "down"
+	default:
+		return "error up or down\n"
+	}
+	return "ok\n"
+}
+
 // do carries out one line, unless a fault comes in between.
 func (s *Switch) do(line string) string {
 	reads := strings.HasPrefix(line, "show ")
@@ -169,7 +192,14 @@ func (s *Switch) carryOut(line string) string {
 		delete(s.vlans, n)
 		return "ok\n"
 	}
+	if m := setPort.FindStringSubmatch(line); m != nil {
+		return s.setPort(m[1], m[2], m[3])
+	}
 	switch line {
+	case "show descriptions":
+		for _, p := range s.ports() {
+			fmt.Fprintf(&out, "port %d description %s\n", p.Number, s.about[p.Number])
+		}
 	case "show ports":
 		for _, p := range s.ports() {
 			fmt.Fprintf(&out, "port %d admin %s link %s name %s\n", p.Number, state[p.AdminStatus], state[p.OperStatus], p.Name)

@@ -51,7 +51,7 @@ var goMutants = []mutant{
 // pythonMutants are of the driver in Python.
 var pythonMutants = []mutant{
 	{"does not read back", "driver.py", "            now = self.vlans()\n", "            now = want if MUTANT else self.vlans()\n", "it must read back what the switch shows"},
-	{"does not take back", "driver.py", "            self.take_back(before, e)\n", "            MUTANT or self.take_back(before, e)\n", "neither whole nor taken back"},
+	{"does not take back", "driver.py", "            self.take_back(lambda other: other.send(other.vlans(), before), e)\n", "            MUTANT or self.take_back(lambda other: other.send(other.vlans(), before), e)\n", "neither whole nor taken back"},
 	{"shows the password", "driver.py", `            raise Fault(DOWNSTREAM, "switch %s refuses the login in`, `            raise Fault(DOWNSTREAM, "login " + sw.cli.password, device=True) if MUTANT else Fault(DOWNSTREAM, "switch %s refuses the login in`,
 		"the text shows a login"},
 	{"mixes link states up", "driver.py", "oper_status=status[m[3]]", "oper_status=3 - status[m[3]] if MUTANT else status[m[3]]", "the switch has 1 and 1 (1 up, 2 down)"},
