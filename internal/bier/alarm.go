@@ -73,6 +73,8 @@ type Health struct {
 	Alarms []Alarm
 	// How many there are in each state.
 	Routers, Sessions, Channels map[string]int
+	// How many deployed channels are proved by each of what proves; "no": are not.
+	Proved map[string]int
 }
 
 // Watcher computes Health. It keeps the plans of channels, and is for one goroutine.
@@ -91,7 +93,7 @@ type planned struct {
 
 // Health computes the state of the network from one snapshot.
 func (w *Watcher) Health(r state.Reader) *Health {
-	h := &Health{Routers: map[string]int{}, Sessions: map[string]int{}, Channels: map[string]int{}}
+	h := &Health{Routers: map[string]int{}, Sessions: map[string]int{}, Channels: map[string]int{}, Proved: map[string]int{}}
 	l := w.Routers.look(r)
 	h.Alarms = l.routers(h.Routers)
 	wrong := map[string][]int{} // alarms of routers, by node-id
@@ -121,6 +123,7 @@ func (w *Watcher) Health(r state.Reader) *Health {
 		w.plans[path] = p
 		x := l.planned(t.ID, &c, revision, p.plan, p.err)
 		h.Channels[x.State]++
+		h.Proved[cmp.Or(x.ProvedBy, NotProved)]++
 		h.Alarms = append(h.Alarms, x.alarms(keys[0], c.Name)...)
 		for _, carrier := range x.Carriers {
 			for _, i := range wrong[carrier.Node] {

@@ -12,8 +12,11 @@ const (
 	ByTables   = "tables"   // the forwarding tables that routers show lead there
 )
 
-// proofs lists what proves, from the most to the least.
-var proofs = []string{ByCounters, ByPing, ByTables}
+// NotProved is in place of these where nothing proves it.
+const NotProved = "no"
+
+// Proofs lists what proves, from the most to the least.
+var Proofs = []string{ByCounters, ByPing, ByTables}
 
 // proof is what is known of the delivery of a channel to an egress node.
 type proof struct {
@@ -162,7 +165,7 @@ func (c *ChannelState) prove(i int, x *RouterState) {
 
 // lessProof reports whether one proof says less than another.
 func lessProof(a, b string) bool {
-	for _, p := range proofs {
+	for _, p := range Proofs {
 		if p == b {
 			return a != b
 		}
@@ -176,7 +179,7 @@ func lessProof(a, b string) bool {
 // DescribeProof says when something was proved and by what.
 func DescribeProof(at time.Time, by string) string {
 	if at.IsZero() {
-		return "no"
+		return NotProved
 	}
 	return at.Format(time.DateTime) + " by " + by
 }

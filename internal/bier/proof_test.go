@@ -13,7 +13,7 @@ import (
 var asked = time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
 
 // readings adds to routers what they show: "r1 3>r2 3>r4" is a table with the bit of BFR-id 3 at the neighbours r2 and
-// r4, "r1 4>?" one at a neighbour that nobody knows, "r1 nothing" an empty table, "r1 old 4>r2" one of long ago. Every
+// r4, "r1 4>?" one at a neighbour that nobody knows, "r3 late" that r3 came to its state after it was read, "r1 nothing" an empty table, "r1 old 4>r2" one of long ago. Every
 // router came to its state an hour ago.
 func readings(l *look, top *Topology, what ...string) *look {
 	l.now = asked
@@ -36,6 +36,9 @@ func readings(l *look, top *Topology, what ...string) *look {
 				continue
 			case "old":
 				r.At = asked.Add(-time.Hour)
+				continue
+			case "late": // it came to its state after that
+				l.rows[f[0]].Since = asked.Add(-10 * time.Second)
 				continue
 			case "other":
 				r.Graphs[GraphKey(top.ID, 1, 0)] = "another network"
@@ -93,6 +96,8 @@ func TestNextHopsThatAreReadDecide(t *testing.T) {
 		"what was read is old": {square, withoutR2, []string{"r1 lacks tunnel"}, []string{"r1 old 4>r3"},
 			AtRisk, "router r1 may choose r2", ""},
 		"what was read is of another network": {square, withoutR2, []string{"r1 lacks tunnel"}, []string{"r1 other 4>r3"},
+			AtRisk, "router r1 may choose r2", ""},
+		"a router has changed since": {square, withoutR2, []string{"r1 lacks tunnel"}, []string{"r1 4>r3", "r3 late 4>r4"},
 			AtRisk, "router r1 may choose r2", ""},
 		"which neighbour it is is not known": {square, withoutR2, []string{"r1 lacks tunnel"}, []string{"r1 4>?"},
 			AtRisk, "router r1 may choose r2", ""},

@@ -6,6 +6,7 @@ import (
 
 	"ctl.internal/internal/lab/simrouter"
 	bierservice "ctl.internal/plugins/bier-service"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/bierdriver"
 )
 
@@ -46,6 +47,15 @@ func TestDeliveryIsProvedByCounters(t *testing.T) {
 		t.Error(said)
 	}
 	l.alarms()
+	measured := ""
+	l.until("the metrics say so", func() bool {
+		r, err := pluginv1.NewBaseClient(l.plugins["bier-service"].Conn).Metrics(l.ctx(), &pluginv1.MetricsRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		measured = string(r.Text)
+		return strings.Contains(measured, `ctl_bier_channels_proved{by="counters"} 1`) && strings.Contains(measured, `ctl_bier_channels_proved{by="no"} 0`)
+	}, func() string { return measured })
 	counted.Stick("3", true)
 	l.shows("router 3 counts nothing", `"state":"unreachable","egress-states":{"applied":1,"unreachable":1},"silent":["1 has counted `,
 		`"node-id":"3","role":"egress","state":"unreachable","reason":"1 has counted `)

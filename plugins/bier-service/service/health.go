@@ -202,12 +202,14 @@ func (m *measures) Describe(c chan<- *prometheus.Desc) {
 	c <- sessionsDesc
 	c <- channelsDesc
 	c <- alarmsDesc
+	c <- provedDesc
 }
 
 var (
 	routersDesc  = prometheus.NewDesc("ctl_bier_routers", "Routers by how far they are with what they must hold.", []string{"state"}, nil)
 	sessionsDesc = prometheus.NewDesc("ctl_bier_sessions", "Sessions to routers by state.", []string{"state"}, nil)
 	channelsDesc = prometheus.NewDesc("ctl_bier_channels", "Channels by the worst of their routers.", []string{"state"}, nil)
+	provedDesc   = prometheus.NewDesc("ctl_bier_channels_proved", "Deployed channels by what proves their delivery.", []string{"by"}, nil)
 	alarmsDesc   = prometheus.NewDesc("ctl_bier_alarms", "Open alarms by severity.", []string{"severity"}, nil)
 )
 
@@ -228,6 +230,7 @@ func (m *measures) Collect(c chan<- prometheus.Metric) {
 		routersDesc:  {bier.States, h.Routers},
 		sessionsDesc: {[]string{bier.SessionUp, bier.SessionDown, bier.SessionRefused, "connecting"}, h.Sessions},
 		channelsDesc: {append([]string{"not-deployed"}, bier.States...), h.Channels},
+		provedDesc:   {append([]string{bier.NotProved}, bier.Proofs...), h.Proved},
 		alarmsDesc:   {[]string{"critical", "major", "minor", "warning"}, alarms},
 	} {
 		for _, state := range x.states {
