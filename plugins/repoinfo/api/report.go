@@ -64,6 +64,9 @@ func (a *API) request(p *params, sections []string) (q report.Request) {
 	q.Sections, q.Limit = sections, p.number("limit", 1_000_000)
 	q.New = p.choice("new", report.NewInHistory, report.NewInHistory, report.NewInSelection)
 	q.Machines = p.machines()
+	if q.Fresh = !p.flag("picks", true); q.Fresh && q.Ref1 == "" {
+		p.check(bad("picks", "Parameter picks needs ref1 and ref2."))
+	}
 	if q.Limit == 0 && slices.Contains(sections, report.Files) {
 		q.Limit = topFiles
 	}

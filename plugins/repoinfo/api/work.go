@@ -15,8 +15,8 @@ import (
 // progress is called with the number of projects that are done.
 type progress = func(done, total int)
 
-// work is a job whose result has several forms. The result is kept as JSON; the other forms, and the console, are written
-// from that, so that each plan is worked on once.
+// work is a job whose result has several forms. The result is kept as JSON; the other forms, and the console, are
+// written from that, so that each plan is worked on once.
 type work struct {
 	key      string // all that the result depends on
 	project  string // for the log

@@ -149,8 +149,9 @@ func (c *Store) start(key string, share any, p Producer) *entry {
 	return e
 }
 
-// safely turns a panic into an error: a producer runs in a goroutine of its own, where one would end the whole plugin, and
-// bbolt has panics for damaged pages. Faults of a mapped file that is shorter than its pages say are errors too.
+// safely turns a panic into an error: a producer runs in a goroutine of its own, where one would end the whole
+// plugin, and bbolt has panics for damaged pages. Faults of a mapped file that is shorter than its pages say are
+// errors too.
 func safely(do func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -82,8 +82,8 @@ func (c *Store) Secret(name string, random func() []byte) []byte {
 	return secret
 }
 
-// openTable opens or makes the file counts.db below dir. A file that cannot be used is logged, and made again when it is
-// damaged: everything in it can be made again.
+// openTable opens or makes the file counts.db below dir. A file that cannot be used is logged, and made again when
+// it is damaged: everything in it can be made again.
 func openTable(dir string, log *slog.Logger) *bbolt.DB {
 	path := filepath.Join(dir, "counts.db")
 	var db *bbolt.DB

@@ -41,6 +41,7 @@ func (s *Service) reportCommand() commands.Command {
 			{Name: "organization", Help: "as the report shows it"},
 			{Name: "new", Help: "who is new: not in the whole history before, or not in the selection", Values: []string{report.NewInHistory, report.NewInSelection}},
 			{Name: "machines", Help: "patterns of names and addresses of programs, separated by commas; none: everybody is a person"},
+			{Name: "picks", Help: "false: without the commits that REF2 has, be it under another hash", Values: []string{"true", "false"}},
 			{Name: "show", Help: "some of projects, authors, organizations, contributors, timeline, activity, files"},
 			{Name: "top", Help: "entries of each list; all when absent"},
 			{Name: "merge-lines", Type: commands.Bool, Help: "count the lines of merges too"},
@@ -54,7 +55,7 @@ func (s *Service) reportCommand() commands.Command {
 // request reads the arguments, by the rules of the HTTP parameters.
 func (s *Service) request(in *commands.Invocation) (q report.Request, err error) {
 	values := url.Values{}
-	for _, name := range []string{"ref1", "ref2", "project", "branch", "since", "until", "interval", "author", "organization", "new", "machines"} {
+	for _, name := range []string{"ref1", "ref2", "project", "branch", "since", "until", "interval", "author", "organization", "new", "machines", "picks"} {
 		if v := cmp.Or(in.Arg(name), in.Option(name)); v != "" {
 			values.Set(name, v)
 		}
