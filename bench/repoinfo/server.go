@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"path/filepath"
 	"time"
 
 	"ctl.internal/plugins/repoinfo/api"
@@ -14,9 +13,10 @@ import (
 	"ctl.internal/plugins/repoinfo/counts"
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/jobs"
 	"ctl.internal/plugins/repoinfo/people"
+	"ctl.internal/plugins/repoinfo/release"
 	"ctl.internal/plugins/repoinfo/report"
-	"ctl.internal/plugins/repoinfo/spool"
 	"ctl.internal/plugins/repoinfo/turns"
 )
 
@@ -32,18 +32,23 @@ func serve(ctx context.Context, dir, data string) error {
 	if err != nil {
 		return err
 	}
-	store := counts.Open(filepath.Join(data, "counts"), log)
+	store := jobs.Open(data, 512<<20, log)
 	defer store.Close()
-	answers, lists := spool.New(filepath.Join(data, "answers"), 512<<20), spool.New(filepath.Join(data, "answers"),
-		128<<20)
-	defer answers.Close()
-	defer lists.Close()
-	lister := &history.Lister{Counts: store, Spool: lists, MessageLimit: 1 << 20}
-	a := &api.API{Folder: folder, Lister: lister, Answers: answers, Log: log, Skip: true, MaxPage: 10_000,
-		Timeout: time.Hour,
-		Turns:   &turns.Queue{Places: 4, Started: 4, Waiting: 64, Total: 256, Slice: 200 * time.Millisecond},
-		Reports: &report.Maker{Folder: folder, Lister: lister, People: directory,
-			Timeout: time.Hour}, Secret: []byte("bench")}
+	lister := &history.Lister{Counts: counts.NewTable(store), Jobs: store, MessageLimit: 1 << 20}
+	reports := &report.Maker{Folder: folder, Lister: lister, People: directory, Timeout: time.Hour}
+	a := &api.API{
+		Folder:   folder,
+		Lister:   lister,
+		Jobs:     store,
+		Log:      log,
+		Skip:     true,
+		MaxPage:  10_000,
+		Timeout:  time.Hour,
+		Turns:    &turns.Queue{Places: 4, Started: 4, Waiting: 64, Total: 256, Slice: 200 * time.Millisecond},
+		Reports:  reports,
+		Releases: &release.Maker{Reports: reports},
+		Secret:   []byte("bench"),
+	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

@@ -15,10 +15,10 @@ import (
 	"ctl.internal/internal/together"
 	"ctl.internal/plugins/repoinfo/clones"
 	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/jobs"
 	"ctl.internal/plugins/repoinfo/release"
 	"ctl.internal/plugins/repoinfo/report"
 	"ctl.internal/plugins/repoinfo/review"
-	"ctl.internal/plugins/repoinfo/spool"
 	"ctl.internal/plugins/repoinfo/syncer"
 	"ctl.internal/plugins/repoinfo/turns"
 	"ctl.internal/sdk/caller"
@@ -32,7 +32,7 @@ type API struct {
 	Reports   *report.Maker
 	Releases  *release.Maker
 	Templates release.Templates
-	Answers   *spool.Cache
+	Jobs      *jobs.Store
 	Turns     *turns.Queue
 	Syncer    *syncer.Syncer
 	Review    *review.Client // nil = no review server is configured

@@ -185,7 +185,7 @@ func TestNotModifiedWithoutAWalk(t *testing.T) {
 	if tag == "" || strings.HasPrefix(tag, "W/") {
 		t.Fatalf("entity tag %q", tag)
 	}
-	s.Answers.Close() // from here on no walk can begin
+	s.Jobs.Close() // from here on no walk can begin
 	for _, known := range []string{tag, `"x", W/` + tag, "*"} {
 		res, body := s.get("/git/commits?project=zoo", "If-None-Match", known)
 		if res.StatusCode != 304 || len(body) != 0 || res.Header.Get("ETag") != tag {

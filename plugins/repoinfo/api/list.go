@@ -9,8 +9,8 @@ import (
 
 	"ctl.internal/plugins/repoinfo/commit"
 	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/jobs"
 	"ctl.internal/plugins/repoinfo/refname"
-	"ctl.internal/plugins/repoinfo/spool"
 	"ctl.internal/plugins/repoinfo/turns"
 )
 
@@ -124,7 +124,7 @@ type answer struct {
 
 // answer joins or starts the making of an answer and copies it to the caller.
 func (a *API) answer(w http.ResponseWriter, r *http.Request, ans answer, turn *turns.Turn,
-	produce spool.Producer) error {
+	produce jobs.Producer) error {
 	gzip := quality(r.Header.Get("Accept-Encoding"), "gzip") > 0
 	h := w.Header()
 	h.Set("Vary", "Accept, Accept-Encoding")
@@ -142,9 +142,9 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, ans answer, turn *t
 	}
 	key := ans.key
 	if gzip {
-		key, produce = key+" gzip", a.Answers.Gzip(key, turn, produce)
+		key, produce = key+" gzip", a.Jobs.Gzip(key, turn, produce)
 	}
-	handle := a.Answers.Get(key, turn, produce)
+	handle := a.Jobs.Get(key, turn, produce)
 	defer handle.Close()
 	handle.Share().(*turns.Turn).Join(user(r))
 	result, err := handle.Ready(r.Context(), ans.paged)

@@ -17,11 +17,11 @@ import (
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/gittest"
 	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/jobs"
 	"ctl.internal/plugins/repoinfo/people"
 	"ctl.internal/plugins/repoinfo/release"
 	"ctl.internal/plugins/repoinfo/report"
 	"ctl.internal/plugins/repoinfo/review"
-	"ctl.internal/plugins/repoinfo/spool"
 	"ctl.internal/plugins/repoinfo/syncer"
 	"ctl.internal/plugins/repoinfo/turns"
 )
@@ -45,14 +45,13 @@ func newSite(t *testing.T, change ...func(*API)) *site {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	store := counts.Open(t.TempDir(), log)
-	answers, lists := spool.New(t.TempDir(), 64<<20), spool.New(t.TempDir(), 64<<20)
-	lister := &history.Lister{Counts: store, Spool: lists, MessageLimit: 1 << 20}
+	store := jobs.Open(t.TempDir(), 64<<20, log)
+	lister := &history.Lister{Counts: counts.NewTable(store), Jobs: store, MessageLimit: 1 << 20}
 	directory, err := people.New("", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &API{Folder: folder, Lister: lister, Answers: answers, Log: log, Skip: true, MaxPage: 1000, Timeout: time.Minute,
+	a := &API{Folder: folder, Lister: lister, Jobs: store, Log: log, Skip: true, MaxPage: 1000, Timeout: time.Minute,
 		Turns:   &turns.Queue{Places: 4, Started: 4, Waiting: 100, Total: 400, Slice: 50 * time.Millisecond},
 		Reports: &report.Maker{Folder: folder, Lister: lister, People: directory, Timeout: time.Minute},
 		Syncer:  syncer.New(syncer.Options{Folder: folder, Lister: lister, Log: log}), Secret: []byte("secret")}
@@ -63,8 +62,6 @@ func newSite(t *testing.T, change ...func(*API)) *site {
 	s := &site{API: a, t: t, dir: dir, srv: httptest.NewServer(a.Handler())}
 	t.Cleanup(func() {
 		s.srv.Close()
-		answers.Close()
-		lists.Close()
 		store.Close()
 	})
 	return s

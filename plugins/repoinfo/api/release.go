@@ -2,24 +2,13 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
 	"regexp"
-	"strings"
 
 	"ctl.internal/plugins/repoinfo/release"
-	"ctl.internal/plugins/repoinfo/turns"
 )
-
-// Types of the forms of answers about releases.
-var releaseForms = map[string]string{
-	"json":     typeJSON,
-	"csv":      "text/csv; charset=utf-8",
-	"html":     typeHTML,
-	"markdown": "text/markdown; charset=utf-8",
-}
 
 // pagePolicy lets a page that is made here load and run nothing.
 const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -28,7 +17,7 @@ const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'non
 func askRelease(kind release.Kind, known []param) handler {
 	return func(a *API, w http.ResponseWriter, r *http.Request, p *params) error {
 		q := a.question(p, kind)
-		form := p.choice("format", "json", "json", "csv", "html", "markdown")
+		name := p.choice("format", "json", "json", "csv", "html", "markdown")
 		p.refuseUnknown(known)
 		own, err := a.template(p)
 		p.check(err)
@@ -39,50 +28,28 @@ func askRelease(kind release.Kind, known []param) handler {
 		if err != nil {
 			return err
 		}
-		ans := answer{
-			key:      plan.Key() + form,
-			kind:     releaseForms[form],
-			paged:    true,
-			project:  strings.Join(q.Request.Projects, ","),
-			changing: plan.Changing(),
-		}
+		f := releaseForms[name]
 		if own != nil {
-			ans.key, ans.kind = ans.key+own.Key(), own.ContentType()
+			f = form{"template " + own.Key(), own.ContentType(), func(ctx context.Context, n any, w io.Writer) error {
+				return own.Execute(ctx, w, n.(*release.Notes))
+			}}
 		}
-		for _, s := range plan.Spans() {
-			ans.changing = ans.changing || a.Lister.Incomplete(s.Project)
-		}
-		if ans.kind == typeHTML {
-			w.Header().Set("Content-Security-Policy", pagePolicy)
-		}
-		who := user(r)
-		return a.answer(w, r, ans, a.Turns.New(who, ""), func(ctx context.Context, w io.Writer) (any, bool, error) {
-			turn := func(project string) *turns.Turn { return a.Turns.New(who, project) }
-			made, err := a.Releases.Make(ctx, plan, turn, func(int, int) {})
-			if err != nil {
-				return nil, false, err
-			}
-			if own != nil {
-				return nil, made.Whole, own.Execute(ctx, w, made.Answer.(*release.Notes))
-			}
-			return nil, made.Whole, WriteRelease(made.Answer, form, w)
-		})
+		return a.answerWork(w, r, a.releaseWork(plan, user(r), func(int, int) {}), f)
 	}
 }
 
-// WriteRelease writes an answer in one of the forms.
-func WriteRelease(answer release.Answer, form string, w io.Writer) error {
-	switch form {
-	case "csv":
-		return answer.CSV(w)
-	case "html":
-		return answer.HTML(w)
-	case "markdown":
-		return answer.Markdown(w)
-	}
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	return out.Encode(answer)
+// releaseForms are the forms of answers about releases.
+var releaseForms = map[string]form{
+	"json": {kind: typeJSON},
+	"csv": {"csv", "text/csv; charset=utf-8", func(_ context.Context, r any, w io.Writer) error {
+		return r.(release.Answer).CSV(w)
+	}},
+	"html": {"html", typeHTML, func(_ context.Context, r any, w io.Writer) error {
+		return r.(release.Answer).HTML(w)
+	}},
+	"markdown": {"markdown", "text/markdown; charset=utf-8", func(_ context.Context, r any, w io.Writer) error {
+		return r.(release.Answer).Markdown(w)
+	}},
 }
 
 // template reads the template that a request names, nil if it names none.

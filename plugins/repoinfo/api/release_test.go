@@ -87,6 +87,26 @@ func TestWrongQuestionsAboutReleases(t *testing.T) {
 	}
 }
 
+// A report without picks leaves out what the other reference has under another hash.
+func TestAReportWithoutPicks(t *testing.T) {
+	s := newSite(t)
+	s.releases("p")
+	for path, want := range map[string][2]int{
+		"/git/report?ref1=v2&ref2=v1":             {2, 0},
+		"/git/report?ref1=v2&ref2=v1&picks=false": {1, 1},
+	} {
+		var r struct {
+			Commits int
+			Picked  int `json:"picked_commits"`
+		}
+		s.ok(path, &r)
+		if r.Commits != want[0] || r.Picked != want[1] {
+			t.Errorf("%s: %d commits, %d picked, want %v", path, r.Commits, r.Picked, want)
+		}
+	}
+	s.problemOf("/git/report?picks=false&branch=master", 400)
+}
+
 func TestNotesByATemplateOfTheSite(t *testing.T) {
 	dir := t.TempDir()
 	write := func(text string) {

@@ -2,35 +2,33 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"ctl.internal/plugins/repoinfo/history"
 	"ctl.internal/plugins/repoinfo/report"
-	"ctl.internal/plugins/repoinfo/turns"
 )
 
 // topFiles is how many files a report lists when it is not asked for another number.
 const topFiles = 100
 
-// reportFormats are the forms of a report.
-var reportFormats = map[string]struct {
-	kind  string
-	write func(*report.Report, io.Writer) error
-}{
-	"json": {typeJSON, func(r *report.Report, w io.Writer) error { return json.NewEncoder(w).Encode(r) }},
-	"csv":  {"text/csv; charset=utf-8", (*report.Report).CSV},
-	"html": {typeHTML, (*report.Report).HTML},
+// reportForms are the forms of a report.
+var reportForms = map[string]form{
+	"json": {kind: typeJSON},
+	"csv": {"csv", "text/csv; charset=utf-8", func(_ context.Context, r any, w io.Writer) error {
+		return r.(*report.Report).CSV(w)
+	}},
+	"html": {"html", typeHTML, func(_ context.Context, r any, w io.Writer) error {
+		return r.(*report.Report).HTML(w)
+	}},
 }
 
 // report answers all paths of statistics; sections are those of the path.
 func (a *API) report(w http.ResponseWriter, r *http.Request, p *params, sections []string) error {
 	q := a.request(p, sections)
-	form := p.choice("format", "json", "json", "csv", "html")
+	name := p.choice("format", "json", "json", "csv", "html")
 	p.refuseUnknown(reporting)
 	if p.err != nil {
 		return p.err
@@ -39,23 +37,7 @@ func (a *API) report(w http.ResponseWriter, r *http.Request, p *params, sections
 	if err != nil {
 		return err
 	}
-	out := reportFormats[form]
-	ans := answer{key: plan.Key() + form, kind: out.kind, paged: true, project: strings.Join(q.Projects, ",")}
-	for _, s := range plan.Spans {
-		ans.changing = ans.changing || a.Lister.Incomplete(s.Project)
-	}
-	if form == "html" {
-		w.Header().Set("Content-Security-Policy", pagePolicy)
-	}
-	who := user(r)
-	return a.answer(w, r, ans, a.Turns.New(who, ""), func(ctx context.Context, w io.Writer) (any, bool, error) {
-		made, err := a.Reports.Make(ctx, plan, func(project string) *turns.Turn { return a.Turns.New(who, project) },
-			func(int, int) {})
-		if err != nil {
-			return nil, false, err
-		}
-		return nil, made.Unknown == 0 && len(made.Failed) == len(plan.Failed), out.write(made, w)
-	})
+	return a.answerWork(w, r, a.reportWork(plan, user(r), func(int, int) {}), reportForms[name])
 }
 
 // Request reads the parameters of a report, which has these sections.
@@ -82,6 +64,9 @@ func (a *API) request(p *params, sections []string) (q report.Request) {
 	q.Sections, q.Limit = sections, p.number("limit", 1_000_000)
 	q.New = p.choice("new", report.NewInHistory, report.NewInHistory, report.NewInSelection)
 	q.Machines = p.machines()
+	if q.Fresh = !p.flag("picks", true); q.Fresh && q.Ref1 == "" {
+		p.check(bad("picks", "Parameter picks needs ref1 and ref2."))
+	}
 	if q.Limit == 0 && slices.Contains(sections, report.Files) {
 		q.Limit = topFiles
 	}

@@ -52,6 +52,7 @@ var (
 		{"interval", "of the timeline; release: each commit belongs to the first tag that has it", false, report.Intervals},
 		{"new", "who is new: not in the whole history before, or not in that of the path", false, []string{report.NewInHistory, report.NewInSelection}},
 		{"machines", "patterns of names and addresses of programs, separated by commas, instead of the setting; none: everybody is a person", false, nil},
+		{"picks", "false: with ref1 and ref2, without the commits that ref2 has, be it under another hash", false, flags},
 		{"limit", "entries of each list; absent: all, of files 100", false, nil},
 		{"format", "of the answer", false, []string{"json", "csv", "html"}},
 		{"author", "name, address or both as the report shows them, case ignored; co-authors included", false, nil},

@@ -70,7 +70,8 @@ var (
 	fixedAt = regexp.MustCompile(`^https?://\S+/([0-9a-f]{7,64})(?:[?#]\S*)?$`)
 )
 
-// Fixes are the commits that the trailers Fixes name. Numbers of bugs and other texts after this key are not among them.
+// Fixes are the commits that the trailers Fixes name. Numbers of bugs and other texts after this key are not among
+// them.
 func (c *Commit) Fixes() (list []Fix) {
 	for _, t := range Trailers(c.Message) {
 		if !bytes.EqualFold(t.Key, []byte("Fixes")) {

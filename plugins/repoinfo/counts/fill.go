@@ -17,7 +17,7 @@ type Counter interface {
 // Fill sets the counts of commits: what is known at once, what another caller counts
 // right now when that is done, the rest through c. A commit that lacks an object gets
 // the state Unknown.
-func (s *Store) Fill(ctx context.Context, o Options, c Counter, commits []commit.Commit) error {
+func (s *Table) Fill(ctx context.Context, o Options, c Counter, commits []commit.Commit) error {
 	for {
 		if s.Look(o, commits) == 0 {
 			return nil
@@ -51,7 +51,7 @@ var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c
 
 // claim takes the unknown commits that no other caller counts. wait is closed when one
 // of the others is counted, nil if there is no such one.
-func (s *Store) claim(bucket string, commits []commit.Commit) (mine []int, wait chan struct{}, done func()) {
+func (s *Table) claim(bucket string, commits []commit.Commit) (mine []int, wait chan struct{}, done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ended := make(chan struct{})

@@ -18,15 +18,15 @@ import (
 	"ctl.internal/plugins/repoinfo/commit"
 	"ctl.internal/plugins/repoinfo/counts"
 	"ctl.internal/plugins/repoinfo/gitcmd"
-	"ctl.internal/plugins/repoinfo/spool"
+	"ctl.internal/plugins/repoinfo/jobs"
 )
 
-// list returns the hashes of a query, one a line, from its spool: later pages begin in
+// list returns the hashes of a query, one a line, from its job: later pages begin in
 // the middle of it without a walk.
-func (l *Lister) list(r Repo, q *Query) *spool.Handle {
+func (l *Lister) list(r Repo, q *Query) *jobs.Handle {
 	args := q.args()
 	key := "list " + r.Project + "\x00" + q.View + "\x00" + strings.Join(args, "\x00")
-	return l.Spool.Get(key, nil, func(ctx context.Context, w io.Writer) (any, bool, error) {
+	return l.Jobs.Get(key, nil, func(ctx context.Context, w io.Writer) (any, bool, error) {
 		p, err := r.Git.Start(ctx, gitcmd.Call{Dir: r.Dir, Args: args})
 		if err != nil {
 			return nil, false, err

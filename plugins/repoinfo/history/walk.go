@@ -13,14 +13,14 @@ import (
 	"ctl.internal/plugins/repoinfo/commit"
 	"ctl.internal/plugins/repoinfo/counts"
 	"ctl.internal/plugins/repoinfo/gitcmd"
-	"ctl.internal/plugins/repoinfo/spool"
+	"ctl.internal/plugins/repoinfo/jobs"
 	"ctl.internal/plugins/repoinfo/turns"
 )
 
 // Lister walks histories.
 type Lister struct {
-	Counts       *counts.Store
-	Spool        *spool.Cache
+	Counts       *counts.Table
+	Jobs         *jobs.Store
 	MessageLimit int // bytes of a message; what is longer is cut
 
 	mu      sync.Mutex

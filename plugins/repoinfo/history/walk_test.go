@@ -18,7 +18,7 @@ import (
 	"ctl.internal/plugins/repoinfo/counts"
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/gittest"
-	"ctl.internal/plugins/repoinfo/spool"
+	"ctl.internal/plugins/repoinfo/jobs"
 	"ctl.internal/plugins/repoinfo/turns"
 	"ctl.internal/sdk/fault"
 )
@@ -37,11 +37,9 @@ type answer struct {
 
 func lister(t *testing.T) *Lister {
 	t.Helper()
-	store := counts.Open(t.TempDir(), slog.New(slog.DiscardHandler))
+	store := jobs.Open(t.TempDir(), 64<<20, slog.New(slog.DiscardHandler))
 	t.Cleanup(store.Close)
-	lists := spool.New(t.TempDir(), 64<<20)
-	t.Cleanup(lists.Close)
-	return &Lister{Counts: store, Spool: lists, MessageLimit: 1 << 20}
+	return &Lister{Counts: counts.NewTable(store), Jobs: store, MessageLimit: 1 << 20}
 }
 
 func list(t *testing.T, l *Lister, r Repo, q Query) ([]answer, Result) {

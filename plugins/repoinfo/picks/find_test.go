@@ -12,16 +12,14 @@ import (
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/gittest"
 	"ctl.internal/plugins/repoinfo/history"
-	"ctl.internal/plugins/repoinfo/spool"
+	"ctl.internal/plugins/repoinfo/jobs"
 )
 
 func newLister(t *testing.T) *history.Lister {
 	t.Helper()
-	store := counts.Open(t.TempDir(), slog.New(slog.DiscardHandler))
+	store := jobs.Open(t.TempDir(), 64<<20, slog.New(slog.DiscardHandler))
 	t.Cleanup(store.Close)
-	lists := spool.New(t.TempDir(), 64<<20)
-	t.Cleanup(lists.Close)
-	return &history.Lister{Counts: store, Spool: lists, MessageLimit: 1 << 20}
+	return &history.Lister{Counts: counts.NewTable(store), Jobs: store, MessageLimit: 1 << 20}
 }
 
 func findPicks(t *testing.T, dir, ours, theirs string) *Found {

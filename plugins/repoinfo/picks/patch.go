@@ -17,9 +17,9 @@ import (
 	"ctl.internal/plugins/repoinfo/turns"
 )
 
-// patcher reads what commits change. Its identifiers of patches are equal where git rev-list --cherry-mark finds equal
-// ones, and that is all that counts of them: git's own depend on its version where files are binary. Commits that change
-// nothing have no identifier here.
+// patcher reads what commits change. Its identifiers of patches are equal where git rev-list --cherry-mark finds
+// equal ones, and that is all that counts of them: git's own depend on its version where files are binary. Commits
+// that change nothing have no identifier here.
 type patcher struct {
 	ctx    context.Context
 	repo   history.Repo
@@ -74,7 +74,8 @@ const batch = 512
 // reader reads what commits change, in order, and calls take for each with its identifier, empty if it changes nothing.
 type reader func(hashes []string, take func(i int, id string)) error
 
-// read calls a reader with batches of commits. Where git dies of a commit that lacks an object, it goes on with the next.
+// read calls a reader with batches of commits. Where git dies of a commit that lacks an object, it goes on with the
+// next.
 func (p *patcher) read(hashes []string, with reader) (map[string]string, error) {
 	ids := map[string]string{}
 	for len(hashes) > 0 {
@@ -122,7 +123,8 @@ func (p *patcher) names(hashes []string, take func(i int, id string)) error {
 	}, take)
 }
 
-// contents identifies the lines that commits change. As git-patch-id does, it leaves out blanks and the numbers of lines.
+// contents identifies the lines that commits change. As git-patch-id does, it leaves out blanks and the numbers of
+// lines.
 func (p *patcher) contents(hashes []string, take func(i int, id string)) error {
 	var objects []byte // of the file that is read
 	format := []string{
@@ -152,7 +154,8 @@ func (p *patcher) contents(hashes []string, take func(i int, id string)) error {
 	}, take)
 }
 
-// differences runs diff-tree. normal makes of a line, or of a part of a very long one, what its commit is identified by.
+// differences runs diff-tree. normal makes of a line, or of a part of a very long one, what its commit is
+// identified by.
 func (p *patcher) differences(
 	hashes, format []string,
 	normal func(line []byte, begins bool) []byte,

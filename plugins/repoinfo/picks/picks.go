@@ -1,5 +1,6 @@
-// Package picks finds out which commits of two branches are the same change: one that was picked from the other, or that
-// both branches got by review or by hand. Of each branch only the commits count that the other one does not have.
+// Package picks finds out which commits of two branches are the same change: one that was picked from the other, or
+// that both branches got by review or by hand. Of each branch only the commits count that the other one does not
+// have.
 //
 // Match decides; find.go and patch.go read what it decides by.
 package picks

@@ -220,7 +220,8 @@ func (m Missed) ReasonText() string {
 		texts = append(texts, r.Text)
 	}
 	if m.DroppedBy != "" {
-		texts = append(texts, "the branch had it as "+shortenHash(m.Dropped)+" and reverted it in "+shortenHash(m.DroppedBy))
+		had, by := shortenHash(m.Dropped), shortenHash(m.DroppedBy)
+		texts = append(texts, fmt.Sprintf("the branch had it as %s and reverted it in %s", had, by))
 	}
 	return strings.Join(texts, "; ")
 }

@@ -15,7 +15,7 @@ type Comparison struct {
 	People            []Share           `json:"people"` // of both
 	Organizations     []Share           `json:"organizations"`
 	Newcomers         []Share           `json:"newcomers"`          // of the later release: not in the history before
-	Lost              []Share           `json:"lost"`               // of the earlier release, who did nothing for the later
+	Lost              []Share           `json:"lost"`               // of the earlier release only
 	NewOrganizations  []Share           `json:"new_organizations"`  // of the later release only
 	LostOrganizations []Share           `json:"lost_organizations"` // of the earlier release only
 	Sizes             map[string]int    `json:"list_sizes"`         // lengths of the lists before they were cut

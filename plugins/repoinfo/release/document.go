@@ -85,8 +85,11 @@ func cleanText(s string) string {
 // text lays the document out for a terminal.
 func (d *document) text() string {
 	var b strings.Builder
-	b.WriteString(cleanText(d.Title) + "\n\n")
-	for _, f := range d.Figures {
+	b.WriteString(cleanText(d.Title) + "\n")
+	for i, f := range d.Figures {
+		if i == 0 {
+			b.WriteString("\n")
+		}
 		fmt.Fprintf(&b, "%-26s %d\n", f.Name, f.Value)
 	}
 	for _, note := range d.Notes {
@@ -149,8 +152,11 @@ func (s *section) measureColumns(rows [][]cell) []int {
 // markdown writes the document as Markdown (CommonMark with tables).
 func (d *document) markdown(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("# " + escapeMarkdown(d.Title) + "\n\n")
-	for _, f := range d.Figures {
+	b.WriteString("# " + escapeMarkdown(d.Title) + "\n")
+	for i, f := range d.Figures {
+		if i == 0 {
+			b.WriteString("\n")
+		}
 		fmt.Fprintf(&b, "- %s: %d\n", escapeMarkdown(f.Name), f.Value)
 	}
 	for _, note := range d.Notes {

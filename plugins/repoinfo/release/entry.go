@@ -1,8 +1,8 @@
-// Package release answers what is asked when a release is made: what is new in it, what its branch lacks, how it differs
-// from the one before, and the notes that are published with it.
+// Package release answers what is asked when a release is made: what is new in it, what its branch lacks, how it
+// differs from the one before, and the notes that are published with it.
 //
-// The decisions (findMissed, compareSides, groupEntries) read no repository: package report lists the commits, and maker.go
-// brings both together.
+// The decisions (findMissed, compareSides, groupEntries) read no repository: package report lists the commits, and
+// maker.go brings both together.
 package release
 
 import (

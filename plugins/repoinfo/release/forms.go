@@ -75,7 +75,12 @@ func (n *News) document() *document {
 			Columns: []column{{Name: "Commit"}, {Name: "Date"}, {Name: "Subject"}, {Name: "By"}},
 		}
 		for _, e := range p.Commits {
-			s.Rows = append(s.Rows, []cell{e.commitCell(), {Text: formatDay(e.When)}, {Text: e.Subject}, {Text: e.By()}})
+			s.Rows = append(s.Rows, []cell{
+				e.commitCell(),
+				{Text: formatDay(e.When)},
+				{Text: e.Subject},
+				{Text: e.By()},
+			})
 		}
 		out := section{
 			Title:   p.Project + ": left out",
@@ -141,7 +146,8 @@ func (n *Notes) document() *document {
 		d.Notes = append(d.Notes, fmt.Sprintf("%d commits are left out: %s has the same changes.", n.LeftOut, n.Ref2))
 	}
 	if n.Reverted > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%d commits are left out: they were reverted, or they revert.", n.Reverted))
+		text := fmt.Sprintf("%d commits are left out: they were reverted, or they revert.", n.Reverted)
+		d.Notes = append(d.Notes, text)
 	}
 	withProject := n.GroupedBy != GroupByProject && len(n.Projects) > 1
 	for _, g := range n.Groups {
@@ -223,7 +229,8 @@ func (c *Comparison) document() *document {
 			s.Title += fmt.Sprintf(" (%d of %d)", len(l.shares), size)
 		}
 		for _, share := range l.shares {
-			s.Rows = append(s.Rows, rowOf(share.label(), strconv.Itoa(share.Commits[0]), strconv.Itoa(share.Commits[1])))
+			counts := share.Commits
+			s.Rows = append(s.Rows, rowOf(share.label(), strconv.Itoa(counts[0]), strconv.Itoa(counts[1])))
 		}
 		d.Sections = append(d.Sections, s)
 	}

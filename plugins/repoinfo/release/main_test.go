@@ -12,9 +12,9 @@ import (
 	"ctl.internal/plugins/repoinfo/counts"
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/jobs"
 	"ctl.internal/plugins/repoinfo/people"
 	"ctl.internal/plugins/repoinfo/report"
-	"ctl.internal/plugins/repoinfo/spool"
 	"ctl.internal/plugins/repoinfo/turns"
 )
 
@@ -27,10 +27,8 @@ func newMaker(t *testing.T, dir string, machines ...string) *Maker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := counts.Open(t.TempDir(), slog.New(slog.DiscardHandler))
+	store := jobs.Open(t.TempDir(), 64<<20, slog.New(slog.DiscardHandler))
 	t.Cleanup(store.Close)
-	lists := spool.New(t.TempDir(), 64<<20)
-	t.Cleanup(lists.Close)
 	directory, err := people.New("", "")
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +36,7 @@ func newMaker(t *testing.T, dir string, machines ...string) *Maker {
 	if directory.Machines, err = people.NewMachines(machines); err != nil {
 		t.Fatal(err)
 	}
-	lister := &history.Lister{Counts: store, Spool: lists, MessageLimit: 1 << 20}
+	lister := &history.Lister{Counts: counts.NewTable(store), Jobs: store, MessageLimit: 1 << 20}
 	reports := &report.Maker{Folder: folder, Lister: lister, People: directory, Timeout: 5 * time.Minute}
 	return &Maker{Reports: reports}
 }

@@ -123,7 +123,8 @@ func (n *Notes) addEntries(notes []note) {
 	n.Groups = groupEntries(persons, n.GroupedBy)
 }
 
-// groupEntries groups commits by project or by the first value of a trailer, whose spelling in the newest commit counts.
+// groupEntries groups commits by project or by the first value of a trailer, whose spelling in the newest commit
+// counts.
 func groupEntries(notes []note, by string) []Group {
 	entries := map[string][]Entry{}
 	names := map[string]string{}

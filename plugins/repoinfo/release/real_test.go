@@ -181,8 +181,8 @@ func compareReal(t *testing.T, m *Maker, g *byGit, project string, refs [3]strin
 	t.Logf("%+v, %d lost", c.Releases, lost)
 }
 
-// fixedBy are the commits that a branch needs by the trailers Fixes, with a question to git for each: the branch has the
-// commit that is repaired and has not reverted it.
+// fixedBy are the commits that a branch needs by the trailers Fixes, with a question to git for each: the branch
+// has the commit that is repaired and has not reverted it.
 func fixedBy(g *byGit, ref, branch string, skip map[string]bool) map[string]bool {
 	needed := map[string]bool{}
 	format := "--format=%H%x00%(trailers:key=Fixes,valueonly,unfold,separator=%x01)"
@@ -202,8 +202,8 @@ func fixedBy(g *byGit, ref, branch string, skip map[string]bool) map[string]bool
 	return needed
 }
 
-// Of the missed backports of real branches, those whose repaired commit is in the history of the branch are those that git
-// finds one by one.
+// Of the missed backports of real branches, those whose repaired commit is in the history of the branch are those
+// that git finds one by one.
 func TestRealBackportsAgreeWithGit(t *testing.T) {
 	clones := os.Getenv("REPOINFO_CLONES")
 	if clones == "" {
@@ -242,8 +242,8 @@ func TestRealBackportsAgreeWithGit(t *testing.T) {
 	}
 }
 
-// The notes of a real release have each commit that git lists, and name as first contributors those who are in no commit
-// before.
+// The notes of a real release have each commit that git lists, and name as first contributors those who are in no
+// commit before.
 func TestRealNotesAgreeWithGit(t *testing.T) {
 	clones := os.Getenv("REPOINFO_CLONES")
 	if clones == "" {

@@ -13,7 +13,7 @@ func (b *builder) finish(sections []string, limit int) (*Report, error) {
 	r.MergeLines, r.Since, r.Until = b.mergeLines, b.filter.Since, b.filter.Until
 	r.Lines = r.Insertions + r.Deletions
 	r.People, r.Employers = len(b.authors), len(b.organizations)
-	r.Sizes, r.rests = map[string]int{}, map[string]*Total{}
+	r.Sizes, r.Rests = map[string]int{}, map[string]*Total{}
 	slices.SortFunc(r.Failed, byProject)
 	list := func(member string, t table) []*Total { return r.cut(member, t.ordered(), limit) }
 	for _, s := range sections {
@@ -53,7 +53,7 @@ func (r *Report) cut(member string, all []*Total, limit int) []*Total {
 	for _, t := range all[limit:] {
 		rest.merge(&Total{Name: rest.Name, Commits: t.Commits, Insertions: t.Insertions, Deletions: t.Deletions, First: t.First, Last: t.Last})
 	}
-	r.rests[member] = rest
+	r.Rests[member] = rest
 	return all[:limit]
 }
 

@@ -53,7 +53,8 @@ type Report struct {
 	Compared int      `json:"compared"` // projects that were read
 	Failed   []Failed `json:"failed"`
 
-	rests map[string]*Total // what was cut off a list, added up
+	// Rests are what was cut off the lists, added up, by the member of each.
+	Rests map[string]*Total `json:"list_rests,omitempty"`
 }
 
 // Total is what one project, author, … contributed.

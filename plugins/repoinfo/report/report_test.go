@@ -23,8 +23,8 @@ import (
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/gittest"
 	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/jobs"
 	"ctl.internal/plugins/repoinfo/people"
-	"ctl.internal/plugins/repoinfo/spool"
 	"ctl.internal/plugins/repoinfo/turns"
 	"ctl.internal/sdk/fault"
 )
@@ -57,15 +57,13 @@ func maker(t *testing.T, dir, mailmap, affiliations string) *Maker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := counts.Open(t.TempDir(), slog.New(slog.DiscardHandler))
+	store := jobs.Open(t.TempDir(), 64<<20, slog.New(slog.DiscardHandler))
 	t.Cleanup(store.Close)
-	lists := spool.New(t.TempDir(), 64<<20)
-	t.Cleanup(lists.Close)
 	directory, err := people.New(mailmap, affiliations)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Maker{Folder: folder, Lister: &history.Lister{Counts: store, Spool: lists, MessageLimit: 1 << 20}, People: directory, Timeout: time.Minute}
+	return &Maker{Folder: folder, Lister: &history.Lister{Counts: counts.NewTable(store), Jobs: store, MessageLimit: 1 << 20}, People: directory, Timeout: time.Minute}
 }
 
 var queue = &turns.Queue{Places: 2, Started: 2, Waiting: 10, Total: 10, Slice: time.Second}

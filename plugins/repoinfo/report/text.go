@@ -60,7 +60,7 @@ func (r *Report) lists() []list {
 	all = append(all, list{name: "file", member: "files", title: "Files that change most", rows: r.Files},
 		list{name: "directory", member: "directories", title: "Folders that change most", rows: r.Directories})
 	for i := range all {
-		all[i].rest, all[i].size = r.rests[all[i].member], max(r.Sizes[all[i].member], len(all[i].rows))
+		all[i].rest, all[i].size = r.Rests[all[i].member], max(r.Sizes[all[i].member], len(all[i].rows))
 	}
 	return all
 }

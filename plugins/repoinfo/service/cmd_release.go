@@ -5,9 +5,7 @@ import (
 	"context"
 	"net/url"
 
-	"ctl.internal/plugins/repoinfo/api"
 	"ctl.internal/plugins/repoinfo/release"
-	"ctl.internal/plugins/repoinfo/turns"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
@@ -117,25 +115,24 @@ func (s *Service) askRelease(ctx context.Context, in *commands.Invocation, kind 
 	if err != nil {
 		return err
 	}
-	plan, err := s.release.Plan(ctx, q)
-	if err != nil {
-		return err
-	}
-	turn := func(project string) *turns.Turn { return s.turns.New(in.Caller.User+"@"+in.Caller.Domain, project) }
-	made, err := s.release.Make(ctx, plan, turn, func(done, total int) {
-		in.Progress(commands.Progress{Text: "comparing", Done: int64(done), Total: int64(total)})
-	})
-	in.Progress(commands.Progress{})
+	show, stop := showProgress(in)
+	answer, err := s.api.Release(ctx, q, askedBy(in), show)
+	stop()
 	if err != nil {
 		return err
 	}
 	if own != nil {
-		return own.Execute(ctx, in.Stdout, made.Answer.(*release.Notes))
+		return own.Execute(ctx, in.Stdout, answer.(*release.Notes))
 	}
-	if form := in.Option("form"); form != "" && form != "text" {
-		return api.WriteRelease(made.Answer, form, in.Stdout)
+	switch in.Option("form") {
+	case "csv":
+		return answer.CSV(in.Stdout)
+	case "html":
+		return answer.HTML(in.Stdout)
+	case "markdown":
+		return answer.Markdown(in.Stdout)
 	}
-	return in.Emit(made.Answer, made.Answer.Text)
+	return in.Emit(answer, answer.Text)
 }
 
 // ownTemplate reads the template that the command names, nil if it names none.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"net/url"
+	"sync"
 
 	"ctl.internal/plugins/repoinfo/report"
-	"ctl.internal/plugins/repoinfo/turns"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
@@ -41,6 +41,7 @@ func (s *Service) reportCommand() commands.Command {
 			{Name: "organization", Help: "as the report shows it"},
 			{Name: "new", Help: "who is new: not in the whole history before, or not in the selection", Values: []string{report.NewInHistory, report.NewInSelection}},
 			{Name: "machines", Help: "patterns of names and addresses of programs, separated by commas; none: everybody is a person"},
+			{Name: "picks", Help: "false: without the commits that REF2 has, be it under another hash", Values: []string{"true", "false"}},
 			{Name: "show", Help: "some of projects, authors, organizations, contributors, timeline, activity, files"},
 			{Name: "top", Help: "entries of each list; all when absent"},
 			{Name: "merge-lines", Type: commands.Bool, Help: "count the lines of merges too"},
@@ -54,7 +55,7 @@ func (s *Service) reportCommand() commands.Command {
 // request reads the arguments, by the rules of the HTTP parameters.
 func (s *Service) request(in *commands.Invocation) (q report.Request, err error) {
 	values := url.Values{}
-	for _, name := range []string{"ref1", "ref2", "project", "branch", "since", "until", "interval", "author", "organization", "new", "machines"} {
+	for _, name := range []string{"ref1", "ref2", "project", "branch", "since", "until", "interval", "author", "organization", "new", "machines", "picks"} {
 		if v := cmp.Or(in.Arg(name), in.Option(name)); v != "" {
 			values.Set(name, v)
 		}
@@ -84,15 +85,9 @@ func (s *Service) summary(ctx context.Context, in *commands.Invocation) error {
 	if err != nil {
 		return err
 	}
-	plan, err := s.report.Plan(ctx, q)
-	if err != nil {
-		return err
-	}
-	turn := func(project string) *turns.Turn { return s.turns.New(in.Caller.User+"@"+in.Caller.Domain, project) }
-	r, err := s.report.Make(ctx, plan, turn, func(done, total int) {
-		in.Progress(commands.Progress{Text: "comparing", Done: int64(done), Total: int64(total)})
-	})
-	in.Progress(commands.Progress{})
+	show, stop := showProgress(in)
+	r, err := s.api.Report(ctx, q, askedBy(in), show)
+	stop()
 	if err != nil {
 		return err
 	}
@@ -103,4 +98,26 @@ func (s *Service) summary(ctx context.Context, in *commands.Invocation) error {
 		return r.HTML(in.Stdout)
 	}
 	return in.Emit(r, r.Text)
+}
+
+// askedBy is who runs a command.
+func askedBy(in *commands.Invocation) string { return in.Caller.User + "@" + in.Caller.Domain }
+
+// showProgress returns a function that shows how far a job is, until stop is called: the job may go on for others.
+func showProgress(in *commands.Invocation) (show func(done, total int), stop func()) {
+	var mu sync.Mutex
+	stopped := false
+	show = func(done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !stopped {
+			in.Progress(commands.Progress{Text: "comparing", Done: int64(done), Total: int64(total)})
+		}
+	}
+	return show, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		stopped = true
+		in.Progress(commands.Progress{})
+	}
 }

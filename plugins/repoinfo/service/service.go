@@ -18,12 +18,12 @@ import (
 	"ctl.internal/plugins/repoinfo/counts"
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/jobs"
 	"ctl.internal/plugins/repoinfo/people"
 	"ctl.internal/plugins/repoinfo/release"
 	"ctl.internal/plugins/repoinfo/report"
 	"ctl.internal/plugins/repoinfo/review"
 	"ctl.internal/plugins/repoinfo/settings"
-	"ctl.internal/plugins/repoinfo/spool"
 	"ctl.internal/plugins/repoinfo/syncer"
 	"ctl.internal/plugins/repoinfo/turns"
 	"ctl.internal/sdk"
@@ -40,14 +40,10 @@ type Service struct {
 	health  func(sdk.Health)
 	git     *gitcmd.Git
 	folder  *clones.Folder
-	counts  *counts.Store
-	lists   *spool.Cache
-	answers *spool.Cache
+	jobs    *jobs.Store
 	review  *review.Client // nil = none
 	syncer  *syncer.Syncer
 	turns   *turns.Queue
-	report  *report.Maker
-	release *release.Maker
 	api     *api.API
 	handler http.Handler // without the prefix
 
@@ -109,24 +105,22 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 		return nil, err
 	}
 	s.folder.AllRefs = set.AllRefs
-	s.counts = counts.Open(filepath.Join(dataDir, "counts"), s.log)
-	s.answers = spool.New(filepath.Join(dataDir, "answers"), set.Limits.AnswerBytes)
-	s.lists = spool.New(filepath.Join(dataDir, "answers"), set.Limits.AnswerBytes/4)
-	lister := &history.Lister{Counts: s.counts, Spool: s.lists, MessageLimit: set.Limits.MessageBytes}
+	s.jobs = jobs.Open(dataDir, set.Limits.AnswerBytes, s.log)
+	lister := &history.Lister{Counts: counts.NewTable(s.jobs), Jobs: s.jobs, MessageLimit: set.Limits.MessageBytes}
 	s.turns = &turns.Queue{Places: set.Limits.Walks, Started: set.Limits.Walks, Waiting: max(1, set.Limits.Queue/4),
 		Total: set.Limits.Queue, Slice: slice}
 	s.syncer = syncer.New(syncer.Options{Folder: s.folder, Lister: lister, Renames: set.Renames, Sources: s.sources,
 		Interval: set.Mirror.Interval.Duration, Parallel: set.Mirror.Parallel, Timeout: set.Mirror.Timeout.Duration, Log: s.log})
-	s.report = &report.Maker{Folder: s.folder, Lister: lister, People: directory, Timeout: set.Limits.WalkTimeout.Duration}
-	s.release = &release.Maker{Reports: s.report, Links: linksOf(set)}
+	reports := &report.Maker{Folder: s.folder, Lister: lister, People: directory, Timeout: set.Limits.WalkTimeout.Duration}
+	releases := &release.Maker{Reports: reports, Links: linksOf(set)}
 	if s.review != nil {
-		s.release.OpenChanges = s.openChanges
+		releases.OpenChanges = s.openChanges
 	}
-	s.api = &api.API{Folder: s.folder, Lister: lister, Reports: s.report, Answers: s.answers, Turns: s.turns,
-		Releases: s.release, Templates: release.Templates{Dir: below(env, set.Templates)},
+	s.api = &api.API{Folder: s.folder, Lister: lister, Reports: reports, Jobs: s.jobs, Turns: s.turns,
+		Releases: releases, Templates: release.Templates{Dir: below(env, set.Templates)},
 		Syncer: s.syncer, Review: s.review,
 		Log: s.log, Renames: set.Renames, Skip: set.SkipReviewCommits, PathsOnly: set.PathsOnly, MaxPage: set.Limits.Page,
-		Timeout: set.Limits.WalkTimeout.Duration, Secret: s.counts.Secret("cursors", secret)}
+		Timeout: set.Limits.WalkTimeout.Duration, Secret: s.jobs.Secret("cursors", secret)}
 	s.handler = s.api.Handler()
 	return s, nil
 }
@@ -171,9 +165,7 @@ func (s *Service) stop(ctx context.Context) error {
 	go func() {
 		defer close(done)
 		s.group.Wait()
-		s.answers.Close()
-		s.lists.Close()
-		s.counts.Close()
+		s.jobs.Close()
 		if s.review != nil {
 			s.review.Close()
 		}

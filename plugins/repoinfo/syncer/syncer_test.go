@@ -20,6 +20,7 @@ import (
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/gittest"
 	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/jobs"
 	"ctl.internal/sdk/fault"
 )
 
@@ -38,9 +39,9 @@ func syncerWith(t *testing.T, git string, sources ...clones.Source) (*Syncer, st
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	store := counts.Open(t.TempDir(), log)
+	store := jobs.Open(t.TempDir(), 1<<20, log)
 	t.Cleanup(store.Close)
-	return New(Options{Folder: folder, Lister: &history.Lister{Counts: store, MessageLimit: 1 << 20}, Log: log, Parallel: 2, Timeout: time.Minute,
+	return New(Options{Folder: folder, Lister: &history.Lister{Counts: counts.NewTable(store), MessageLimit: 1 << 20}, Log: log, Parallel: 2, Timeout: time.Minute,
 		Sources: func(context.Context) ([]clones.Source, error) { return sources, nil }}), dir
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"ctl.internal/plugins/repoinfo/commit"
+	"ctl.internal/plugins/repoinfo/jobs"
 )
 
 func commits(n int) []commit.Commit {
@@ -23,11 +24,20 @@ func commits(n int) []commit.Commit {
 	return list
 }
 
-func openIn(t *testing.T, dir string) *Store {
+// kept is a table with its store.
+type kept struct {
+	*Table
+	store *jobs.Store
+}
+
+func (k kept) Close() { k.store.Close() }
+
+func openIn(t *testing.T, dir string) kept {
 	t.Helper()
-	s := Open(dir, slog.New(slog.DiscardHandler))
-	t.Cleanup(s.Close)
-	return s
+	store := jobs.Open(dir, 1<<20, slog.New(slog.DiscardHandler))
+	k := kept{NewTable(store), store}
+	t.Cleanup(k.Close)
+	return k
 }
 
 // counter counts what it was asked, and lets a test decide about the rest.
@@ -143,7 +153,7 @@ func TestCountsOutliveTheProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	secret := s.Secret("cursor", func() []byte { return []byte("12345678") })
+	secret := s.store.Secret("cursor", func() []byte { return []byte("12345678") })
 	s.Close()
 	s = openIn(t, dir)
 	for _, o := range []Options{{}, {Renames: true}, {View: "grafted"}} {
@@ -154,7 +164,7 @@ func TestCountsOutliveTheProcess(t *testing.T) {
 	if n := s.Look(Options{Renames: true, View: "grafted"}, commits(10)); n != 10 {
 		t.Errorf("counts of other options were taken: %d unknown", n)
 	}
-	if again := s.Secret("cursor", func() []byte { return []byte("abcdefgh") }); !bytes.Equal(secret, again) {
+	if again := s.store.Secret("cursor", func() []byte { return []byte("abcdefgh") }); !bytes.Equal(secret, again) {
 		t.Error("the secret changed")
 	}
 }
@@ -172,7 +182,7 @@ func TestADamagedFileIsMadeAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Close()
-		path := filepath.Join(dir, "counts.db")
+		path := filepath.Join(dir, "counts", "counts.db")
 		if name == "crashed" {
 			if err := os.WriteFile(path+".opening", nil, 0o600); err != nil {
 				t.Fatal(err)

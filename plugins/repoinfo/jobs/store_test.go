@@ -1,4 +1,4 @@
-package spool
+package jobs
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -18,9 +19,9 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-func cache(t *testing.T, limit int64) *Cache {
+func cache(t *testing.T, limit int64) *Store {
 	t.Helper()
-	c := New(t.TempDir(), limit)
+	c := Open(t.TempDir(), limit, slog.New(slog.DiscardHandler))
 	t.Cleanup(c.Close)
 	return c
 }
@@ -160,10 +161,10 @@ func TestFullDiskHarmsNoAnswer(t *testing.T) {
 	if err != nil {
 		t.Skip("SKIPPED, NOT TESTED: the device /dev/full (the peer of this test) is not on this system")
 	}
-	for name, damage := range map[string]func(*Cache, *entry){
-		"no file":     func(_ *Cache, e *entry) { e.file = nil },
-		"full":        func(_ *Cache, e *entry) { e.file = full },
-		"half-way on": func(_ *Cache, e *entry) { e.file = sealable(t) },
+	for name, damage := range map[string]func(*Store, *entry){
+		"no file":     func(_ *Store, e *entry) { e.file = nil },
+		"full":        func(_ *Store, e *entry) { e.file = full },
+		"half-way on": func(_ *Store, e *entry) { e.file = sealable(t) },
 	} {
 		c, runs := cache(t, 1<<20), &atomic.Int64{}
 		h := c.Get("k", nil, func(ctx context.Context, w io.Writer) (any, bool, error) {

@@ -1,4 +1,4 @@
-package spool
+package jobs
 
 import (
 	"bufio"
@@ -136,7 +136,7 @@ func (h *Handle) Kept() bool {
 const flushPause = 200 * time.Millisecond
 
 // Gzip is the producer of the compressed form of another answer.
-func (c *Cache) Gzip(key string, share any, p Producer) Producer {
+func (c *Store) Gzip(key string, share any, p Producer) Producer {
 	return func(ctx context.Context, w io.Writer) (any, bool, error) {
 		plain := c.Get(key, share, p)
 		defer plain.Close()
