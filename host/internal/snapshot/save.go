@@ -37,7 +37,7 @@ func kept(name string) bool {
 		return false
 	}
 	switch name {
-	case "features.yaml", "data/format", "data/ssh_host_key":
+	case "features.yaml", "data/features.shipped", "data/format", "data/ssh_host_key":
 		return true
 	}
 	return strings.HasPrefix(name, "etc/") || strings.HasPrefix(name, "configuration/ssl/") || strings.HasPrefix(name, "features.d/")

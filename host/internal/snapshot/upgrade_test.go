@@ -10,11 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	ctl "ctl.internal"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/open"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/sdk/plugintest/reserve"
 )
 
 // What release f16bcc54 left, in testdata/n1: a home that was stopped, with a topology, a
@@ -55,12 +57,68 @@ func TestTheReleaseBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		out.Close()
-		into := filepath.Join(t.TempDir(), "new")
+		into := filepath.Join(reserve.Dir(t, "ctl"), "new") // a short path, for the sockets in it
 		if _, err := Restore(t.Context(), into, file, nil); err != nil {
 			t.Fatal(err)
 		}
 		holdsWhatItHad(t, openStore(t, home.Dir(into)))
+		hasCatalogue(t, into, ctl.Templates)
 	})
+}
+
+// A newer release brings its catalogue into a home that was restored, as into any other, unless it was edited: plugins of
+// the newer release do not start with the grants of the older catalogue.
+func TestARestoredHomeGetsTheCatalogueOfANewerRelease(t *testing.T) {
+	newer := fstest.MapFS{"etc/ctl.yaml": templates["etc/ctl.yaml"], "features.yaml": {Data: []byte("features: [] # newer\n")}}
+	for name, edited := range map[string]string{"as it was shipped": "", "edited": "features: [] # mine\n"} {
+		t.Run(name, func(t *testing.T) {
+			h, err := home.Open(filepath.Join(reserve.Dir(t, "ctl"), "h"), templates)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer h.Close()
+			store := openStore(t, h.Dir)
+			want := newer
+			if edited != "" {
+				if err := home.WriteFile(h.Path("features.yaml"), []byte(edited), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				want = fstest.MapFS{"features.yaml": {Data: []byte(edited)}}
+			}
+			into := filepath.Join(reserve.Dir(t, "ctl"), "new") // a short path, for the sockets in it
+			if _, err := Restore(t.Context(), into, save(t, h, store), nil); err != nil {
+				t.Fatal(err)
+			}
+			opened, err := home.Open(into, newer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer opened.Close()
+			if got, err := os.ReadFile(opened.Path("features.yaml")); err != nil || string(got) != string(want["features.yaml"].Data) {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+}
+
+// hasCatalogue checks that a home of the release before gets the catalogue of this one.
+func hasCatalogue(t *testing.T, dir string, shipped fs.FS) {
+	t.Helper()
+	h, err := home.Open(dir, shipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if err := h.Upgrade(shipped, func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	want, err := fs.ReadFile(shipped, "features.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(h.Path("features.yaml")); err != nil || string(got) != string(want) {
+		t.Errorf("the catalogue is not that of this release: %v", err)
+	}
 }
 
 func holdsWhatItHad(t *testing.T, s datastore.Store) {

@@ -88,12 +88,17 @@ func (c *client) set(i int, n *harness.Controller) {
 // call makes an RPC at a node, or at the next. A call that changes something is not made
 // again once it was sent.
 func (c *client) call(ctx context.Context, at int, rpc, input string, safe bool) (status int, body string, err error) {
+	return c.ask(ctx, at, http.MethodPost, "/restconf/operations/"+rpc, `{"input":`+input+`}`, safe)
+}
+
+// ask is call for any request.
+func (c *client) ask(ctx context.Context, at int, method, path, content string, safe bool) (status int, body string, err error) {
 	for n := range 3 * len(c.nodes) {
 		c.mu.Lock()
 		node := c.nodes[(at+n)%len(c.nodes)]
 		address := node.HTTP
 		c.mu.Unlock()
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, address+"/restconf/operations/"+rpc, strings.NewReader(`{"input":`+input+`}`))
+		r, err := http.NewRequestWithContext(ctx, method, address+path, strings.NewReader(content))
 		if err != nil {
 			return 0, "", err
 		}
