@@ -36,6 +36,9 @@ type auditClass struct {
 // classes are all classes. The files of changes have the name of earlier releases, which had one class.
 var classes = []auditClass{{ClassChange, "audit", 40}, {ClassAccess, "access", 30}, {ClassLogin, "login", 10}, {ClassRefused, "refused", 20}}
 
+// lineSize is the room for most lines, in bytes.
+const lineSize = 1 << 10
+
 // minFiles is how many files a class has at least: one that is written, and one before it.
 const minFiles = 2
 
@@ -232,10 +235,7 @@ func (c *chain) append(r *AuditRecord) ([]byte, error) {
 		}
 	}
 	r.Time, r.Prev = r.Time.UTC(), c.prev
-	line, err := json.Marshal(*r)
-	if err != nil {
-		return nil, err
-	}
+	line := r.appendLine(make([]byte, 0, lineSize))
 	n, err := c.file.Write(append(line, '\n'))
 	if err != nil {
 		_ = c.file.Truncate(c.bytes) // half a record would break the chain
