@@ -106,9 +106,11 @@ func (c *chain) missing(kept AuditHead) error {
 	case c.gap != nil:
 		return c.gap
 	case kept.Seq > c.head.Seq, kept.Seq == c.head.Seq && kept.Hash != c.head.Hash:
-		return fmt.Errorf("the records of class %s ended with number %d, and the head that was sealed is number %d, which is not there as it was written", c.class, c.head.Seq, kept.Seq)
+		return fmt.Errorf("the records of class %s ended with number %d, and the head that was sealed is number %d, "+
+			"which is not there as it was written", c.class, c.head.Seq, kept.Seq)
 	case c.head.First > kept.First && kept.First > 0 && !c.full: // else the last rotation removed them
-		return fmt.Errorf("the records of class %s began with number %d, and there was a number %d, whose file was not removed by the controller", c.class, c.head.First, kept.First)
+		return fmt.Errorf("the records of class %s began with number %d, and there was a number %d, "+
+			"whose file was not removed by the controller", c.class, c.head.First, kept.First)
 	}
 	return nil
 }
@@ -159,7 +161,8 @@ func findGap(files []string) (gap, err error) {
 		case !ok:
 			continue
 		case hash != "" && first.Prev != hash:
-			return fmt.Errorf("record %d, the first of %s, does not follow the last one of %s: what was between them was removed, or the end was changed", first.Seq, path, before), nil
+			return fmt.Errorf("record %d, the first of %s, does not follow the last one of %s: "+
+				"what was between them was removed, or the end was changed", first.Seq, path, before), nil
 		}
 		end, _, err := readEnd(path)
 		if err != nil {
