@@ -34,7 +34,7 @@ func (a *AAA) Allows(ctx context.Context, who caller.Caller, method, path string
 	return nil
 }
 
-// MayRead reports whether a caller who is known already may read data, and whether all below it, too.
+// MayRead reports whether a caller may read data, and whether all below it, too. A caller without a name is anonymous.
 func (a *AAA) MayRead(ctx context.Context, who caller.Caller, address string) (may, all bool) {
 	p, err := reqpath.ParseString(address)
 	if err != nil {
@@ -44,12 +44,12 @@ func (a *AAA) MayRead(ctx context.Context, who caller.Caller, address string) (m
 	if overTLS(ctx) {
 		r.TLS = &tls.ConnectionState{}
 	}
-	q := rules.Request{HTTP: r, Path: p, Peer: peer(who), Port: localPort(ctx), Caller: who, Known: true}
-	if a.decide(&env{aaa: a}, &q) == rules.Pass {
+	q := rules.Request{HTTP: r, Path: p, Peer: peer(who), Port: localPort(ctx), Caller: who, Known: who.User != ""}
+	if a.decide(&env{aaa: a, ctx: ctx}, &q) == rules.Pass {
 		return true, true
 	}
 	q.Alone = true
-	return a.decide(&env{aaa: a}, &q) == rules.Pass, false
+	return a.decide(&env{aaa: a, ctx: ctx}, &q) == rules.Pass, false
 }
 
 func peer(who caller.Caller) netip.AddrPort {

@@ -127,7 +127,14 @@ func (a *AAA) blockCommand(ctx context.Context, in *commands.Invocation) error {
 }
 
 func (a *AAA) blockedCommand(_ context.Context, in *commands.Invocation) error {
-	t := &commands.Table{Empty: "Nobody is blocked", Columns: []commands.Column{{Title: "Subject", Key: "subject"}, {Title: "By", Key: "by"}, {Title: "Since", Key: "since"}}}
+	t := &commands.Table{
+		Empty: "Nobody is blocked",
+		Columns: []commands.Column{
+			{Title: "Subject", Key: "subject"},
+			{Title: "By", Key: "by"},
+			{Title: "Since", Key: "since"},
+		},
+	}
 	all := *a.blocked.now.Load()
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		t.Add(key, all[key].By, all[key].At.Format(time.RFC3339))

@@ -125,7 +125,12 @@ func OpenAudit(dir string, size int64, keep int) (*Audit, error) {
 	}
 	for _, c := range a.chains {
 		if c.torn {
-			_ = a.Write(AuditRecord{What: "audit continued", Object: "the end of the last record was cut off and was removed", Outcome: "ok", Class: c.class}, true)
+			_ = a.Write(AuditRecord{
+				What:    "audit continued",
+				Object:  "the end of the last record was cut off and was removed",
+				Outcome: "ok",
+				Class:   c.class,
+			}, true)
 		}
 	}
 	a.ended.Go(a.syncEachSecond)
@@ -301,7 +306,14 @@ func (a *Audit) mend() error {
 		if !again {
 			continue
 		}
-		if err := a.append(AuditRecord{Time: time.Now(), What: "audit continued", Object: "its file was removed while it was written", Outcome: "failed", Class: c.class}); err != nil {
+		err = a.append(AuditRecord{
+			Time:    time.Now(),
+			What:    "audit continued",
+			Object:  "its file was removed while it was written",
+			Outcome: "failed",
+			Class:   c.class,
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -1,11 +1,13 @@
 package logs
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func openAudit(t *testing.T, dir string, size int64, keep int) *Audit {
@@ -313,5 +315,25 @@ func TestTamperingIsFoundInEachClass(t *testing.T) {
 	}
 	if tried < 400 {
 		t.Errorf("only %d kinds of damage were tried", tried)
+	}
+}
+
+// A line is what encoding/json makes of the record.
+func TestALineIsJSON(t *testing.T) {
+	long := strings.Repeat("x", auditText)
+	for _, r := range []AuditRecord{
+		{},
+		{Seq: 1, Time: time.Unix(1e9, 5).UTC(), Who: "ann@sdn", What: "create user", Outcome: "ok", Class: ClassAccess, Prev: "00ff"},
+		{Seq: 1 << 60, Who: "a\"b\\c", What: "tab\there", Object: "<é & \u2028 \xff>", Outcome: "failed, exit code 3", Address: "::1", Request: "r", Realm: "x/y",
+			Credential: "c", Method: "PUT", Resource: "/rests/data/a=%2F", Status: 503, Count: 7},
+		{Who: long, What: long, Object: long + "\x7f", Outcome: "\x00"},
+	} {
+		want, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.appendLine(nil); string(got) != string(want) {
+			t.Errorf("%s\nwant %s", got, want)
+		}
 	}
 }

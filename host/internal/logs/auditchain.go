@@ -36,6 +36,9 @@ type auditClass struct {
 // classes are all classes. The files of changes have the name of earlier releases, which had one class.
 var classes = []auditClass{{ClassChange, "audit", 40}, {ClassAccess, "access", 30}, {ClassLogin, "login", 10}, {ClassRefused, "refused", 20}}
 
+// lineSize is the room for most lines, in bytes.
+const lineSize = 1 << 10
+
 // minFiles is how many files a class has at least: one that is written, and one before it.
 const minFiles = 2
 
@@ -103,9 +106,11 @@ func (c *chain) missing(kept AuditHead) error {
 	case c.gap != nil:
 		return c.gap
 	case kept.Seq > c.head.Seq, kept.Seq == c.head.Seq && kept.Hash != c.head.Hash:
-		return fmt.Errorf("the records of class %s ended with number %d, and the head that was sealed is number %d, which is not there as it was written", c.class, c.head.Seq, kept.Seq)
+		return fmt.Errorf("the records of class %s ended with number %d, and the head that was sealed is number %d, "+
+			"which is not there as it was written", c.class, c.head.Seq, kept.Seq)
 	case c.head.First > kept.First && kept.First > 0 && !c.full: // else the last rotation removed them
-		return fmt.Errorf("the records of class %s began with number %d, and there was a number %d, whose file was not removed by the controller", c.class, c.head.First, kept.First)
+		return fmt.Errorf("the records of class %s began with number %d, and there was a number %d, "+
+			"whose file was not removed by the controller", c.class, c.head.First, kept.First)
 	}
 	return nil
 }
@@ -156,7 +161,8 @@ func findGap(files []string) (gap, err error) {
 		case !ok:
 			continue
 		case hash != "" && first.Prev != hash:
-			return fmt.Errorf("record %d, the first of %s, does not follow the last one of %s: what was between them was removed, or the end was changed", first.Seq, path, before), nil
+			return fmt.Errorf("record %d, the first of %s, does not follow the last one of %s: "+
+				"what was between them was removed, or the end was changed", first.Seq, path, before), nil
 		}
 		end, _, err := readEnd(path)
 		if err != nil {
@@ -232,10 +238,7 @@ func (c *chain) append(r *AuditRecord) ([]byte, error) {
 		}
 	}
 	r.Time, r.Prev = r.Time.UTC(), c.prev
-	line, err := json.Marshal(*r)
-	if err != nil {
-		return nil, err
-	}
+	line := r.appendLine(make([]byte, 0, lineSize))
 	n, err := c.file.Write(append(line, '\n'))
 	if err != nil {
 		_ = c.file.Truncate(c.bytes) // half a record would break the chain

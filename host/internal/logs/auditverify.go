@@ -76,7 +76,8 @@ func (v *verifier) take(r AuditRecord, line []byte, at string) error {
 	switch {
 	case before == nil:
 		if head.First > 0 && r.Seq > head.First {
-			return fmt.Errorf("%s: the records of class %s begin with number %d, and there was a number %d: the beginning was removed", at, class, r.Seq, head.First)
+			return fmt.Errorf("%s: the records of class %s begin with number %d, and there was a number %d: "+
+				"the beginning was removed", at, class, r.Seq, head.First)
 		}
 		before = &AuditHead{First: r.Seq}
 		v.seen[class] = before

@@ -196,7 +196,13 @@ func (s *Server) refused(plugin string, g grant.Grant) {
 
 // crashed writes down that a plugin's process ended by itself, or was ended because it did not answer or took too much.
 func (s *Server) crashed(plugin, reason string) {
-	s.fold("crash "+plugin, onlyFirst, logs.AuditRecord{Time: time.Now(), Who: "plugin:" + plugin, What: "plugin crashed", Object: accounting.Clean(reason), Outcome: failed})
+	s.fold("crash "+plugin, onlyFirst, logs.AuditRecord{
+		Time:    time.Now(),
+		Who:     "plugin:" + plugin,
+		What:    "plugin crashed",
+		Object:  accounting.Clean(reason),
+		Outcome: failed,
+	})
 }
 
 // accountingStream is where plugins that listen to logins and changes subscribe. It

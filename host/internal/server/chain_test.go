@@ -21,6 +21,7 @@ import (
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/password"
+	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/storetest"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/logs"
@@ -92,6 +93,11 @@ type chained struct {
 func chain(b testing.TB, ini string) chained {
 	store := storetest.New(storetest.Options{})
 	b.Cleanup(func() { store.Close() })
+	return chainOn(b, ini, store)
+}
+
+// chainOn is a chain on a store.
+func chainOn(b testing.TB, ini string, store datastore.Store) chained {
 	s := &Server{store: store, ids: newIDs(), http: newHTTPMetrics(), bus: events.New(), log: slog.New(slog.DiscardHandler), certs: &certificates{}, loaded: &home.Loaded{Config: home.Default()}, registry: logs.New(logs.Options{})}
 	var err error
 	dir := filepath.Join(b.TempDir(), "audit")

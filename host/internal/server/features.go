@@ -33,7 +33,12 @@ func (s *Server) openFeatures(ctx context.Context) error {
 		},
 		Boot: s.loaded.Features.Boot, Log: s.registry.Logger("org.ctl.feature"),
 		Booted: func(names []string) {
-			s.note(logs.AuditRecord{What: "install features", Object: "at the first start: " + strings.Join(names, ", "), Outcome: passed, Class: logs.ClassAccess}, true)
+			s.note(logs.AuditRecord{
+				What:    "install features",
+				Object:  "at the first start: " + strings.Join(names, ", "),
+				Outcome: passed,
+				Class:   logs.ClassAccess,
+			}, true)
 		},
 	})
 	if err != nil {

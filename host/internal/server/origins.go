@@ -142,7 +142,7 @@ func namedBelow(lists []*entries, at tree.Path, names map[string]string) []tree.
 	return out
 }
 
-// keyOf is the key that a member named name or its list has in an original; false if it is none.
+// keyOf is the key that a member named name or its list has in an original; false if it is not one.
 func (o *origins) keyOf(from *original, name string) (string, bool) {
 	if _, bare, ok := strings.Cut(name, ":"); ok {
 		name = bare

@@ -97,6 +97,13 @@ func TestOperationsAndEventsAreWithoutClosedEntries(t *testing.T) {
 			t.Errorf("%s: kept from admin %v, from user %v", module, s.disclosureTo(as("admin"), module) != nil, s.disclosureTo(as("user"), module) != nil)
 		}
 	}
+	anonymous := s.disclosureTo(caller.With(t.Context(), caller.Caller{Address: "127.0.0.1:1"}), "bier-topology-api")
+	if anonymous == nil {
+		t.Fatal("nothing is kept from callers who are not known")
+	}
+	if _, err := anonymous.refuseInput([]byte(`{"topology-id": "open"}`)); fault.KindOf(err) != fault.Denied {
+		t.Errorf("a caller who is not known: %v", err)
+	}
 	if s.disclosureTo(as("user"), "ctl-system") != nil || s.disclosureTo(caller.With(t.Context(), caller.Caller{User: "x", Domain: pluginDomain}), "bier-topology-api") != nil {
 		t.Error("an operation that is made of no tree, or of a plugin itself, is restricted")
 	}

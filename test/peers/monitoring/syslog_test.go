@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ctl.internal/sdk/plugintest/reserve"
 	"ctl.internal/test/harness"
@@ -146,7 +147,10 @@ func makeCertificate(t *testing.T, dir string) (authority, certificate, key stri
 		"req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=lab -addext subjectAltName=IP:127.0.0.1 -keyout " + key + " -out " + certificate + ".csr",
 		"x509 -req -days 2 -copy_extensions copy -CA " + authority + " -CAkey " + key + ".ca -CAcreateserial -in " + certificate + ".csr -out " + certificate,
 	} {
-		if out, err := exec.Command("openssl", strings.Fields(args)...).CombinedOutput(); err != nil {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		out, err := exec.CommandContext(ctx, "openssl", strings.Fields(args)...).CombinedOutput()
+		cancel()
+		if err != nil {
 			t.Fatalf("openssl %s: %v\n%s", args, err, out)
 		}
 	}

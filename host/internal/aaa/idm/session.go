@@ -43,7 +43,8 @@ func (h *handler) logIn(w http.ResponseWriter, r *http.Request, _ []string) (int
 		return 0, nil, err
 	}
 	if r.TLS == nil && !h.Sessions.Plain && !authn.OnThisMachine(r) {
-		return 0, nil, fault.New(fault.Denied, "a login from another machine needs HTTPS (listeners.https in etc/ctl.yaml, or a proxy of listeners.proxies), or aaa.session.plainHTTP: true if the network is trusted")
+		return 0, nil, fault.New(fault.Denied, "a login from another machine needs HTTPS (listeners.https in etc/ctl.yaml, "+
+			"or a proxy of listeners.proxies), or aaa.session.plainHTTP: true if the network is trusted")
 	}
 	who, err := h.passwordGrant(r, user, password)
 	if err != nil {

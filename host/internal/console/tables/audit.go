@@ -21,7 +21,8 @@ func AuditCommands(dir string, heads func(context.Context) (logs.AuditHeads, err
 	return []commands.Command{auditExport(dir), {
 		Name: "audit:verify", Summary: "check that no record of the audit was changed or removed", Safe: true,
 		Help: "The error names the first line that does not follow the one before of its class. What was removed at the beginning or the\n" +
-			"end is noticed by the numbers and hashes that are sealed in the datastore every 10 seconds. With FILE a copy is checked: the output of audit:export, or a file of log/audit.",
+			"end is noticed by the numbers and hashes that are sealed in the datastore every 10 seconds. With FILE a copy is\n" +
+			"checked: the output of audit:export, or a file of log/audit.",
 		Arguments: []commands.Argument{{Name: "file", Help: "a copy; absent = the audit itself", Type: commands.File}},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			var span auditSpan
