@@ -6,10 +6,11 @@ set -euo pipefail
 
 # The tests look here too; PEERS_PYTHON names the bin directory of another environment.
 python=${XDG_CACHE_HOME:-$HOME/.cache}/ctl-peers
-python_packages=(yangson openapi-spec-validator openapi-python-client iupy-restconf requests)
+python_packages=(yangson openapi-spec-validator openapi-python-client iupy-restconf requests
+	openapi-generator-cli==7.26.0 pydantic python-dateutil urllib3 typing-extensions)
 if [[ ! -x $python/bin/python ]] && ! python3 -m venv "$python" >/dev/null 2>&1; then
 	echo "peers: NOT INSTALLED (python3 cannot make a virtual environment): ${python_packages[*]}" >&2
-elif ! "$python/bin/pip" show -q "${python_packages[@]}" >/dev/null 2>&1 &&
+elif ! "$python/bin/pip" show -q "${python_packages[@]%%==*}" >/dev/null 2>&1 &&
 	! timeout 300 "$python/bin/pip" install -q --disable-pip-version-check "${python_packages[@]}"; then
 	echo "peers: NOT INSTALLED (pip failed): ${python_packages[*]}" >&2
 fi

@@ -239,21 +239,6 @@ func TestOpenAPI(t *testing.T) {
 			t.Errorf("the client has %d calls", len(files))
 		}
 	})
-	t.Run("client in Go", func(t *testing.T) {
-		gen := need(t, "oapi-codegen")
-		out := filepath.Join(dir, "goclient")
-		if err := os.Mkdir(out, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		run(t, gen, "-generate", "types,client", "-package", "goclient", "-o", filepath.Join(out, "client.go"), doc)
-		for _, args := range [][]string{{"mod", "init", "goclient"}, {"mod", "tidy"}, {"build", "./..."}} {
-			cmd := exec.CommandContext(harness.Deadline(t), "go", args...)
-			cmd.Dir, cmd.Env = out, append(os.Environ(), "GOFLAGS=-mod=mod")
-			if text, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("go %v: %v\n%s", args, err, text)
-			}
-		}
-	})
 }
 
 func TestHTTP2ByPriorKnowledge(t *testing.T) {

@@ -157,8 +157,10 @@ func (f form) body(s object) object {
 	return object{"application/json": object{"schema": s}, "application/xml": object{}}
 }
 
-func wrap(name string, s object) object {
-	return object{"type": "object", "properties": object{name: s}, "required": []string{name}}
+// wrap is the body that carries the input or output of an operation.
+func (f form) wrap(name string, n *yang.Node, label string) object {
+	s := object{"type": "object", "properties": object{name: f.schemaOf(n, label)}, "required": []string{name}}
+	return f.bodySchema(n, label, s)
 }
 
 // answers are the responses of an operation: the one that says it succeeded, and
@@ -218,13 +220,13 @@ func (d *document) call(r *yang.RPC) {
 		if f.rfc {
 			path = "/rests/operations/" + r.Module + ":" + r.Name
 		}
-		d.paths[path] = object{"post": d.invocation(f, r, path)}
+		d.paths[path] = object{"post": d.invocation(f, r, path, r.Module+"_"+r.Name)}
 	}
 }
 
-// invocation describes the call of an rpc or action at a path.
-func (d *document) invocation(f form, r *yang.RPC, path string) object {
-	in, out, label := "input", "output", r.Module+"_"+r.Name
+// invocation describes the call of an rpc or action at a path. label distinguishes its schemas from those of others.
+func (d *document) invocation(f form, r *yang.RPC, path, label string) object {
+	in, out := "input", "output"
 	if f.rfc {
 		in, out = r.Module+":input", r.Module+":output"
 	}
@@ -233,11 +235,11 @@ func (d *document) invocation(f form, r *yang.RPC, path string) object {
 		op["description"] = r.Description
 	}
 	if len(r.Input.Members()) > 0 {
-		op["requestBody"] = object{"required": r.NeedsInput(), "content": f.body(wrap(in, f.schemaOf(r.Input, label)))}
+		op["requestBody"] = object{"required": r.NeedsInput(), "content": f.body(f.wrap(in, r.Input, label))}
 	}
 	switch {
 	case len(r.Output.Members()) > 0:
-		op["responses"] = f.answers("200", "Done", f.body(wrap(out, f.schemaOf(r.Output, label))))
+		op["responses"] = f.answers("200", "Done", f.body(f.wrap(out, r.Output, label)))
 	case f.rfc:
 		op["responses"] = f.answers("204", "Done", nil)
 	default:
@@ -257,7 +259,8 @@ func (d *document) actions(f form, path string, n *yang.Node, parameters []objec
 		if r.Module != n.Module {
 			at = path + "/" + r.Module + ":" + r.Name
 		}
-		item := object{"post": d.invocation(f, r, at)}
+		label := identifier(strings.TrimPrefix(at, "/rests/data/"))
+		item := object{"post": d.invocation(f, r, at, label)}
 		if len(parameters) > 0 {
 			item["parameters"] = parameters
 		}
@@ -286,7 +289,7 @@ func (f form) withKeys(path string, n *yang.Node, parameters []object) (string, 
 	for _, k := range n.Keys {
 		name := unused(identifier(n.Name+"_"+k.Name), parameters)
 		keys = append(keys, "{"+name+"}")
-		parameters = append(parameters, object{"name": name, "in": "path", "required": true, "schema": f.typeSchema(k.Type)})
+		parameters = append(parameters, object{"name": name, "in": "path", "required": true, "schema": f.keySchema(k.Type)})
 	}
 	return path + "=" + strings.Join(keys, ","), parameters
 }
@@ -313,7 +316,7 @@ func (f form) resource(n *yang.Node) object {
 	if f.rfc {
 		name = n.QName()
 	}
-	return object{"type": "object", "properties": object{name: f.schemaOf(n, n.Module)}}
+	return f.bodySchema(n, n.Module, object{"type": "object", "properties": object{name: f.schemaOf(n, n.Module)}})
 }
 
 func (d *document) operation(verb, path, does string, n *yang.Node, responses object) object {

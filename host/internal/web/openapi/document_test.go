@@ -3,6 +3,7 @@ package openapi
 import (
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -81,7 +82,8 @@ func TestDocument(t *testing.T) {
 // small, and resources, parameters and conditions that are served and not described.
 func TestGeneratorsFindTheirWay(t *testing.T) {
 	const deep = `module deep { namespace "urn:deep"; prefix d; container a-container-with-a-long-name { list a-list-with-a-long-name { key k; ordered-by user; leaf k { type string; }
-		container another-container-with-a-long-name { list yet-another-list-with-a-long-name { key k; leaf k { type uint32; }
+		container another-container-with-a-long-name { list yet-another-list-with-a-long-name { key "k name"; leaf k { type uint32; }
+		leaf name { type union { type uint8; type string; } }
 		container the-last-container-with-a-long-name { leaf v { type string { pattern "[a-z]+\\.x"; } } leaf u { type string { pattern "\\p{L}"; } } } } } } } }`
 	set, err := yang.Load(yang.Source{Name: "deep", Files: map[string][]byte{"deep.yang": []byte(deep)}})
 	if err != nil {
@@ -102,6 +104,20 @@ func TestGeneratorsFindTheirWay(t *testing.T) {
 		for verb, op := range item.Operations() {
 			if len(op.OperationID) > 90 {
 				t.Errorf("%s %s has the id %s", verb, path, op.OperationID)
+			}
+			for _, p := range item.Parameters {
+				if s := p.Value.Schema; s != nil && len(s.Value.AnyOf) > 0 {
+					t.Errorf("%s: generators make a model of the parameter %s", path, p.Value.Name)
+				}
+			}
+			if op.RequestBody == nil {
+				continue
+			}
+			for media, content := range op.RequestBody.Value.Content {
+				s := content.Schema
+				if strings.HasPrefix(path, "/rest") && s != nil && s.Ref == "" && len(s.Value.Properties) > 0 {
+					t.Errorf("%s %s: the schema of the body in %s has no name, so generators make one of the path", verb, path, media)
+				}
 			}
 		}
 	}
@@ -147,6 +163,7 @@ func TestGeneratorsFindTheirWay(t *testing.T) {
 // Actions are described below the data that they are bound to, also below state.
 func TestActions(t *testing.T) {
 	set, err := yang.Load(yang.Source{Name: "m", Files: map[string][]byte{"m.yang": []byte(`module m { yang-version 1.1; namespace "urn:m"; prefix m;
+	  container e { action a { input { leaf other { type string; } } } }
 	  container c { action a { input { leaf x { type uint8; mandatory true; } } output { leaf y { type string; } } }
 	    list l { config false; key k; leaf k { type string; } container d { action b; } } } }`)}})
 	if err != nil {

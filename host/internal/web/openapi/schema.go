@@ -31,6 +31,16 @@ func (f form) shared(n *yang.Node, qualified string) object {
 	return object{"$ref": "#/components/schemas/" + name}
 }
 
+// bodySchema is a reference to the schema of what carries an instance of a node. It has a name of its own: generators call bodies
+// without one by their paths, which are too long for names of files.
+func (f form) bodySchema(n *yang.Node, qualified string, s object) object {
+	name := short("body_" + f.schemaName(n, qualified))
+	if f.schemas[name] == nil {
+		f.schemas[name] = s
+	}
+	return object{"$ref": "#/components/schemas/" + name}
+}
+
 // schemaName names the schema of a node by its path; qualified is that of the operation it belongs to.
 func (f form) schemaName(n *yang.Node, qualified string) string {
 	path := n.Name
@@ -170,6 +180,15 @@ func (f form) typeSchema(t *yang.Type) object {
 		s["enum"] = t.Names
 	}
 	return s
+}
+
+// keySchema describes a key in a path. That of a union is a text: generators make a model of another schema, with a name
+// that is as long as the path.
+func (f form) keySchema(t *yang.Type) object {
+	if t.Final().Base == yang.Union {
+		return object{"type": "string"}
+	}
+	return f.typeSchema(t)
 }
 
 // portablePattern is what means the same in XSD and in the expressions of JSON Schema.
