@@ -10,7 +10,8 @@ import "embed"
 //go:embed etc features.yaml
 var Templates embed.FS
 
-// Realms holds the manifests of the plugins that serve realms; their label realm-kinds names the classes of sec.ini.
+// Manifests holds the manifests of the controller's plugins: what access control must know of a plugin while it is not
+// installed, such as the classes of sec.ini that it serves and its paths.
 //
-//go:embed plugins/realm-*/plugin.yaml
-var Realms embed.FS
+//go:embed plugins/*/plugin.yaml
+var Manifests embed.FS

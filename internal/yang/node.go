@@ -81,6 +81,7 @@ type Node struct {
 	index   map[string]*Node
 	key     bool // a key of the list it stands in
 	secret  secrecy
+	denies  bool    // Denies
 	refers  bool    // HasReferences
 	slot    int     // position in the members of the data parent
 	choices []*Node // choices at this data level, nested ones after their parents
@@ -115,6 +116,9 @@ func (n *Node) Keyed() bool { return n.Kind == List && len(n.Keys) > 0 }
 // HasReferences reports whether the node is a configured leafref to something that must exist, or has
 // some below it.
 func (n *Node) HasReferences() bool { return n.refers }
+
+// Denies reports whether the node, or something below it, is denied by default (RFC 8341).
+func (n *Node) Denies() bool { return n.denies }
 
 // IsKey reports whether a leaf is a key of the list it stands in.
 func (n *Node) IsKey() bool { return n.key }

@@ -83,6 +83,7 @@ func (c *compiler) markOperation(r *RPC) {
 // what holds it is that of a secret.
 func (c *compiler) markSecret(n *Node, inherited, guessed bool) {
 	a := n.Annotations
+	n.denies = a != nil && (a.DenyAll || a.DenyWrite)
 	secret := inherited || a != nil && a.Secret
 	if a != nil && a.Secret && n.key {
 		c.fault(n.defined, "%q is a key of a list, which is in the paths of its entries: a key cannot be secret", n.Name)
@@ -110,7 +111,7 @@ func (c *compiler) markSecret(n *Node, inherited, guessed bool) {
 	}
 }
 
-// takeSecrecy notes what is secret of a node below n.
+// takeSecrecy notes what is secret, or denied by default, of a node below n.
 func (n *Node) takeSecrecy(m *Node) {
 	if m.secret&(secretHere|secretBelow) != 0 {
 		n.secret |= secretBelow
@@ -119,6 +120,7 @@ func (n *Node) takeSecrecy(m *Node) {
 		n.secret |= leftOutBelow
 	}
 	n.secret |= m.secret & secretAnyData
+	n.denies = n.denies || m.denies
 }
 
 // holdsText reports whether values of a type are any text: strings and binary.

@@ -3,15 +3,11 @@ package aaa
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
-	ctl "ctl.internal"
 	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/aaa/rules"
@@ -21,20 +17,8 @@ import (
 
 const localRealm = "TokenAuthRealm"
 
-// builtinKinds are the local realm and those that plugins of the controller serve, which are known even while their
-// feature is not installed.
-func builtinKinds() []string {
-	kinds := []string{localRealm}
-	manifests, _ := fs.Glob(ctl.Realms, "plugins/*/plugin.yaml")
-	for _, name := range manifests {
-		text, _ := ctl.Realms.ReadFile(name)
-		var m struct{ Labels map[string]string }
-		if err := yaml.Unmarshal(text, &m); err == nil {
-			kinds = append(kinds, strings.Fields(m.Labels["realm-kinds"])...)
-		}
-	}
-	return kinds
-}
+// defaultParallel is how many logins a realm is asked about at once where its plugin says nothing else.
+const defaultParallel = 32
 
 // Classes that say what is so anyway: logins are logged, and stored passwords are verified by their form.
 const (
@@ -46,7 +30,7 @@ var managerProps = []string{"realms", "authenticator.authenticationListeners"}
 
 // compileRealms reads [main]: the realms in the order they are to be tried.
 func compileRealms(f *secini.File, o Options, hasher *password.Hasher) ([]authn.Realm, error) {
-	kinds := slices.Concat(builtinKinds(), o.RealmKinds)
+	kinds := slices.Concat([]string{localRealm}, shippedKinds(), o.RealmKinds)
 	classes := slices.Concat(kinds, rules.Classes(), []string{listenerClass, matcherClass})
 	var errs []error
 	made := map[string]authn.Realm{}
@@ -87,15 +71,6 @@ func compileRealms(f *secini.File, o Options, hasher *password.Hasher) ([]authn.
 	return order, errors.Join(append(errs, err)...)
 }
 
-// parallelDefault is how many logins a realm is asked about at once. An identity service computes a
-// slow hash for each, so more at once only make each of them late.
-func parallelDefault(class string) int {
-	if class == "IdSvcAuthRealm" {
-		return 4
-	}
-	return 32
-}
-
 func realmOrder(f *secini.File, made map[string]authn.Realm) ([]authn.Realm, error) {
 	v, given := f.Object("securityManager").Prop("realms")
 	if !given {
@@ -128,7 +103,8 @@ func realmOrder(f *secini.File, made map[string]authn.Realm) ([]authn.Realm, err
 
 func outsideRealm(f *secini.File, ob *secini.Object, class string, o Options) (authn.Realm, error) {
 	c := realm.Config{Name: ob.Name, Kind: class, Properties: map[string]realm.Property{}}
-	r := authn.Realm{Name: ob.Name, Kind: class}
+	facts := factsOf(class)
+	r := authn.Realm{Name: ob.Name, Kind: class, Directory: facts.directory}
 	for _, p := range ob.Props {
 		text := p.Value.Text()
 		if p.Name == "timeout" { // ours: every outside call has a deadline
@@ -161,7 +137,7 @@ func outsideRealm(f *secini.File, ob *secini.Object, class string, o Options) (a
 		c.Properties[p.Name] = prop
 	}
 	if r.Places == nil {
-		r.Places = make(chan struct{}, parallelDefault(class))
+		r.Places = make(chan struct{}, facts.parallel)
 	}
 	if o.Realms != nil {
 		r.Epoch = func() uint64 { return o.Realms.Epoch(class) }

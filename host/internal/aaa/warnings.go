@@ -20,7 +20,13 @@ func served() map[string][]string {
 	out := map[string][]string{
 		"restconf": {"config", "operational", "data", "operations", "modules", "streams", "yang-library-version"},
 		"rests":    {"config", "operational", "data", "ds", "operations", "modules", "streams", "yang-library-version"},
-		"web":      nil, "apidoc": nil, "yangui": nil, "repoinfo": nil, ".well-known": nil, "operations": nil,
+		"web":      nil, "apidoc": nil, "yangui": nil, ".well-known": nil, "operations": nil,
+	}
+	for _, plugin := range shippedPlugins() {
+		for _, r := range plugin.Routes {
+			first, _, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
+			out[first] = nil
+		}
 	}
 	for _, p := range idm.Paths() {
 		if list, all := out[p[0]]; len(p) > 1 && !(all && list == nil) && !slices.Contains(list, p[1]) {
@@ -238,7 +244,7 @@ func (w *warner) groups() {
 		class := ob.Class[strings.LastIndex(ob.Class, ".")+1:]
 		v, ok := ob.Prop("groupRolesMap")
 		attribute, _ := ob.Prop("ldapAttributeForComparison")
-		if !ok || class != "CtlDirectoryRealm" && !strings.EqualFold(attribute.Raw, "memberOf") {
+		if !ok || !factsOf(class).directory && !strings.EqualFold(attribute.Raw, "memberOf") {
 			continue
 		}
 		pairs, err := w.f.Map(v)

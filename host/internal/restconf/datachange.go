@@ -379,9 +379,13 @@ func (c *changes) wanted(list ...difference) (out []change) {
 		if !c.within(d.path) {
 			continue
 		}
+		if x.reachable(d.path, false) != nil {
+			continue
+		}
 		d = d.shown()
 		w := change{Path: d.path.String(), Operation: d.operation}
 		if d.now != nil {
+			x.hideDenied(d.path, d.now)
 			d.now.HideSecrets()
 			w.Data = x.member(d.path, d.now)
 			w.xml = d.now.AppendXML(nil)

@@ -47,14 +47,17 @@ func (x *exchange) get(kind string, p tree.Path) error {
 	if n.Secret() && !n.MaskedText() {
 		return fault.At(fault.Denied, p.String(), "this is secret, so that it can be written and removed, and is not shown")
 	}
+	if err := x.reachable(p, false); err != nil {
+		return err
+	}
 	readable := x.o.Readable(x.r.Context())
-	if readable == nil && found.at == nil && !x.pretty && q.whole() && !x.adds(q, n) && !n.LeavesOut() && (len(p) == 0 || found.stored.Array || p.Entry() || !p.Node().IsList()) {
+	if readable == nil && found.at == nil && !x.pretty && q.whole() && !x.adds(q, n) && !n.LeavesOut() && !n.Denies() && (len(p) == 0 || found.stored.Array || p.Entry() || !p.Node().IsList()) {
 		if err := x.fresh(found.mark, p); err != nil {
 			return err
 		}
 		return x.stream(p, found.stored)
 	}
-	at, err := found.visible(p, readable)
+	at, err := x.visible(&found, p, readable)
 	if err == nil && q.page != nil {
 		found.mark, err = x.cut(p, at, q, found.mark)
 	}
@@ -108,7 +111,7 @@ func (i *instance) decoded(p tree.Path) (*yang.Data, error) {
 }
 
 // visible is what the caller may see of it.
-func (i *instance) visible(p tree.Path, readable func(path string) (may, all bool)) (*yang.Data, error) {
+func (x *exchange) visible(i *instance, p tree.Path, readable func(path string) (may, all bool)) (*yang.Data, error) {
 	at, err := i.decoded(p)
 	if err != nil {
 		return nil, err
@@ -116,8 +119,9 @@ func (i *instance) visible(p tree.Path, readable func(path string) (may, all boo
 	if readable != nil {
 		unread(p, at, readable)
 	}
+	x.hideDenied(p, at)
 	at.HideSecrets() // before a filter, the order or the digest of a part can give them away
-	if readable != nil && i.mark != nil {
+	if (readable != nil || at.Node.Denies()) && i.mark != nil {
 		i.mark = markOf(at)
 	}
 	return at, nil

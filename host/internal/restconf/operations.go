@@ -65,6 +65,9 @@ func (x *exchange) operation(name string) error {
 	if err := x.methods("POST, OPTIONS"); err != nil {
 		return err
 	}
+	if err := x.callable(r); err != nil {
+		return err
+	}
 	_, body, err := x.request()
 	if err != nil {
 		return err

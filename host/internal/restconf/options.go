@@ -81,6 +81,9 @@ type Options struct {
 	Readable func(context.Context) func(path string) (may, all bool)
 	// Visible reports whether the caller of a request may see an event; nil = all may.
 	Visible func(context.Context, *Event) bool
+	// Opens reports whether a request may use a node or operation that its module denies by default (RFC 8341): for an
+	// administrator, or where what permits the request names the module or the node. Nil: it may.
+	Opens func(ctx context.Context, method, path, module, name string) bool
 	// Still reports whether a request that lasts may go on. It is asked before
 	// each event, and every 15 s without one.
 	Still func(context.Context) bool

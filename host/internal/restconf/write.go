@@ -25,13 +25,13 @@ func (x *exchange) put(p tree.Path) error {
 				return err
 			}
 			if exists {
-				if _, err := d.Apply(tree.Edit{Op: tree.Move, Path: p, Place: place}); err != nil {
+				if _, err := x.apply(d, tree.Edit{Op: tree.Move, Path: p, Place: place}); err != nil {
 					return err
 				}
 				place = tree.Place{}
 			}
 		}
-		created, err = d.Apply(tree.Edit{Op: tree.Replace, Path: p, Value: value, Place: place})
+		created, err = x.apply(d, tree.Edit{Op: tree.Replace, Path: p, Value: value, Place: place})
 		return err
 	})
 	return x.written(err, created, p)
@@ -55,7 +55,7 @@ func (x *exchange) post(p tree.Path) error {
 	}
 	err = x.update(p, func(d *tree.Draft) error {
 		for _, e := range edits {
-			if _, err := d.Apply(e); err != nil {
+			if _, err := x.apply(d, e); err != nil {
 				return err
 			}
 		}
@@ -105,7 +105,7 @@ func (x *exchange) delete(p tree.Path) error {
 	_, err := x.query()
 	if err == nil {
 		err = x.update(p, func(d *tree.Draft) error {
-			_, err := d.Apply(tree.Edit{Op: tree.Delete, Path: p})
+			_, err := x.apply(d, tree.Edit{Op: tree.Delete, Path: p})
 			return absentTarget(err)
 		})
 	}
@@ -173,7 +173,7 @@ func (x *exchange) patch(p tree.Path) error {
 				return missing(p)
 			}
 		}
-		_, err := d.Apply(tree.Edit{Op: tree.Merge, Path: p, Value: value})
+		_, err := x.apply(d, tree.Edit{Op: tree.Merge, Path: p, Value: value})
 		return err
 	})
 	return x.written(err, false, p)

@@ -80,7 +80,7 @@ func (x *exchange) yangPatch(p tree.Path) error {
 			if err != nil {
 				return err
 			}
-			if _, err := d.Apply(e); err != nil {
+			if _, err := x.apply(d, e); err != nil {
 				if e.Op == tree.Delete {
 					err = absentTarget(err)
 				}

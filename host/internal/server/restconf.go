@@ -36,7 +36,8 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 	maps.Copy(s.invoker.host, s.systemOperations())
 	s.restconf = restconf.New(restconf.Options{
 		Catalog: s.catalog, Invoker: s.invoker, Store: s.configStore, Owners: s.owners, Current: s.current, Events: s.events, Validators: s.validators(),
-		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body), Waiting: s.inFlight.waiting, Still: aaa.Still, Readable: aaa.Readable, Visible: s.eventVisible,
+		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body), Waiting: s.inFlight.waiting, Still: aaa.Still, Readable: aaa.Readable,
+		Visible: s.eventVisible, Opens: s.opens,
 		Absent: func(module string) error {
 			return s.plugins.Absent(func(m *pluginv1.Manifest) bool {
 				return slices.ContainsFunc(m.YangModules, func(y *pluginv1.YangModule) bool {
@@ -135,4 +136,10 @@ func refuseRoute(w http.ResponseWriter, err error) {
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]any{"type": "about:blank", "title": http.StatusText(status), "status": status,
 		"detail": err.Error(), "error": err.Error()})
+}
+
+// opens reports whether a request may use what a module denies by default. It implements restconf.Options.Opens; access
+// control is opened after RESTCONF.
+func (s *Server) opens(ctx context.Context, method, path, module, name string) bool {
+	return s.aaa != nil && s.aaa.Opens(ctx, method, path, module, name)
 }

@@ -104,7 +104,7 @@ func (a *Authenticator) Account(name, domain string) string { return a.account(n
 // account is what guesses at an account are counted by, however its name is written: LAB\\alice, ALICE
 // and alice@lab.test are one to a directory service.
 func (a *Authenticator) account(name, domain string) string {
-	directory := slices.ContainsFunc(a.o.Realms, func(r Realm) bool { return r.Kind == "CtlDirectoryRealm" })
+	directory := slices.ContainsFunc(a.o.Realms, func(r Realm) bool { return r.Directory })
 	if at := strings.LastIndexByte(name, '\\'); at >= 0 && directory {
 		name = name[at+1:]
 	}

@@ -40,9 +40,11 @@ type Credentials struct {
 // Realm is one realm of sec.ini, in the order they are tried.
 type Realm struct {
 	Name    string
-	Kind    string        // last segment of its class name
-	Outside realm.Realm   // nil for the identity database
-	Timeout time.Duration // of one question to an outside realm, once it is asked; 0 = 5 s
+	Kind    string      // last segment of its class name
+	Outside realm.Realm // nil for the identity database
+	// Directory says that all spellings of a name, with a domain or without, are one account of the realm.
+	Directory bool
+	Timeout   time.Duration // of one question to an outside realm, once it is asked; 0 = 5 s
 	// Places bounds how many questions an outside realm is asked at once; the others wait, which
 	// is not the realm's time. Nil = any number.
 	Places chan struct{}
