@@ -1,216 +1,9 @@
-// The shell: navigation, who is logged in, what is shown.
-import { ComponentType, render } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { askMe, away, call, Fault, faultFrom, loggedOut, me, send } from './core/api';
-import { follow } from './core/events';
-import { go, route, to } from './core/route';
-import { Away, Dialog, Empty, Failure, Search, Title } from './core/ui';
-import { isSwitch } from './map/layers';
-import { graphs, refresh } from './map/store';
-import { alreadyIn, LoginForm, LoginPage } from './login';
-import { MapPage } from './pages/map';
-import { DevicesPage } from './pages/devices';
-import { VlansPage } from './pages/vlans';
-import { FindPage } from './pages/find';
-import { BierPage } from './pages/bier';
-import { SystemPage } from './pages/system';
-import { AccessPage } from './pages/access';
-import { AccountPage } from './pages/account';
-import { ReposPage } from './pages/repos';
-
-const lazy = (load: () => Promise<ComponentType>): ComponentType =>
-  function Lazy() {
-    const [page, set] = useState<{ C?: ComponentType; error?: string }>({});
-    useEffect(() => {
-      load().then(
-        C => set({ C }),
-        (e: unknown) => set({ error: String(e) }),
-      );
-    }, []);
-    if (page.error) return <Failure error={new Fault(0, page.error)} />;
-    return page.C ? <page.C /> : <div class="skeleton" role="status" data-state="loading" />;
-  };
-const pages: Record<string, ComponentType> = {
-  map: MapPage,
-  devices: DevicesPage,
-  vlans: VlansPage,
-  find: FindPage,
-  bier: BierPage,
-  repos: ReposPage,
-  system: SystemPage,
-  access: AccessPage,
-  account: AccountPage,
-  api: lazy(() =>
-    import('./pages/explorer').then(m => () => (
-      <m.ExplorerPage
-        switches={[...(graphs.value?.values() ?? [])].flatMap(g =>
-          [...g.nodes.values()].filter(n => isSwitch(g, n.id)),
-        )}
-      />
-    )),
-  ),
-  yang: lazy(() => import('./pages/yang').then(m => m.YangPage)),
-};
-const menu: [string, string, string][] = [
-  ['map', 'Map', 'm'],
-  ['devices', 'Devices', 'd'],
-  ['vlans', 'VLANs', 'v'],
-  ['bier', 'BIER', 'b'],
-  ['repos', 'Repos', 'r'],
-  ['system', 'System', 's'],
-  ['access', 'Access', 'c'],
-  ['api', 'API', 'a'],
-  ['yang', 'YANG', 'y'],
-];
-
-function Shell() {
-  const now = route.value.path[0] ?? 'map',
-    Page = pages[now],
-    [help, setHelp] = useState(false),
-    [open, setOpen] = useState(false);
-  useEffect(() => {
-    let g = 0;
-    const key = (e: KeyboardEvent) => {
-      const t = e.target as HTMLElement;
-      if (e.ctrlKey || e.metaKey || e.altKey || t.closest('input, textarea, select, dialog'))
-        return;
-      const goTo = menu.find(([, , k]) => k === e.key);
-      if (g && Date.now() - g < 1500 && goTo) {
-        e.preventDefault();
-        e.stopPropagation();
-        go([goTo[0]]);
-      } else if (e.key === '?') setHelp(true);
-      else if (e.key === '/' && !t.closest('canvas')) {
-        e.preventDefault();
-        document.querySelector<HTMLInputElement>('header [type=search]')?.focus();
-      }
-      g = e.key === 'g' ? Date.now() : 0;
-    };
-    addEventListener('keydown', key, true);
-    return () => removeEventListener('keydown', key, true);
-  }, []);
-  useEffect(() => {
-    document.querySelector('main')?.scrollTo(0, 0);
-    setOpen(false);
-  }, [now]);
-  return (
-    <>
-      <a
-        class="skip"
-        href="#main"
-        onClick={e => {
-          e.preventDefault();
-          document.querySelector<HTMLElement>('main')?.focus();
-        }}
-      >
-        Skip to the content
-      </a>
-      <header>
-        <a class="brand" href={to(['map'])}>
-          <img src="/web/static/icon.svg" alt="" width="22" height="22" /> ctl
-        </a>
-        <button
-          class="plain burger"
-          aria-expanded={open}
-          aria-controls="menu"
-          onClick={() => setOpen(!open)}
-        >
-          Menu
-        </button>
-        <nav id="menu" class={open ? 'open' : ''} aria-label="Pages">
-          {menu.map(([id, label]) => (
-            <a key={id} href={to([id])} aria-current={id === now ? 'page' : undefined}>
-              {label}
-            </a>
-          ))}
-        </nav>
-        <form class="find" role="search" onSubmit={e => e.preventDefault()}>
-          <Search
-            label="Find MAC, IP or name"
-            value={now === 'find' ? (route.value.query.get('for') ?? '') : ''}
-            onInput={() => undefined}
-            onEnter={v => go(['find'], { for: v })}
-          />
-        </form>
-        <a
-          class="who"
-          href={to(['account'])}
-          title={`Roles: ${me.value?.roles.join(', ') || 'none'}`}
-        >
-          {me.value?.user}
-          {me.value?.roles.length ? <small class="soft"> · {me.value.roles.join(', ')}</small> : ''}
-        </a>
-      </header>
-      <Away />
-      <main id="main" tabIndex={-1}>
-        {Page ? (
-          <Page key={now} />
-        ) : (
-          <>
-            <Title>Not found</Title>
-            <Empty
-              action={
-                <a class="button" href={to(['map'])}>
-                  To the map
-                </a>
-              }
-            >
-              There is no page “{route.value.path.join('/')}”.
-            </Empty>
-          </>
-        )}
-      </main>
-      {loggedOut.value && (
-        <Dialog title="The session has ended">
-          <p>Log in to continue.</p>
-          <LoginForm
-            done={() => {
-              loggedOut.value = false;
-              restart();
-            }}
-          />
-        </Dialog>
-      )}
-      {help && (
-        <Dialog title="Keys" onClose={() => setHelp(false)}>
-          <dl class="facts">
-            {menu.map(([id, label, k]) => (
-              <>
-                <dt key={id}>
-                  <kbd>g</kbd> <kbd>{k}</kbd>
-                </dt>
-                <dd>{label}</dd>
-              </>
-            ))}
-            <dt>
-              <kbd>/</kbd>
-            </dt>
-            <dd>Find</dd>
-            <dt>
-              <kbd>?</kbd>
-            </dt>
-            <dd>This list; the keys of the map are listed below the map</dd>
-          </dl>
-        </Dialog>
-      )}
-    </>
-  );
-}
-
-/** start reads what all pages need. */
-async function start() {
-  await askMe();
-  void refresh();
-  const list = await call<{ streams?: { stream?: { name: string }[] } }>('/restconf/streams', {
-    background: true,
-  }).catch(() => ({ streams: { stream: [] } }));
-  follow((list.streams?.stream ?? []).map(s => s.name));
-}
-
-/** restart reads it again; that the controller is away, or the session has ended, is shown by the signals of core/api. */
-const restart = (): void => {
-  start().catch(() => undefined);
-};
+// The start of the page.
+import { render } from 'preact';
+import { Fault, away, faultFrom, send } from './core/api';
+import { LoginPage, alreadyIn } from './login';
+import { Shell } from './shell';
+import { restart, start } from './start';
 
 /** While the controller is away it is asked every few seconds; the page goes on when it answers. */
 setInterval(() => {
@@ -241,10 +34,15 @@ async function main() {
   }
   render(<Shell />, root);
 }
-/** A request that nothing waits for any more fails when the controller goes away: `away` says so already. */
+
+/**
+ * A request that nothing waits for any more fails when the controller goes away: `away` says so
+ * already.
+ */
 addEventListener('unhandledrejection', e => {
   if (e.reason instanceof Fault && !e.reason.status) e.preventDefault();
 });
+
 main().catch((e: unknown) => {
   document.body.textContent = `The page cannot start: ${faultFrom(e).message} Load it again.`;
 });

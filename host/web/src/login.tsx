@@ -3,7 +3,10 @@ import { useState } from 'preact/hooks';
 import { askMe, faultOf, loggedOut, send } from './core/api';
 import { Field } from './core/ui';
 
-/** next is where a login leads to: path and query of this origin, whole, since a path may begin with two slashes. */
+/**
+ * next is where a login leads to: path and query of this origin, whole, since a path may begin with
+ * two slashes.
+ */
 function next(): string {
   let to = '/';
   try {
@@ -15,6 +18,7 @@ function next(): string {
   return location.origin + to + location.hash;
 }
 
+/** LoginForm takes user and password, and says why a login is refused. */
 export function LoginForm({ done }: { done: () => void }) {
   const [busy, setBusy] = useState(false),
     [problem, setProblem] = useState('');
@@ -68,6 +72,7 @@ export function LoginForm({ done }: { done: () => void }) {
   );
 }
 
+/** LoginPage is the login as a page of its own. */
 export function LoginPage() {
   document.title = 'Log in – ctl';
   return (

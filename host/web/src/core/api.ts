@@ -1,5 +1,6 @@
 // Calls to the controller: one way to send, one way to say what went wrong.
 import { signal } from '@preact/signals';
+import { Operations } from '../api/types';
 
 /** What the controller answered instead of what was asked for. */
 export class Fault extends Error {
@@ -16,6 +17,7 @@ export class Fault extends Error {
 
 /** Set while the controller does not answer: since when. */
 export const away = signal<Date | null>(null);
+
 /** Set when the session has ended: the page shows the login over what it shows. */
 export const loggedOut = signal(false);
 
@@ -49,7 +51,10 @@ function explain(text: string, status: number): { message: string; reason: strin
   }
 }
 
-/** send makes a request and returns the response, whatever its status; it fails only when the controller is away. */
+/**
+ * send makes a request and returns the response, whatever its status; it fails only when the
+ * controller is away.
+ */
 export async function send(path: string, o: Options = {}): Promise<Response> {
   const headers: Record<string, string> = {
     Accept: o.accept ?? 'application/json',
@@ -96,24 +101,34 @@ export async function call<T>(path: string, o: Options = {}): Promise<T> {
   return (text ? JSON.parse(text) : undefined) as T;
 }
 
+type Output<N extends keyof Operations> = Operations[N]['output'];
+
 /** rpc calls an operation and returns its output, or what is in its output by another name. */
-export async function rpc<T>(name: string, input: object = {}, o: Options = {}): Promise<T> {
-  const answer = await call<{ output?: T } | undefined>('/restconf/operations/' + name, {
+export async function rpc<N extends keyof Operations>(
+  name: N,
+  input?: Operations[N]['input'],
+  o: Options = {},
+): Promise<Output<N>> {
+  const answer = await call<{ output?: Output<N> } | undefined>('/restconf/operations/' + name, {
     ...o,
     method: 'POST',
-    body: { input },
+    body: { input: input ?? {} },
   });
-  return (answer?.output ?? answer ?? {}) as T;
+  return (answer?.output ?? answer ?? {}) as Output<N>;
 }
 
-/** show runs a command of the console that changes nothing and returns what it shows; findings are why it failed although it showed something. */
+/**
+ * show runs a command of the console that changes nothing and returns what it shows; findings are
+ * why it failed although it showed something.
+ */
 export async function show<T>(
   command: string,
   o: Options = {},
 ): Promise<{ value: T; findings: string }> {
-  const r = await rpc<{ content?: string; error?: string }>('ctl-system:show', { command }, o);
+  const r = await rpc('ctl-system:show', { command }, o);
   return { value: JSON.parse(r.content || 'null') as T, findings: r.error ?? '' };
 }
+
 /** word writes an argument of a command so that it is one word. */
 export const word = (s: string): string => "'" + s.replace(/'/g, "'\\''") + "'";
 
@@ -125,6 +140,7 @@ export interface Me {
   session: { id: string; expires: string; ends: string } | null;
   may: Record<string, boolean>;
 }
+
 export const me = signal<Me | null>(null);
 
 /** askMe reads who is logged in, and whether the given requests would be allowed. */
@@ -134,7 +150,9 @@ export async function askMe(may: string[] = []): Promise<Me> {
   me.value = { ...got, may: { ...me.value?.may, ...got.may } };
   return me.value;
 }
+
 /** faultFrom is what was thrown, as something that can be shown. */
 export const faultFrom = (e: unknown): Fault =>
   e instanceof Fault ? e : new Fault(0, e instanceof Error ? e.message : String(e));
+
 export const isAdmin = () => me.value?.roles.includes('admin') ?? false;

@@ -1,9 +1,12 @@
 // Time charts. In a file of its own, loaded when the first is shown.
 import uPlot from 'uplot';
 import type { Theme } from './theme';
-import type { Series } from './ui';
+import type { Series } from './ui/chart';
 
-/** line draws series over time (seconds) in the colours of a theme and returns what removes the chart. */
+/**
+ * line draws series over time (seconds) in the colours of a theme and returns what removes the
+ * chart.
+ */
 export function line(into: HTMLElement, t: number[], series: Series[], theme: Theme): () => void {
   let gone = draw(into, t, series, theme);
   const end = theme.onTheme(() => {
@@ -41,7 +44,7 @@ function draw(into: HTMLElement, t: number[], series: Series[], theme: Theme): (
     });
   const own = (u: uPlot) => {
     const every = Math.ceil((t.length * 90) / Math.max(90, u.width - 80));
-    return t.filter((_, i) => i % every === 0);
+    return t.filter((_t, i) => i % every === 0);
   };
   const axis = {
     stroke: v('soft'),

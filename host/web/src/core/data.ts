@@ -1,7 +1,6 @@
 // Data of a page: loaded, kept while it is loaded again, stale when that fails.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Fault, faultFrom } from './api';
-export { natural, printable } from './text';
 
 export interface Data<T> {
   value?: T;
@@ -11,7 +10,10 @@ export interface Data<T> {
   reload: () => void;
 }
 
-/** useData loads what a page shows, again when a dependency changes or reload is called. A failure keeps the old value. */
+/**
+ * useData loads what a page shows, again when a dependency changes or reload is called. A failure
+ * keeps the old value.
+ */
 export function useData<T>(load: (signal: AbortSignal) => Promise<T>, deps: unknown[]): Data<T> {
   const [state, set] = useState<{
     value?: T;
@@ -38,7 +40,8 @@ export function useData<T>(load: (signal: AbortSignal) => Promise<T>, deps: unkn
     return () => stop.abort();
   }, [key, turn]);
   const reload = useCallback(() => again(t => t + 1), []);
-  return state.key === key ? { ...state, reload } : { loading: true, reload }; // what another key had is not drawn for a moment
+  // What another key had is not drawn for a moment.
+  return state.key === key ? { ...state, reload } : { loading: true, reload };
 }
 
 /** useTick draws again every few seconds, for ages. */
@@ -60,12 +63,16 @@ export function age(t: string | Date | undefined): string {
   return `${Math.floor(s / 86400)}\u00a0d\u00a0ago`;
 }
 
-/** stamp writes a time as logs do, in the zone of the browser: it sorts as text, and is the same in every language. */
+/**
+ * stamp writes a time as logs do, in the zone of the browser: it sorts as text, and is the same in
+ * every language.
+ */
 export function stamp(t: string | Date | undefined): string {
   if (!t) return '';
-  const d = new Date(t),
-    two = (n: number) => String(n).padStart(2, '0');
-  return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
+  const d = new Date(t);
+  const join = (parts: number[], by: string) => parts.map(n => String(n).padStart(2, '0')).join(by);
+  const day = join([d.getFullYear(), d.getMonth() + 1, d.getDate()], '-');
+  return `${day} ${join([d.getHours(), d.getMinutes(), d.getSeconds()], ':')}`;
 }
 
 /** count writes a number of things: 1 row, 2 rows. */
@@ -77,11 +84,15 @@ export function mac(n: number | string | undefined): string {
   if (n === undefined || n === '') return '';
   return BigInt(n).toString(16).padStart(12, '0').match(/../g)!.join(':');
 }
-/** macNumber reads a MAC address as the API writes it; undefined if the text is not a MAC address. */
+
+/**
+ * macNumber reads a MAC address as the API writes it; undefined if the text is not a MAC address.
+ */
 export function macNumber(text: string): number | undefined {
   const hex = text.trim().replace(/[:.-]/g, '');
   return /^[0-9a-f]{12}$/i.test(hex) ? parseInt(hex, 16) : undefined;
 }
+
 export function download(name: string, type: string, content: BlobPart): void {
   const a = document.createElement('a');
   a.href = URL.createObjectURL(new Blob([content], { type }));
@@ -89,6 +100,7 @@ export function download(name: string, type: string, content: BlobPart): void {
   a.click();
   setTimeout(() => URL.revokeObjectURL(a.href), 10_000);
 }
+
 /** csv writes rows; cells that a spreadsheet would calculate get a quote. */
 export function csv(rows: (string | number)[][]): string {
   const cell = (v: string | number) => {

@@ -7,10 +7,14 @@ export interface Event {
   name: string;
   data: Record<string, unknown>;
 }
+
 export const recent = signal<Event[]>([]);
+
 const kept = 300,
   merged = 250;
+
 const listeners = new Set<(events: Event[]) => void>();
+
 let source: EventSource | null = null,
   last = '',
   waiting: Event[] = [],

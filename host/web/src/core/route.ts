@@ -24,6 +24,7 @@ function read(): Route {
 }
 
 export const route = signal<Route>(read());
+
 addEventListener('hashchange', () => {
   route.value = read();
 });
@@ -33,6 +34,7 @@ export function to(path: (string | number)[], query: Record<string, string> = {}
   const q = new URLSearchParams(Object.entries(query).filter(([, v]) => v !== '')).toString();
   return '#/' + path.map(p => encodeURIComponent(String(p))).join('/') + (q ? '?' + q : '');
 }
+
 export function go(path: (string | number)[], query: Record<string, string> = {}): void {
   location.hash = to(path, query);
 }

@@ -1,7 +1,9 @@
 // Names as people read them.
 /** natural orders names as people do: port2 before port10. */
 const collator = new Intl.Collator('en', { numeric: true });
+
 export const natural = (a: string, b: string): number => collator.compare(a, b);
+
 /** printable shows characters that would turn or hide text as escapes: names come from devices. */
 export function printable(s: string): string {
   return s

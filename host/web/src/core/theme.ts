@@ -1,5 +1,5 @@
-// The colours of tokens.css for what is drawn: as the browser shows them now, in either theme and in colours that the user forces.
-
+// The colours of tokens.css for what is drawn: as the browser shows them now, in either theme and
+// in colours that the user forces.
 /** colours returns what a token is now. */
 export function colours(): (token: string) => string {
   const probe = document.body.appendChild(document.createElement('i')),
@@ -47,6 +47,10 @@ export function onTheme(f: () => void): () => void {
   };
 }
 
-/** theme is both, for a file that is loaded later: by itself it would share a file with the first load. */
+/**
+ * theme is both, for a file that is loaded later: by itself it would share a file with the first
+ * load.
+ */
 export const theme = { colours, onTheme };
+
 export type Theme = typeof theme;

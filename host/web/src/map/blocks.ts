@@ -19,7 +19,10 @@ export function islands(adj: Adjacency, order: string[]): string[][] {
   return out;
 }
 
-/** blocks are the biconnected parts of an island, each as its nodes (Hopcroft and Tarjan, without recursion). */
+/**
+ * blocks are the biconnected parts of an island, each as its nodes (Hopcroft and Tarjan, without
+ * recursion).
+ */
 export function blocks(adj: Adjacency, root: string): string[][] {
   const depth = new Map<string, number>([[root, 0]]),
     low = new Map<string, number>([[root, 0]]),
@@ -61,7 +64,10 @@ export function blocks(adj: Adjacency, root: string): string[][] {
   return out;
 }
 
-/** sides are the two sides of a fabric, the smaller first: at least 60 % of the pairs between them are linked; null for any other part. */
+/**
+ * sides are the two sides of a fabric, the smaller first: at least 60 % of the pairs between them
+ * are linked; null for any other part.
+ */
 export function sides(nodes: string[], adj: Adjacency): [string[], string[]] | null {
   if (nodes.length < 5) return null;
   const inside = new Set(nodes),

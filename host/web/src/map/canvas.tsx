@@ -1,9 +1,10 @@
 // The map as it is used: panned, zoomed, selected, by mouse, touch and keyboard.
 import { useEffect, useRef } from 'preact/hooks';
-import { Graph, Node, Point, neighbours } from './graph';
-import type { Shape } from './layout';
 import { onTheme } from '../core/theme';
-import { Box, Layer, palette, Palette, Scene, screen, View } from './draw';
+import { Box, Layer, Scene, View, palette, screen } from './draw';
+import { Graph, Node, Point, neighbours } from './graph';
+import { Shape } from './layout';
+import { Palette } from './palette';
 import { CanvasPen } from './pens';
 
 interface Props {
@@ -26,8 +27,12 @@ interface Props {
   onKey: (k: string) => boolean;
 }
 
-/** near is the zoom from which on leaves that were folded by themselves are shown: there is room for their names. */
+/**
+ * near is the zoom from which on leaves that were folded by themselves are shown: there is room for
+ * their names.
+ */
 const near = 0.5;
+
 /** fit is the view that holds all nodes. */
 export function fit(
   g: Graph,
@@ -52,13 +57,17 @@ export function fit(
   return { x: (x0 + x1) / 2, y: (y0 + y1) / 2 + Math.min(8, 8 / zoom), zoom, width, height };
 }
 
-/** Small is the small map in the corner: its place, its view of all nodes, and its picture, which is drawn once for a scene. */
+/**
+ * Small is the small map in the corner: its place, its view of all nodes, and its picture, which is
+ * drawn once for a scene.
+ */
 interface Small {
   left: number;
   top: number;
   all: View;
   picture: HTMLCanvasElement;
 }
+
 function smallMap(p: Props, s: Scene, v: View, c: Palette, old: Small | null): Small | null {
   const [x0, y0, x1, y1] = s.bounds,
     [left, top] = screen({ x: x0, y: y0 }, v),
@@ -200,7 +209,8 @@ export function MapCanvas(props: Props) {
         const b = c.getBoundingClientRect(),
           old = view.current;
         if (!b.width || !b.height) return;
-        // A map that was not moved since is filled again, unless the panel of a node takes or gives back the room: that moves nothing.
+        // A map that was not moved since is filled again, unless the panel of a node takes or gives
+        // back the room: that moves nothing.
         const f = fitted.current,
           still = old && old === f?.view,
           panel = now.current.selected.size > 0;
@@ -457,7 +467,10 @@ export function MapCanvas(props: Props) {
         tabIndex={0}
         role="application"
         aria-roledescription="map"
-        aria-label={`Map: ${props.g.nodes.size} nodes, ${props.g.links.size} links. Arrows go to a neighbour, Enter opens, the table below has the same.`}
+        aria-label={
+          `Map: ${props.g.nodes.size} nodes, ${props.g.links.size} links. ` +
+          'Arrows go to a neighbour, Enter opens, the table below has the same.'
+        }
         onPointerDown={down}
         onPointerMove={move}
         onPointerUp={up}

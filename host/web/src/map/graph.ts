@@ -1,13 +1,17 @@
 // The graph of a topology, and how a newer reading changes it: what is there stays where it is.
 import { natural, printable } from '../core/text';
 
+export const isSwitch = (g: Graph, id: string) => g.id.startsWith('switch') && /^\d+$/.test(id);
+
 export type State = 'answering' | 'silent' | 'gone' | 'outside' | 'unknown';
+
 export interface Port {
   id: string;
   name: string;
   state?: string;
   speed?: number;
 }
+
 export interface Node {
   id: string;
   name: string;
@@ -19,6 +23,7 @@ export interface Node {
   ports: Port[];
   since: number;
 }
+
 export interface Link {
   id: string;
   a: string;
@@ -31,19 +36,26 @@ export interface Link {
   count: number;
   since: number;
 }
+
 export interface Graph {
   id: string;
   nodes: Map<string, Node>;
   links: Map<string, Link>;
 }
+
 export interface Point {
   x: number;
   y: number;
   pinned?: boolean;
 }
 
+/** Raw is a piece of JSON of which only some members are known. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- other sources add members
 type Raw = Record<string, any>;
-const at = (o: Raw, leaf: string): any => o['ctl-topology:' + leaf];
+
+/** at is an attribute that the source of a topology reports besides what network-topology has. */
+const at = (o: Raw, leaf: string) => o['ctl-topology:' + leaf];
+
 const keep = 5 * 60_000;
 
 function stateOf(n: Raw): State {
@@ -59,75 +71,90 @@ function stateOf(n: Raw): State {
 /** portName is the part of a port's id that names it on its node. */
 export const portName = (id: string): string => id.slice(id.lastIndexOf(':') + 1);
 
-/** read makes the graph of a topology as network-topology has it: both directions of a link are one, and links of one pair a bundle. */
+/** pairOf is the id of the link between two nodes, or of the bundle of their links. */
+export const pairOf = (a: string, b: string): string => [a, b].sort(natural).join('|');
+
+/** nodeOf makes a node of one of network-topology. */
+function nodeOf(n: Raw, now: number): Node {
+  const ports: Port[] = (n['termination-point'] ?? []).map((p: Raw) => ({
+    id: p['tp-id'],
+    name: printable(at(p, 'name') ?? portName(p['tp-id'])),
+    state: at(p, 'state'),
+    speed: Number(at(p, 'speed-kbps') ?? 0) || undefined,
+  }));
+  ports.sort((a, b) => natural(a.name, b.name));
+  return {
+    id: n['node-id'],
+    name: printable(at(n, 'name') || at(n, 'address') || at(n, 'mac') || n['node-id']),
+    state: stateOf(n),
+    kind: at(n, 'type') ?? '',
+    model: printable(at(n, 'model') ?? at(n, 'hardware') ?? ''),
+    address: at(n, 'address') ?? '',
+    mac: at(n, 'mac') ?? '',
+    ports,
+    since: now,
+  };
+}
+
+/** linkState says how sure a link is: both ends report it, one does, or it follows from others. */
+function linkState(l: Raw, both: boolean): Link['state'] {
+  if (at(l, 'inferred') === true) return 'inferred';
+  return both || at(l, 'confirmed') === true ? 'up' : 'oneway';
+}
+
+/** endsOf are the nodes and ports of a link of network-topology. */
+const endsOf = (l: Raw) => ({
+  a: l.source['source-node'] as string,
+  aPort: (l.source['source-tp'] ?? '') as string,
+  b: l.destination['dest-node'] as string,
+  bPort: (l.destination['dest-tp'] ?? '') as string,
+});
+
+/** addLink adds a link to a graph; further links of a pair become a bundle. */
+function addLink(g: Graph, l: Raw, both: boolean, now: number): void {
+  const { a, aPort, b, bPort } = endsOf(l),
+    key = pairOf(a, b),
+    have = g.links.get(key),
+    state = linkState(l, both);
+  if (have) {
+    have.count++;
+    if (state === 'up') have.state = 'up';
+    return;
+  }
+  const speedAt = (n: string, p: string) => g.nodes.get(n)!.ports.find(x => x.id === p)?.speed ?? 0;
+  g.links.set(key, {
+    id: key,
+    a,
+    b,
+    aPort: portName(aPort),
+    bPort: portName(bPort),
+    state,
+    source: at(l, 'known-from') ?? '',
+    speed: Math.max(speedAt(a, aPort), speedAt(b, bPort)),
+    count: 1,
+    since: now,
+  });
+}
+
+/**
+ * read makes the graph of a topology as network-topology has it: both directions of a link are one,
+ * and links of one pair a bundle.
+ */
 export function read(t: Raw): Graph {
   const g: Graph = { id: t['topology-id'], nodes: new Map(), links: new Map() },
     now = Date.now();
-  for (const n of t.node ?? []) {
-    const ports = (n['termination-point'] ?? []).map((p: Raw) => ({
-      id: p['tp-id'],
-      name: printable(at(p, 'name') ?? portName(p['tp-id'])),
-      state: at(p, 'state'),
-      speed: Number(at(p, 'speed-kbps') ?? 0) || undefined,
-    }));
-    ports.sort((a: Port, b: Port) => natural(a.name, b.name));
-    g.nodes.set(n['node-id'], {
-      id: n['node-id'],
-      name: printable(at(n, 'name') || at(n, 'address') || at(n, 'mac') || n['node-id']),
-      state: stateOf(n),
-      kind: at(n, 'type') ?? '',
-      model: printable(at(n, 'model') ?? at(n, 'hardware') ?? ''),
-      address: at(n, 'address') ?? '',
-      mac: at(n, 'mac') ?? '',
-      ports,
-      since: now,
-    });
+  for (const n of t.node ?? []) g.nodes.set(n['node-id'], nodeOf(n, now));
+  const directed = new Map<string, Raw>(),
+    keyOf = (...parts: string[]) => parts.join('|');
+  for (const l of t.link ?? []) {
+    const { a, aPort, b, bPort } = endsOf(l);
+    directed.set(keyOf(a, aPort, b, bPort), l);
   }
-  const directed = new Map<string, Raw>();
-  for (const l of t.link ?? [])
-    directed.set(
-      `${l.source['source-node']}|${l.source['source-tp'] ?? ''}|${l.destination['dest-node']}|${l.destination['dest-tp'] ?? ''}`,
-      l,
-    );
   for (const l of directed.values()) {
-    const s = l.source['source-node'],
-      d = l.destination['dest-node'],
-      sp = l.source['source-tp'] ?? '',
-      dp = l.destination['dest-tp'] ?? '';
-    if (!g.nodes.has(s) || !g.nodes.has(d) || s === d) continue;
-    const back = directed.has(`${d}|${dp}|${s}|${sp}`);
-    if (back && natural(s + sp, d + dp) > 0) continue;
-    const speed = Math.max(
-      ...[
-        [s, sp],
-        [d, dp],
-      ].map(([n, p]) => g.nodes.get(n!)!.ports.find(x => x.id === p)?.speed ?? 0),
-    );
-    const key = [s, d].sort(natural).join('|'),
-      have = g.links.get(key);
-    const state =
-      at(l, 'inferred') === true
-        ? 'inferred'
-        : back || at(l, 'confirmed') === true
-          ? 'up'
-          : 'oneway';
-    if (have) {
-      have.count++;
-      if (state === 'up') have.state = 'up';
-      continue;
-    }
-    g.links.set(key, {
-      id: key,
-      a: s,
-      b: d,
-      aPort: portName(sp),
-      bPort: portName(dp),
-      state,
-      source: at(l, 'known-from') ?? '',
-      speed,
-      count: 1,
-      since: now,
-    });
+    const { a, aPort, b, bPort } = endsOf(l);
+    if (!g.nodes.has(a) || !g.nodes.has(b) || a === b) continue;
+    const both = directed.has(keyOf(b, bPort, a, aPort));
+    if (!both || natural(a + aPort, b + bPort) <= 0) addLink(g, l, both, now);
   }
   return g;
 }
@@ -154,9 +181,13 @@ export function ofBier(t: Raw): Raw {
 
 /** foldsAbove is how many nodes a map has before its leaves are folded. */
 export const foldsAbove = 300;
-/** folded is the graph without leaves, and what each node that is left stands for: the nodes that hang on it alone; or, of at least three that have
- * the same neighbours, and fewer of these, the first stands for the others. While more than 300 nodes are left, what is a leaf then is folded, too.
- * Nodes of shown are not folded, nor is anything into a node of open. */
+
+/**
+ * folded is the graph without leaves, and what each node that is left stands for: the nodes that
+ * hang on it alone; or, of at least three that have the same neighbours, and fewer of these, the
+ * first stands for the others. While more than 300 nodes are left, what is a leaf then is folded,
+ * too. Nodes of shown are not folded, nor is anything into a node of open.
+ */
 export function folded(
   g: Graph,
   open: Set<string>,
@@ -203,6 +234,7 @@ export function folded(
     if (g.nodes.size <= foldsAbove) return { g, hidden };
   }
 }
+
 /** away says how many of the nodes that are folded into one do not answer. */
 export function away(nodes: Node[]): string {
   const count = (s: State) => nodes.filter(n => n.state === s).length;
@@ -211,6 +243,7 @@ export function away(nodes: Node[]): string {
     .map(s => `${count(s)} ${s}`)
     .join(', ');
 }
+
 /** centred are the places where one that stands for others is in the middle of them. */
 export function centred(
   g: Graph,
@@ -255,12 +288,15 @@ export function speedText(kbps: number): string {
   if (!kbps) return '';
   return kbps >= 1e6 ? `${kbps / 1e6}G` : kbps >= 1e3 ? `${kbps / 1e3}M` : `${kbps}k`;
 }
+
 /** Net is what a layout needs of a graph. */
 export interface Net {
   nodes: Map<string, { name: string }>;
   links: Map<string, { a: string; b: string }>;
 }
+
 const known = new WeakMap<Net, Map<string, Set<string>>>();
+
 /** neighbours are those of each node; a graph does not change once it is made. */
 export function neighbours(g: Net): Map<string, Set<string>> {
   const have = known.get(g);

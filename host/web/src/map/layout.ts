@@ -1,20 +1,22 @@
-// Layout by pattern: trees, rings, fabrics, rings of rings; forces only for parts without a pattern. The same graph
-// is always drawn in the same way.
+// Layout by pattern: trees, rings, fabrics, rings of rings; forces only for parts without a
+// pattern. The same graph is always drawn in the same way.
 import {
+  SimulationNodeDatum,
   forceCollide,
   forceLink,
   forceManyBody,
   forceSimulation,
   forceX,
   forceY,
-  SimulationNodeDatum,
 } from 'd3-force';
 import { natural } from '../core/text';
-import { Graph, Net, Point, neighbours } from './graph';
 import { Adjacency, around, blocks, islands, sides } from './blocks';
+import { Graph, Net, Point, neighbours } from './graph';
 
 export const unit = 90; // between the centres of neighbours, in points at zoom 1
+
 export type Places = Map<string, Point>;
+
 /** Piece is a laid out part: its places, and the circle that holds them. */
 interface Piece {
   at: Places;
@@ -31,6 +33,7 @@ function piece(at: Places): Piece {
     y = (Math.min(...ys) + Math.max(...ys)) / 2;
   return { at, x, y, r: Math.max(...p.map(q => Math.hypot(q.x - x, q.y - y))) + unit * 0.4 };
 }
+
 function moved(from: Places, turn: number, dx: number, dy: number, into: Places): void {
   const c = Math.cos(turn),
     s = Math.sin(turn);
@@ -89,9 +92,9 @@ function tree(nodes: string[], adj: Adjacency, name: (id: string) => string): Pl
           children.get(v)!.reduce((s, n) => s + width.get(n)!, 0),
         ),
     );
-  const left_ = new Map([[root, 0]]);
+  const leftOf = new Map([[root, 0]]);
   for (const v of order) {
-    const x0 = left_.get(v)!,
+    const x0 = leftOf.get(v)!,
       c = children.get(v)!,
       w = columns(v);
     at.set(
@@ -100,7 +103,7 @@ function tree(nodes: string[], adj: Adjacency, name: (id: string) => string): Pl
     );
     let x = x0;
     c.forEach((n, i) => {
-      left_.set(n, w ? x0 + (i % w) : x);
+      leftOf.set(n, w ? x0 + (i % w) : x);
       if (w)
         at.set(n, {
           x: (x0 + (i % w) + 0.5) * unit * 1.1,
@@ -161,7 +164,10 @@ function force(nodes: string[], adj: Adjacency): Places {
   return new Map(nodes.map((id, i) => [id, { x: sim[i]!.x!, y: sim[i]!.y! }]));
 }
 
-/** island lays out one connected part by its blocks: the largest in the middle, what hangs on it outside. */
+/**
+ * island lays out one connected part by its blocks: the largest in the middle, what hangs on it
+ * outside.
+ */
 function island(nodes: string[], adj: Adjacency, name: (id: string) => string): Places {
   const links = nodes.reduce((s, n) => s + adj.get(n)!.size, 0) / 2;
   if (nodes.length === 1) return new Map([[nodes[0]!, { x: 0, y: 0 }]]);
@@ -172,7 +178,10 @@ function island(nodes: string[], adj: Adjacency, name: (id: string) => string): 
   const largest = all.reduce((best, b, i) => (b.length > all[best]!.length ? i : best), 0),
     placed = new Set<number>();
 
-  /** hanging lays out what hangs on a node besides one block: the node at 0,0, the rest to the right. */
+  /**
+   * hanging lays out what hangs on a node besides one block: the node at 0,0, the rest to the
+   * right.
+   */
   function hanging(v: string): Piece {
     const mine = of.get(v)!.filter(i => !placed.has(i));
     mine.forEach(i => placed.add(i));
@@ -194,7 +203,10 @@ function island(nodes: string[], adj: Adjacency, name: (id: string) => string): 
     return piece(at);
   }
 
-  /** block lays out a block and what hangs on it; entry, if any, is at 0,0 and the rest to the right. */
+  /**
+   * block lays out a block and what hangs on it; entry, if any, is at 0,0 and the rest to the
+   * right.
+   */
   function block(i: number, entry: string | null): Piece {
     const nodes = all[i]!,
       at: Places = new Map(),
@@ -271,7 +283,10 @@ function island(nodes: string[], adj: Adjacency, name: (id: string) => string): 
   return block(largest, null).at;
 }
 
-/** layout places all nodes: islands apart, the largest first, packed in rows of about the shape of the window, ratio times as wide as high. */
+/**
+ * layout places all nodes: islands apart, the largest first, packed in rows of about the shape of
+ * the window, ratio times as wide as high.
+ */
 export function layout(g: Net, ratio: number): Places {
   const adj: Adjacency = new Map(),
     name = (id: string) => g.nodes.get(id)!.name,
@@ -344,14 +359,19 @@ export function layout(g: Net, ratio: number): Places {
   return out;
 }
 
-/** Shape is what stands out in a graph: the core, which is the block that the rest of its island hangs on; links that a fabric lacks; and of
- * each node the number of its fabric, where that has too many links to draw each. */
+/**
+ * Shape is what stands out in a graph: the core, which is the block that the rest of its island
+ * hangs on; links that a fabric lacks; and of each node the number of its fabric, where that has
+ * too many links to draw each.
+ */
 export interface Shape {
   core: Set<string>;
   missing: [string, string][];
   fabric: Map<string, number>;
 }
+
 const manyLinks = 1000;
+
 export function shape(g: Graph): Shape {
   const adj = neighbours(g),
     core = new Set<string>(),
@@ -369,7 +389,8 @@ export function shape(g: Graph): Shape {
               two[1].filter(y => !adj.get(x)!.has(y)).map((y): [string, string] => [x, y]),
             )
           : [];
-      if (!two || lacks.length > (two[0].length * two[1].length) / 10) continue; // more is a pattern, no fault
+      // More than a tenth is a pattern, no fault.
+      if (!two || lacks.length > (two[0].length * two[1].length) / 10) continue;
       missing.push(...lacks);
       if (two[0].length * two[1].length > manyLinks) {
         b.forEach(n => fabric.set(n, count));

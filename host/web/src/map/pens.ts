@@ -1,20 +1,25 @@
 // What a map is drawn on: the canvas of the page, or SVG.
-import type { Palette, Type } from './draw';
-import type { Node } from './graph';
+import { Node } from './graph';
+import { Palette, Type } from './palette';
 
 export type Kind = Node['state'] | 'square' | 'hexagon' | 'ring';
+
 export interface Stroke {
   colour: string;
   width: number;
   dash: number[];
   alpha: number;
 }
+
 /** Pen draws many things of one kind at once: points and ends of lines are x and y in turn. */
 export interface Pen {
   lines(ends: number[], s: Stroke): void;
   shapes(kind: Kind, at: number[], r: number, colour: string, paper: string, alpha: number): void;
   area(points: number[], colour: string, alpha: number): void;
-  /** text is written on a ground of a width and height, so that no line goes through it; without one when that is 0. */
+  /**
+   * text is written on a ground of a width and height, so that no line goes through it; without one
+   * when that is 0.
+   */
   text(
     s: string,
     x: number,
@@ -35,6 +40,7 @@ const corners = (x: number, y: number, r: number): [number, number][] =>
     x + r * 1.05 * Math.cos((k * Math.PI) / 3),
     y + r * 1.05 * Math.sin((k * Math.PI) / 3),
   ]);
+
 const hollow = (kind: Kind) => kind === 'gone' || kind === 'unknown' || kind === 'silent';
 
 export class CanvasPen implements Pen {
@@ -158,6 +164,21 @@ export class CanvasPen implements Pen {
 
 const xml = (s: string) =>
   s.replace(/[&<>"]/g, c => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!);
+
+/** element writes an element of SVG with those of its attributes that have a value. */
+function element(
+  name: string,
+  attributes: Record<string, string | number | undefined>,
+  content = '',
+): string {
+  const text = Object.entries(attributes)
+    .filter(([, value]) => value !== '' && value !== undefined)
+    .map(([key, value]) => ` ${key}="${xml(String(value))}"`)
+    .join('');
+  return content ? `<${name}${text}>${content}</${name}>` : `<${name}${text}/>`;
+}
+
+/** SVGPen draws a map as a document of SVG. */
 export class SVGPen implements Pen {
   private out: string[] = [];
   constructor(
@@ -168,35 +189,67 @@ export class SVGPen implements Pen {
     for (let i = 0; i < ends.length; i += 4) {
       const [x1, y1, x2, y2] = ends.slice(i, i + 4).map(n => n.toFixed(1));
       this.out.push(
-        `<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" stroke="${s.colour}" stroke-width="${s.width}"${s.dash.length ? ` stroke-dasharray="${s.dash}"` : ''} opacity="${s.alpha}"/>`,
+        element('line', {
+          x1,
+          y1,
+          x2,
+          y2,
+          stroke: s.colour,
+          'stroke-width': s.width,
+          'stroke-dasharray': s.dash.join(','),
+          opacity: s.alpha,
+        }),
       );
     }
   }
   shapes(kind: Kind, at: number[], r: number, colour: string, paper: string, alpha: number) {
-    const style = `fill="${kind === 'ring' ? 'none' : hollow(kind) ? paper : colour}" stroke="${colour}" stroke-width="2"${kind === 'gone' ? ' stroke-dasharray="3"' : ''} opacity="${alpha}"`;
+    const style = {
+      fill: kind === 'ring' ? 'none' : hollow(kind) ? paper : colour,
+      stroke: colour,
+      'stroke-width': 2,
+      'stroke-dasharray': kind === 'gone' ? '3' : '',
+      opacity: alpha,
+    };
     for (let i = 0; i < at.length; i += 2) {
       const x = at[i]!,
         y = at[i + 1]!;
       if (kind === 'outside')
-        this.out.push(`<path d="M${x} ${y - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}z" ${style}/>`);
+        this.out.push(
+          element('path', { d: `M${x} ${y - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}z`, ...style }),
+        );
       else if (kind === 'hexagon')
         this.out.push(
-          `<path d="M${corners(x, y, r)
-            .map(p => p.join(' '))
-            .join('L')}z" ${style}/>`,
+          element('path', {
+            d: `M${corners(x, y, r)
+              .map(p => p.join(' '))
+              .join('L')}z`,
+            ...style,
+          }),
         );
       else if (kind === 'square')
         this.out.push(
-          `<rect x="${x - r * 0.85}" y="${y - r * 0.85}" width="${r * 1.7}" height="${r * 1.7}" ${style}/>`,
+          element('rect', {
+            x: x - r * 0.85,
+            y: y - r * 0.85,
+            width: r * 1.7,
+            height: r * 1.7,
+            ...style,
+          }),
         );
-      else this.out.push(`<circle cx="${x}" cy="${y}" r="${r}" ${style}/>`);
+      else this.out.push(element('circle', { cx: x, cy: y, r, ...style }));
       if (kind === 'silent')
-        this.out.push(`<path d="M${x} ${y - r}a${r} ${r} 0 0 0 0 ${2 * r}z" fill="${colour}"/>`);
+        this.out.push(
+          element('path', { d: `M${x} ${y - r}a${r} ${r} 0 0 0 0 ${2 * r}z`, fill: colour }),
+        );
     }
   }
   area(points: number[], colour: string, alpha: number) {
     this.out.push(
-      `<polygon points="${points.map(n => n.toFixed(1)).join(' ')}" fill="${colour}" opacity="${alpha}"/>`,
+      element('polygon', {
+        points: points.map(n => n.toFixed(1)).join(' '),
+        fill: colour,
+        opacity: alpha,
+      }),
     );
   }
   text(
@@ -212,16 +265,45 @@ export class SVGPen implements Pen {
   ) {
     if (w)
       this.out.push(
-        `<rect x="${(x - w / 2).toFixed(1)}" y="${(y + 1 - this.c.sizes[type]).toFixed(1)}" width="${w.toFixed(1)}" height="${h}" fill="${ground}"/>`,
+        element('rect', {
+          x: (x - w / 2).toFixed(1),
+          y: (y + 1 - this.c.sizes[type]).toFixed(1),
+          width: w.toFixed(1),
+          height: h,
+          fill: ground,
+        }),
       );
     this.out.push(
-      `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" font-size="${this.c.sizes[type]}"${bold ? ' font-weight="bold"' : ''} fill="${colour}">${xml(s)}</text>`,
+      element(
+        'text',
+        {
+          x: x.toFixed(1),
+          y: y.toFixed(1),
+          'font-size': this.c.sizes[type],
+          'font-weight': bold ? 'bold' : '',
+          fill: colour,
+        },
+        xml(s),
+      ),
     );
   }
   measure(s: string, type: Type) {
     return this.measured.measure(s, type);
   }
   document(v: { width: number; height: number }): string {
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${v.width}" height="${v.height}" viewBox="0 0 ${v.width} ${v.height}" font-family="${xml(this.c.family)}" text-anchor="middle"><rect width="100%" height="100%" fill="${this.c.paper}"/>${this.out.join('')}</svg>\n`;
+    const ground = element('rect', { width: '100%', height: '100%', fill: this.c.paper });
+    const root = element(
+      'svg',
+      {
+        xmlns: 'http://www.w3.org/2000/svg',
+        width: v.width,
+        height: v.height,
+        viewBox: `0 0 ${v.width} ${v.height}`,
+        'font-family': this.c.family,
+        'text-anchor': 'middle',
+      },
+      ground + this.out.join(''),
+    );
+    return root + '\n';
   }
 }

@@ -1,17 +1,23 @@
 // The topologies as the pages know them, and where a user has put their nodes.
 import { signal } from '@preact/signals';
-import { call, Fault, faultFrom } from '../core/api';
+import { Fault, call, faultFrom } from '../core/api';
 import { onEvents } from '../core/events';
-import { Graph, merge, Net, ofBier, Point, read } from './graph';
-import { beside, layout, Places } from './layout';
+import { Graph, Net, Point, merge, ofBier, read } from './graph';
+import { Places, beside, layout } from './layout';
 
 export const graphs = signal<Map<string, Graph> | null>(null);
+
 export const problem = signal<Fault | null>(null);
+
 export const readAt = signal<Date | null>(null);
+
 export const flash = signal<Set<string>>(new Set());
+
 const places = new Map<string, Places>(),
   kept = new Map<string, Record<string, Point>>();
+
 const placesPath = (id: string) => '/web/places/' + encodeURIComponent(id);
+
 let loading: Promise<void> | null = null,
   again = false;
 
@@ -104,18 +110,26 @@ onEvents(events => {
     void refresh(true);
 });
 
-/** atOnce is the most nodes that are laid out at once: more are in a worker, so that the page answers meanwhile. */
+/**
+ * atOnce is the most nodes that are laid out at once: more are in a worker, so that the page
+ * answers meanwhile.
+ */
 const atOnce = 500,
   workers = new Map<string, Worker>(),
   script = '/web/static/layout.js';
+
 type Trusted = {
   trustedTypes?: {
     createPolicy(name: string, rules: object): { createScriptURL(s: string): string };
   };
 };
+
 let address: string | undefined;
 
-/** arrange calls done with the layout of a graph; later, when it is large, unless endLayouts is called before. */
+/**
+ * arrange calls done with the layout of a graph; later, when it is large, unless endLayouts is
+ * called before.
+ */
 export function arrange(g: Graph, done: (at: Places) => void): void {
   const ratio = innerWidth < 760 ? 0.9 : 1.9;
   if (g.nodes.size <= atOnce) {
@@ -123,7 +137,8 @@ export function arrange(g: Graph, done: (at: Places) => void): void {
     return;
   }
   if (workers.has(g.id)) return;
-  // The headers of the page let a script be loaded from an address that a policy of this name has made, and from no other.
+  // The headers of the page let a script be loaded from an address that a policy of this name has
+  // made, and from no other.
   address ??=
     (globalThis as Trusted).trustedTypes
       ?.createPolicy('ctl', { createScriptURL: () => script })
@@ -143,6 +158,7 @@ export function arrange(g: Graph, done: (at: Places) => void): void {
   };
   w.postMessage({ net, ratio });
 }
+
 /** endLayouts ends the workers: the page that waits for them is left. */
 export function endLayouts(): void {
   workers.forEach(w => w.terminate());
@@ -150,9 +166,13 @@ export function endLayouts(): void {
 }
 
 const laidOut = signal(0);
-/** placesOf returns where the nodes of a graph are: where its user has put them, else by the layout; undefined while a worker lays it out. */
+
+/**
+ * placesOf returns where the nodes of a graph are: where its user has put them, else by the layout;
+ * undefined while a worker lays it out.
+ */
 export function placesOf(g: Graph): Places | undefined {
-  laidOut.value; // drawn again then
+  void laidOut.value; // drawn again then
   const have: Places =
       places.get(g.id) ??
       new Map(Object.entries(kept.get(g.id) ?? {}).map(([id, p]) => [id, { ...p, pinned: true }])),
@@ -173,6 +193,7 @@ export function placesOf(g: Graph): Places | undefined {
   const at = places.get(g.id);
   return at && [...g.nodes.keys()].every(id => at.has(id)) ? at : undefined;
 }
+
 /** setPlaces moves nodes, and has the controller keep those that are pinned for this user. */
 export async function setPlaces(g: Graph, at: Places): Promise<void> {
   places.set(g.id, at);
@@ -183,6 +204,7 @@ export async function setPlaces(g: Graph, at: Places): Promise<void> {
     ),
   });
 }
+
 export const titleOf = (id: string): string =>
   id.startsWith('switch')
     ? `Switches (${id})`

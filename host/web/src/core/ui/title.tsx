@@ -1,0 +1,17 @@
+// The heading of a page.
+import { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { printable } from '../text';
+
+/** Title is the heading of a page, and the title of the window. */
+export function Title({ children, side }: { children: string; side?: ComponentChildren }) {
+  useEffect(() => {
+    document.title = `${children} – ctl`;
+  }, [children]);
+  return (
+    <div class="title">
+      <h1>{printable(children)}</h1>
+      {side && <div class="side">{side}</div>}
+    </div>
+  );
+}
