@@ -50,6 +50,9 @@ func pictures(bin, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
+	if err := drawFlows(dir); err != nil {
+		return err
+	}
 	for _, s := range shots {
 		var screen strings.Builder
 		for _, line := range s.lines {
