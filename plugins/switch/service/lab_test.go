@@ -43,6 +43,14 @@ func newLab(t *testing.T, o network.Options) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
+	b := benchOf(t, n.CSV())
+	b.Network = n
+	return b
+}
+
+// benchOf is a bench of the switches of a list.
+func benchOf(t *testing.T, list []byte) *bench {
+	t.Helper()
 	h := plugintest.NewHost(t).Client(t, &pluginv1.Manifest{Name: "switch", Roles: []string{role}})
 	s := &Service{log: slog.New(slog.DiscardHandler), inventory: switchlist.New(h.Secrets), client: snmp.NewClient(snmp.Options{Timeout: 10 * time.Second, Retries: -1}),
 		seen: make(chan struct{}, 1)}
@@ -71,14 +79,14 @@ func newLab(t *testing.T, o network.Options) *bench {
 	for deadline := time.Now().Add(time.Minute); !s.writer.Holds() && time.Now().Before(deadline); {
 		runtime.Gosched()
 	}
-	entries, _ := switchlist.Parse("lab.csv", n.CSV())
+	entries, _ := switchlist.Parse("lab.csv", list)
 	if err := s.database.Replace(t.Context(), entries); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.survey.Discover(t.Context(), discovery.All, nil); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{Network: n, Service: s, mux: s.rpcs()}
+	b := &bench{Service: s, mux: s.rpcs()}
 	src, err := yang.FromFS("switch", os.DirFS(".."), "yang")
 	if err != nil {
 		t.Fatal(err)
