@@ -36,7 +36,7 @@ var grammars = sync.OnceValue(func() []grammar {
 		}},
 		{pattern(`interface tunnel[0-9]{1,10}`), []*regexp.Regexp{
 			pattern(`(description) .{1,200}`), pattern(`(tunnel (?:key|vrf|source|destination|mode)) [a-z0-9.:]{1,40}`),
-			pattern(`(tunnel domain-name)(?: ` + address + `)+`), pattern(`(vrf forwarding) [a-z0-9]{1,20}`), pattern(`(ipv4 address) ` + address + ` ` + address),
+			pattern(`(tunnel domain-name)(?: ` + address + `)+`), pattern(`(vrf forwarding) [a-z0-9]{1,20}`), pattern(`(ipv[46] address) ` + address + ` ` + address),
 			pattern(`(ipv[46] multicast static-group ` + address + ` ` + address + `)`),
 		}},
 		{pattern(`router lsrp4 [0-9]{1,5}`), []*regexp.Regexp{

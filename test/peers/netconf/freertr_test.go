@@ -433,9 +433,9 @@ func TestFreeRtrDeliveryAgainstState(t *testing.T) {
 	r1, r2, r3 := routers[0], routers[1], routers[2]
 	c.deploy("tv", group, "r1", "r3")
 	c.is("r1", "applied")
-	c.until("bier:check shows the lines to enter at r3", func() string {
-		shown := c.Ctl("bier:check")
-		if strings.Contains(shown, "to be entered at the router: ipv4 multicast v1 join-group "+group+" "+source) {
+	c.until("the lines to enter at r3 are shown", func() string {
+		shown := c.rpc("bier-channel-api:query-channel", `{"topology-id":"lab","channel-name":["tv"]}`)
+		if strings.Contains(shown, `"by-hand":["ipv4 multicast v1 join-group `+group+" "+source+`"]`) {
 			return ""
 		}
 		return shown
