@@ -38,13 +38,15 @@ func AuditCommands(dir string, head func(context.Context) (logs.AuditHead, error
 			if err != nil {
 				return fault.Wrap(fault.Invalid, err, "%v (the %d records before it are valid)", err, n)
 			}
-			return in.Emit(map[string]any{"records": n, "first": span.first, "last": span.last, "since": span.from, "until": span.to, "clock-set-back": span.setBack}, func() string {
-				fields := []field{{"Records", fmt.Sprint(n)}, {"Numbers", fmt.Sprintf("%d to %d", span.first, span.last)}, {"From", when(span.from)}, {"To", when(span.to)}}
-				if span.setBack > 0 {
-					fields = append(fields, field{"Clock set back", fmt.Sprintf("%d times", span.setBack)})
-				}
-				return card(fields)
-			})
+			answer := map[string]any{
+				"records":        n,
+				"first":          span.first,
+				"last":           span.last,
+				"since":          span.from,
+				"until":          span.to,
+				"clock-set-back": span.setBack,
+			}
+			return in.Emit(answer, func() string { return span.card(n) })
 		},
 	}, {
 		Name: "audit:show", Summary: "show changes and refusals: who did what", Safe: true,
@@ -86,6 +88,20 @@ type auditSpan struct {
 	from, to    time.Time
 	newest      time.Time // of the record before
 	setBack     int       // how often a record is older than the one before it, by a second or more
+}
+
+// card shows the span of n records.
+func (s *auditSpan) card(n int) string {
+	fields := []field{
+		{"Records", fmt.Sprint(n)},
+		{"Numbers", fmt.Sprintf("%d to %d", s.first, s.last)},
+		{"From", when(s.from)},
+		{"To", when(s.to)},
+	}
+	if s.setBack > 0 {
+		fields = append(fields, field{"Clock set back", fmt.Sprintf("%d times", s.setBack)})
+	}
+	return card(fields)
 }
 
 func (s *auditSpan) add(r logs.AuditRecord) {
