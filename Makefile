@@ -82,7 +82,7 @@ test-peers: ## the tests against real peers; as root it installs them (Debian pa
 
 chaos: ## three controllers on three etcd, and one alone, one fault after the other; as root; writes the table into docs/operating.md
 	test/peers/install.sh
-	CTL_CHAOS_SECONDS=15 CTL_CHAOS_TABLE="$(CURDIR)/docs/operating.md" $(GO) test -count=1 -tags peers -timeout 20m -run TestChaos -v ./test/peers/truth
+	CTL_CHAOS_SECONDS=10 CTL_CHAOS_TABLE="$(CURDIR)/docs/operating.md" $(GO) test -count=1 -tags peers -timeout 20m -run TestChaos -v ./test/peers/truth
 
 bench: build ## compare with peers; writes bench/RESULTS.md
 	$(GO) run ./bench

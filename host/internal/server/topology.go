@@ -365,7 +365,9 @@ func (topologyMetrics) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (m topologyMetrics) Collect(out chan<- prometheus.Metric) {
-	behind := prometheus.NewDesc("ctl_topology_behind_seconds", "For how long the operational tree has not had the newest state of a topology's source; absent: it has.", []string{"topology", "plugin"}, nil)
+	behind := prometheus.NewDesc("ctl_topology_behind_seconds",
+		"For how long the operational tree has not had the newest state of a topology's source; absent: it has.",
+		[]string{"topology", "plugin"}, nil)
 	late := m.s.lateTopologies()
 	for _, id := range firstKeys(late) {
 		out <- prometheus.MustNewConstMetric(behind, prometheus.GaugeValue, time.Since(late[id].Since).Seconds(), id, late[id].Plugin)
@@ -374,7 +376,8 @@ func (m topologyMetrics) Collect(out chan<- prometheus.Metric) {
 	if seen == nil {
 		return // another node writes the topologies
 	}
-	observed := prometheus.NewDesc("ctl_topology_observed_timestamp_seconds", "When the source of a topology observed it last; state: observing, silent or stopped. Of the node that writes the topologies.",
+	observed := prometheus.NewDesc("ctl_topology_observed_timestamp_seconds",
+		"When the source of a topology observed it last; state: observing, silent or stopped. Of the node that writes the topologies.",
 		[]string{"topology", "plugin", "state"}, nil)
 	for _, id := range firstKeys(*seen) {
 		t := (*seen)[id]

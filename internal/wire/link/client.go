@@ -228,7 +228,8 @@ func (l *client) part(k *call, a *pluginv1.LinkAnswer) {
 		return
 	case a.Size > 0:
 		if !l.countPartial(k, int(a.Size)) {
-			l.finish(k, nil, status.Errorf(codes.ResourceExhausted, "the answers of which parts have come are larger than %d MiB", maxPartial>>20))
+			l.finish(k, nil, status.Errorf(codes.ResourceExhausted,
+				"the answers of which parts have come are larger than %d MiB", maxPartial>>20))
 			return
 		}
 		k.parts = make([]byte, 0, a.Size)

@@ -36,7 +36,8 @@ type answerRoom struct {
 
 func newAnswerRoom() *answerRoom { return &answerRoom{large: semaphore.NewWeighted(maxLarge)} }
 
-var errUnread = status.Errorf(codes.ResourceExhausted, "%d MiB of answers wait to be read at the other end of the link: read them, and call again", 2*maxLarge>>20)
+var errUnread = status.Errorf(codes.ResourceExhausted,
+	"%d MiB of answers wait to be read at the other end of the link: read them, and call again", 2*maxLarge>>20)
 
 // acquireLarge waits for room for a large answer while ctx lasts.
 func (r *answerRoom) acquireLarge(ctx context.Context, n int) error {

@@ -105,7 +105,16 @@ func (s *Service) switchLines(context.Context, operations.None) (*switchLines, e
 	l := s.inventory.Last()
 	out := &switchLines{Loaded: report(l), Stored: l.Stored, At: stamp(l.At), Entries: []listedSwitch{}}
 	for _, e := range s.inventory.Entries() {
-		out.Entries = append(out.Entries, listedSwitch{s.of(e.MAC), s.lastAnswerOf(e.MAC), e.MAC.String(), e.Place(), version(e), e.Model, s.driverOf(e), s.state(e)})
+		out.Entries = append(out.Entries, listedSwitch{
+			ofSwitch:   s.of(e.MAC),
+			lastAnswer: s.lastAnswerOf(e.MAC),
+			MAC:        e.MAC.String(),
+			Address:    e.Place(),
+			Version:    version(e),
+			Model:      e.Model,
+			Driver:     s.driverOf(e),
+			State:      s.state(e),
+		})
 	}
 	return out, nil
 }

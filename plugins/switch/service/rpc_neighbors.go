@@ -61,13 +61,29 @@ func (s *Service) neighborLines(ctx context.Context, in whichIn) (*neighborLines
 	names := n.Names()
 	for _, e := range n.Edges {
 		if e.Head.Kind == discovery.SNMP && (only == "" || e.Head.Node == only) {
-			out.Entries = append(out.Entries, neighborLine{s.ofNode(e.Head.Node), s.lastAnswerOfNode(e.Head.Node), s.portOf(e.Head), s.portsOf(e.Head.Node, e.HeadMembers), cmp.Or(names[e.Tail.Node], e.Tail.Node),
-				s.portOf(e.Tail), s.portsOf(e.Tail.Node, e.TailMembers), s.announced(e), e.Source, true, ""})
+			out.Entries = append(out.Entries, neighborLine{
+				ofSwitch:   s.ofNode(e.Head.Node),
+				lastAnswer: s.lastAnswerOfNode(e.Head.Node),
+				Port:       s.portOf(e.Head),
+				Members:    s.portsOf(e.Head.Node, e.HeadMembers),
+				Neighbor:   cmp.Or(names[e.Tail.Node], e.Tail.Node),
+				FarPort:    s.portOf(e.Tail),
+				Far:        s.portsOf(e.Tail.Node, e.TailMembers),
+				Address:    s.announced(e),
+				Protocol:   e.Source,
+				Placed:     true,
+			})
 		}
 	}
 	for _, u := range n.Unresolved {
 		if only == "" || u.Node == only {
-			out.Entries = append(out.Entries, neighborLine{ofSwitch: s.ofNode(u.Node), lastAnswer: s.lastAnswerOfNode(u.Node), Port: s.portOf(discovery.End{Node: u.Node, Port: u.Port}), Neighbor: u.Neighbor, Reason: u.Why})
+			out.Entries = append(out.Entries, neighborLine{
+				ofSwitch:   s.ofNode(u.Node),
+				lastAnswer: s.lastAnswerOfNode(u.Node),
+				Port:       s.portOf(discovery.End{Node: u.Node, Port: u.Port}),
+				Neighbor:   u.Neighbor,
+				Reason:     u.Why,
+			})
 		}
 	}
 	slices.SortStableFunc(out.Entries, func(a, b neighborLine) int { return strings.Compare(a.Switch, b.Switch) })

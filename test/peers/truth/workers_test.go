@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// notBegun stands for a request that reached no controller.
+// notBegun stands for a request that reached no controller, or one that says that it has changed nothing.
 const notBegun = -1
 
 // endpoint is a node as clients reach it.
@@ -73,7 +73,20 @@ func (w *worker) send(ctx context.Context, method, path, body string, header htt
 	if err != nil {
 		return 0, err.Error(), nil
 	}
+	if res.StatusCode == http.StatusServiceUnavailable && changedNothing(string(b)) {
+		return notBegun, string(b), res.Header
+	}
 	return res.StatusCode, string(b), res.Header
+}
+
+// changedNothing reports whether an answer says that the disk did not take the write: it must be true then.
+func changedNothing(body string) bool {
+	for _, says := range []string{"the disk is full", "takes no writes, so nothing was changed", "so nothing is written any more"} {
+		if strings.Contains(body, says) {
+			return true
+		}
+	}
+	return false
 }
 
 // rest keeps a worker from filling the history with calls that cannot succeed now.

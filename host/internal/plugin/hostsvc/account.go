@@ -134,16 +134,21 @@ const maxHeld = 64 << 20
 func (s *Server) answer(ctx context.Context, res any) (any, error) {
 	conn, _ := ctx.Value(connKey{}).(*connection)
 	size := sizeOf(res)
-	if s.services.Quotas.UnreadBytes <= 0 || conn == nil || size <= minMessage { // of small ones gRPC has one for each of its streams
+	// Of small ones gRPC has one for each of its streams.
+	if s.services.Quotas.UnreadBytes <= 0 || conn == nil || size <= minMessage {
 		return res, nil
 	}
 	n := min(int64(size), s.account.unreadMax)
 	defer s.account.held.Add(-int64(size))
 	if now := s.account.held.Add(int64(size)); now > maxHeld && now > int64(size) {
 		s.quota("unread")
-		return nil, fault.ToStatus(fault.New(fault.Unavailable, "plugin %s does not read the answers of its calls, and %d MiB of them wait; read them, and call again", s.plugin, maxHeld>>20))
+		return nil, fault.ToStatus(fault.New(fault.Unavailable,
+			"plugin %s does not read the answers of its calls, and %d MiB of them wait; read them, and call again",
+			s.plugin, maxHeld>>20))
 	}
-	if err := s.wait(ctx, s.account.unread, n, "plugin %s has %d MiB of its answers and streams unread, which is its quota", s.plugin, s.account.unreadMax>>20); err != nil {
+	err := s.wait(ctx, s.account.unread, n, "plugin %s has %d MiB of its answers and streams unread, which is its quota",
+		s.plugin, s.account.unreadMax>>20)
+	if err != nil {
 		return nil, fault.ToStatus(err)
 	}
 	return conn.add(res, size, func() { s.account.unread.Release(n) }), nil

@@ -119,7 +119,9 @@ func (s *Server) countOpen(ctx context.Context, _ *tap.Info) (context.Context, e
 	if s.open.Add(1) > maxOpen {
 		s.open.Add(-1)
 		s.quota("calls")
-		return nil, status.Errorf(codes.Unavailable, "plugin %s has %d calls and streams to the host open, over all its connections, which is the most; end some, and try again", s.plugin, maxOpen)
+		return nil, status.Errorf(codes.Unavailable,
+			"plugin %s has %d calls and streams to the host open, over all its connections, which is the most; end some, and try again",
+			s.plugin, maxOpen)
 	}
 	context.AfterFunc(ctx, func() { s.open.Add(-1) })
 	return ctx, nil
