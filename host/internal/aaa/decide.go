@@ -40,23 +40,12 @@ func asRead(r *http.Request) *http.Request {
 	return &read
 }
 
-// decideTarget asks the rules and the policies about a request, under every address of its target; all must
+// decideTarget asks the rules and the policies about a request, under every address of its target at once; all must
 // allow it, so that no address is a way around the rules for another. Then it asks the broker.
 func (a *AAA) decideTarget(e *env, q *rules.Request) rules.Verdict {
-	v := a.rules.Decide(e, q)
-	if v != rules.Pass {
-		return v
-	}
-	asked := q.Path
-	others := a.otherAddresses(asked, q.HTTP.URL.RawQuery)
-	for _, p := range others {
-		q.Path = p
-		if v = a.rules.Decide(e, q); v != rules.Pass {
-			break
-		}
-	}
-	q.Path = asked
-	if v != rules.Pass || a.broker.Allows(q.HTTP.Method, asked, q.Caller.Roles) {
+	others := a.otherAddresses(q.Path, q.HTTP.URL.RawQuery)
+	v := a.rules.Decide(e, q, others...)
+	if v != rules.Pass || a.broker.Allows(q.HTTP.Method, q.Path, q.Caller.Roles) {
 		return v
 	}
 	// The broker's policies list what is allowed, so it is enough that one names the target.

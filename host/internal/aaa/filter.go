@@ -149,8 +149,12 @@ func (e *env) refused(err error) rules.Verdict {
 }
 
 func (e *env) Dynamic(r *rules.Request) rules.Verdict {
-	if r.Alone && e.aaa.policies.AllowsAlone(r.HTTP.Method, r.Path, r.Caller.Roles) || e.aaa.policies.Allows(r.HTTP.Method, r.Path, r.Caller.Roles) {
-		return rules.Pass
+	policies, method, roles := e.aaa.policies, r.HTTP.Method, r.Caller.Roles
+	for _, address := range r.Addresses {
+		if r.Alone && policies.AllowsAlone(method, address, roles) || policies.Allows(method, address, roles) {
+			continue
+		}
+		return rules.Denied
 	}
-	return rules.Denied
+	return rules.Pass
 }

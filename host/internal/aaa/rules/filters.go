@@ -179,12 +179,17 @@ func invalidOf(c *compiler, fl secini.Filter, _ int) (check, error) {
 				"blockSemicolon", "blockEncodedForwardSlash", "blockNonAscii", "blockBackslash", "blockEncodedPeriod", "blockTraversal"})
 		}
 	}
+	blocks := func(segment string) bool {
+		return semicolon && strings.Contains(segment, ";") ||
+			slash && strings.Contains(segment, "/") ||
+			nonASCII && strings.ContainsFunc(segment, func(c rune) bool { return c >= utf8.RuneSelf })
+	}
 	return func(_ Env, r *Request) Verdict {
-		for _, s := range r.Path.Segments() {
-			if semicolon && strings.Contains(s.Decoded, ";") ||
-				slash && strings.Contains(s.Decoded, "/") ||
-				nonASCII && strings.ContainsFunc(s.Decoded, func(c rune) bool { return c >= utf8.RuneSelf }) {
-				return Malformed
+		for _, address := range r.Addresses {
+			for _, s := range address.Segments() {
+				if blocks(s.Decoded) {
+					return Malformed
+				}
 			}
 		}
 		return Pass

@@ -10,11 +10,13 @@ import (
 
 // Request is what filters decide about.
 type Request struct {
-	HTTP   *http.Request
-	Path   reqpath.Path
-	Peer   netip.AddrPort // where the connection came from
-	Port   int            // the local port it came to
-	Caller caller.Caller
+	HTTP *http.Request
+	Path reqpath.Path
+	// Addresses are those for which the rule that is run decides; Path is the first of them.
+	Addresses []reqpath.Path
+	Peer      netip.AddrPort // where the connection came from
+	Port      int            // the local port it came to
+	Caller    caller.Caller
 	// Known reports that an authc filter has filled Caller.
 	Known bool
 	// Alone asks about the resource of the path without what is below it.

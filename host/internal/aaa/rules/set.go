@@ -98,29 +98,69 @@ func (s *Set) Dynamic(path []reqpath.Segment) bool {
 //
 // In a data tree a resource holds all that is below it, so the rules for what is
 // below must pass as well: else the parent would be a way around them.
-func (s *Set) Decide(env Env, r *Request) Verdict {
-	path := r.Path.Segments()
-	at := s.index(path)
-	verdict := Pass
-	if at == len(s.rules) {
-		verdict, _ = env.Authenticate(r, Basic|Bearer)
-	} else {
-		verdict = s.rules[at].run(env, r)
+//
+// others are the other addresses of the same thing; the rules for each of them must pass, too. A rule that decides for
+// several addresses is run once, for all of them together.
+func (s *Set) Decide(env Env, r *Request, others ...reqpath.Path) Verdict {
+	asked := r.Path
+	defer func() { r.Path, r.Addresses = asked, nil }()
+	for _, d := range s.deciding(r, others) {
+		r.Path, r.Addresses = d.addresses[0], d.addresses
+		verdict := Pass
+		if d.rule == len(s.rules) {
+			verdict, _ = env.Authenticate(r, Basic|Bearer)
+		} else {
+			verdict = s.rules[d.rule].run(env, r)
+		}
+		if verdict != Pass {
+			return verdict
+		}
 	}
-	if verdict != Pass || r.Alone || r.Path.DataDepth() == 0 {
-		return verdict
+	return Pass
+}
+
+// decision is a rule, or as the number after the last one that no rule matches, with the addresses that it decides for.
+type decision struct {
+	rule      int
+	addresses []reqpath.Path
+}
+
+// deciding are the rules that decide for a request and the other addresses of what it asks for, each once, in the order in
+// which the addresses come to them.
+func (s *Set) deciding(r *Request, others []reqpath.Path) []decision {
+	all := make([]decision, 0, 4)
+	note := func(rule int, address reqpath.Path) {
+		for i := range all {
+			if all[i].rule == rule {
+				all[i].addresses = append(all[i].addresses, address)
+				return
+			}
+		}
+		all = append(all, decision{rule, append(make([]reqpath.Path, 0, 1+len(others)), address)})
+	}
+	s.match(r.Path, r.Alone, note)
+	for _, p := range others {
+		s.match(p, r.Alone, note)
+	}
+	return all
+}
+
+// match notes the rules that decide for an address: that which matches, and those for what is below it.
+func (s *Set) match(address reqpath.Path, alone bool, note func(rule int, address reqpath.Path)) {
+	path := address.Segments()
+	at := s.index(path)
+	note(at, address)
+	if alone || address.DataDepth() == 0 {
+		return
 	}
 	for i := range s.rules {
 		switch {
 		case i == at && s.rules[i].Pattern.Tree():
-			return Pass // it decides for all below that earlier rules do not
+			return // it decides for all below that earlier rules do not
 		case i != at && s.rules[i].Pattern.Below(path):
-			if v := s.rules[i].run(env, r); v != Pass {
-				return v
-			}
+			note(i, address)
 		}
 	}
-	return Pass
 }
 
 func (rule *Rule) run(env Env, r *Request) Verdict {
