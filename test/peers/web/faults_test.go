@@ -90,7 +90,7 @@ func TestStatesOfSessions(t *testing.T) {
 	if !strings.Contains(sent, "02:00:00:00:99:02") {
 		t.Errorf("the request is not kept: %s", sent)
 	}
-	if got := c.Ctl("switch:search 02:00:00:00:99:02"); !strings.Contains(got, "127.0.0.1") {
+	if got := c.Ctl("switch:search 02:00:00:00:99:02"); !strings.Contains(got, "mac-address") {
 		t.Errorf("the request was not carried out: %s", got)
 	}
 
