@@ -2,6 +2,7 @@
 import { render } from 'preact';
 import { Fault, away, faultFrom, send } from './core/api';
 import { LoginPage, alreadyIn } from './login';
+import { watchSources } from './map/sources';
 import { Shell } from './shell';
 import { restart, start } from './start';
 
@@ -32,6 +33,7 @@ async function main() {
       return;
     }
   }
+  watchSources();
   render(<Shell />, root);
 }
 

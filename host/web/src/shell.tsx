@@ -1,10 +1,11 @@
 // The frame of all pages: navigation, who is logged in, what is shown.
 import { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Fault, loggedOut, me } from './core/api';
+import { Fault, loggedOut, me, resume } from './core/api';
 import { go, route, to } from './core/route';
 import { LoginForm } from './login';
 import { isSwitch } from './map/graph';
+import { SourceBanner } from './map/sources';
 import { graphs } from './map/store';
 import { AccessPage } from './pages/access/index';
 import { AccountPage } from './pages/account/index';
@@ -145,6 +146,7 @@ export function Shell() {
         </a>
       </header>
       <Away />
+      <SourceBanner />
       <main id="main" tabIndex={-1}>
         {Page ? (
           <Page key={now} />
@@ -166,12 +168,7 @@ export function Shell() {
       {loggedOut.value && (
         <Dialog title="The session has ended">
           <p>Log in to continue.</p>
-          <LoginForm
-            done={() => {
-              loggedOut.value = false;
-              restart();
-            }}
-          />
+          <LoginForm done={() => void resume().then(restart, restart)} />
         </Dialog>
       )}
       {help && (

@@ -775,6 +775,26 @@ export interface Operations {
       'switch'?: string;
     };
   };
+  'switch:search': {
+    input: {
+      'limit'?: number;
+      'text': string;
+    };
+    output: {
+      'entry'?: ({
+        'kind'?: 'switch' | 'port' | 'neighbor' | 'address';
+        'match'?: string;
+        'node-id'?: string;
+        'number'?: number;
+        'port'?: string;
+        'since'?: string;
+        'switch'?: string;
+        'value'?: string;
+        'vlan-id'?: number;
+      })[];
+      'more'?: boolean;
+    };
+  };
   'switch:switches': {
     input: Record<string, unknown>;
     output: {

@@ -86,17 +86,55 @@ export async function send(path: string, o: Options = {}): Promise<Response> {
   }
 }
 
+/** hasEnded reports whether a request was refused because there is no session any more. */
+const hasEnded = (f: Fault): boolean =>
+  f.status === 401 && (f.reason === 'session' || f.reason === 'login');
+
 /** faultOf reads the refusal in a response. */
 export async function faultOf(r: Response): Promise<Fault> {
   const { message, reason, path } = explain(await r.text(), r.status);
-  if (r.status === 401 && (reason === 'session' || reason === 'login')) loggedOut.value = true;
-  return new Fault(r.status, message, reason, path, Number(r.headers.get('Retry-After') ?? 0));
+  const retryAfter = Number(r.headers.get('Retry-After') ?? 0),
+    fault = new Fault(r.status, message, reason, path, retryAfter);
+  if (hasEnded(fault)) loggedOut.value = true;
+  return fault;
+}
+
+/** waiting are those who wait for the login over the page, each with what goes on after it. */
+const waiting = new Set<(same: boolean) => void>();
+
+/**
+ * nextLogin waits for the login over the page after a session has ended. It returns whether the
+ * request is to be sent again: only for the same user, and not for what the page asked by itself.
+ */
+function nextLogin(o: Options): Promise<boolean> {
+  if (o.background || !me.peek()) return Promise.resolve(false);
+  return new Promise(resolve => {
+    const go = (same: boolean) => {
+      waiting.delete(go);
+      resolve(same && !o.signal?.aborted);
+    };
+    waiting.add(go);
+    o.signal?.addEventListener('abort', () => go(false));
+  });
+}
+
+/** resume goes on after a login over the page: requests of the same user are sent again. */
+export async function resume(): Promise<void> {
+  const before = me.peek()?.user;
+  loggedOut.value = false;
+  const now = await askMe();
+  for (const go of [...waiting]) go(now.user === before);
 }
 
 /** call sends a request and returns the JSON of its answer; anything but success is a Fault. */
 export async function call<T>(path: string, o: Options = {}): Promise<T> {
-  const r = await send(path, o);
-  if (!r.ok) throw await faultOf(r);
+  let r = await send(path, o);
+  if (!r.ok) {
+    const fault = await faultOf(r);
+    if (!hasEnded(fault) || !(await nextLogin(o))) throw fault;
+    r = await send(path, o); // it was refused before, so it is not carried out twice
+    if (!r.ok) throw await faultOf(r);
+  }
   const text = await r.text();
   return (text ? JSON.parse(text) : undefined) as T;
 }

@@ -22,6 +22,8 @@ export interface Node {
   mac: string;
   ports: Port[];
   since: number;
+  /** When its source heard from it last, where it does not do so now. */
+  seen?: string;
 }
 
 export interface Link {
@@ -41,6 +43,15 @@ export interface Graph {
   id: string;
   nodes: Map<string, Node>;
   links: Map<string, Link>;
+  /** Where the topology is from; absent where nothing observes it. */
+  source?: Source;
+}
+
+/** Source is the plugin that observes a topology. */
+export interface Source {
+  plugin: string;
+  state: 'observing' | 'silent' | 'stopped';
+  observed: string;
 }
 
 export interface Point {
@@ -74,8 +85,23 @@ export const portName = (id: string): string => id.slice(id.lastIndexOf(':') + 1
 /** pairOf is the id of the link between two nodes, or of the bundle of their links. */
 export const pairOf = (a: string, b: string): string => [a, b].sort(natural).join('|');
 
-/** nodeOf makes a node of one of network-topology. */
-function nodeOf(n: Raw, now: number): Node {
+/** sourceOf is the source of a topology, as the controller has it. */
+export function sourceOf(t: Raw): Source | undefined {
+  const state = at(t, 'source-state');
+  return state
+    ? { plugin: at(t, 'source') ?? '', state, observed: at(t, 'observed') ?? '' }
+    : undefined;
+}
+
+/** isStale reports whether a topology is not observed now: what is shown is from before. */
+export const isStale = (g: Graph): boolean =>
+  g.source !== undefined && g.source.state !== 'observing';
+
+/** nodeOf makes a node of one of network-topology; of a stale topology no node answers. */
+function nodeOf(n: Raw, source: Source | undefined, now: number): Node {
+  const state = stateOf(n),
+    stale = source !== undefined && source.state !== 'observing',
+    seen = at(n, 'observed') ?? (stale ? source.observed : '');
   const ports: Port[] = (n['termination-point'] ?? []).map((p: Raw) => ({
     id: p['tp-id'],
     name: printable(at(p, 'name') ?? portName(p['tp-id'])),
@@ -86,7 +112,8 @@ function nodeOf(n: Raw, now: number): Node {
   return {
     id: n['node-id'],
     name: printable(at(n, 'name') || at(n, 'address') || at(n, 'mac') || n['node-id']),
-    state: stateOf(n),
+    state: stale && state === 'answering' ? 'unknown' : state,
+    ...(seen && state !== 'outside' ? { seen } : {}),
     kind: at(n, 'type') ?? '',
     model: printable(at(n, 'model') ?? at(n, 'hardware') ?? ''),
     address: at(n, 'address') ?? '',
@@ -141,9 +168,15 @@ function addLink(g: Graph, l: Raw, both: boolean, now: number): void {
  * and links of one pair a bundle.
  */
 export function read(t: Raw): Graph {
-  const g: Graph = { id: t['topology-id'], nodes: new Map(), links: new Map() },
+  const source = sourceOf(t),
+    g: Graph = {
+      id: t['topology-id'],
+      nodes: new Map(),
+      links: new Map(),
+      ...(source ? { source } : {}),
+    },
     now = Date.now();
-  for (const n of t.node ?? []) g.nodes.set(n['node-id'], nodeOf(n, now));
+  for (const n of t.node ?? []) g.nodes.set(n['node-id'], nodeOf(n, source, now));
   const directed = new Map<string, Raw>(),
     keyOf = (...parts: string[]) => parts.join('|');
   for (const l of t.link ?? []) {

@@ -7,7 +7,9 @@ import { onEvents } from '../../core/events';
 import { route, setQuery, to } from '../../core/route';
 import { Graph, Node, isSwitch } from '../../map/graph';
 import { StateOf } from '../../map/state';
-import { graphs, problem, refresh, titleOf } from '../../map/store';
+import { graphs, problem, readAt, refresh, titleOf } from '../../map/store';
+import { printable } from '../../core/text';
+import { ListedSwitch, listSwitches } from '../../switches/unheard';
 import { AddSwitches } from './add';
 import { VlanDialog } from '../../switches/vlandialog';
 import { Choice, Column, Failure, Mark, Outcome, Table, Title, useAct } from '../../core/ui';
@@ -18,6 +20,33 @@ interface Row {
   g: Graph;
   n: Node;
   links: number;
+  /** Of a switch that is in the list only: what came of asking it. */
+  tried?: string;
+}
+
+/** unheardRows are the switches of the list that no topology has. */
+function unheardRows(list: ListedSwitch[]): Row[] {
+  const all = [...(graphs.value?.values() ?? [])],
+    home = all.find(g => g.id.startsWith('switch')),
+    g: Graph = home ?? { id: 'switch:1', nodes: new Map(), links: new Map() };
+  return list
+    .filter(e => !all.some(x => x.id.startsWith('switch') && x.nodes.has(e['node-id'] ?? '')))
+    .map(e => ({
+      g,
+      links: 0,
+      tried: e.state ?? '',
+      n: {
+        id: e['node-id'] ?? e.address ?? '',
+        name: printable(e.switch || e.address || e['mac-address'] || ''),
+        state: 'silent',
+        kind: 'snmp',
+        model: printable(e.model ?? ''),
+        address: e.address ?? '',
+        mac: e['mac-address'] ?? '',
+        ports: [],
+        since: Date.now(),
+      },
+    }));
 }
 
 /** List shows all devices: one filters, opens one, or chooses several for a VLAN. */
@@ -31,10 +60,12 @@ export function List() {
         const links = new Map<string, number>();
         for (const l of g.links.values())
           for (const n of [l.a, l.b]) links.set(n, (links.get(n) ?? 0) + l.count);
-        return [...g.nodes.values()].map(n => ({ g, n, links: links.get(n.id) ?? 0 }));
+        return [...g.nodes.values()].map((n): Row => ({ g, n, links: links.get(n.id) ?? 0 }));
       }),
     [graphs.value],
   );
+  const listed = useData(listSwitches, [graphs.value?.size, readAt.value?.getTime()]),
+    unheard = unheardRows(listed.value ?? []);
   const routed = (r: Row) => r.g.id === netconf || r.n.kind === 'bier',
     reached = graphs.value?.get(netconf)?.nodes;
   const bier = rows.some(routed),
@@ -69,12 +100,14 @@ export function List() {
     {
       name: 'Name',
       text: r => r.n.name,
-      cell: r => <a href={to(['devices', r.g.id, r.n.id])}>{r.n.name}</a>,
+      cell: r =>
+        r.tried === undefined ? <a href={to(['devices', r.g.id, r.n.id])}>{r.n.name}</a> : r.n.name,
     },
     {
       name: 'State',
-      text: r => session(r) || r.n.state,
+      text: r => (r.tried === undefined ? session(r) || r.n.state : `never answered: ${r.tried}`),
       cell: r => {
+        if (r.tried !== undefined) return <Mark tone="warn">never answered: {r.tried}</Mark>;
         const s = session(r),
           mark = (
             <Mark
@@ -117,6 +150,7 @@ export function List() {
       [rows, only, said.value],
     );
   const key = (r: Row) => r.g.id + '|' + r.n.id,
+    shown = only && !only.startsWith('switch') ? all : [...all, ...unheard],
     chosen = rows.filter(r => selected.has(key(r)) && isSwitch(r.g, r.n.id));
   return (
     <>
@@ -165,12 +199,12 @@ export function List() {
       ) : (
         <Table
           name="Devices"
-          rows={all}
+          rows={shown}
           columns={columns}
           id={key}
           selected={selected}
           onSelect={setSelected}
-          selectable={r => isSwitch(r.g, r.n.id)}
+          selectable={r => r.tried === undefined && isSwitch(r.g, r.n.id)}
           empty={<AddSwitches />}
         />
       )}

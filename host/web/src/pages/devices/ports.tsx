@@ -1,15 +1,27 @@
 // The ports of a device.
 import { useState } from 'preact/hooks';
+import { Operations } from '../../api/types';
 import { rpc } from '../../core/api';
-import { useData } from '../../core/data';
+import { age, stamp, useData } from '../../core/data';
 import { to } from '../../core/route';
 import { printable } from '../../core/text';
 import { Graph, Node, portName, speedText } from '../../map/graph';
 import { Rate, spans } from '../../switches/ports';
 import { Empty, Failure, Mark, Table } from '../../core/ui';
 
-const bits = (v: number | string | undefined) =>
-  v === undefined ? '' : speedText(Math.round(Number(v) / 100) / 10) || '0';
+/** rateOf is a rate as a number; a port that is down has none, and one not measured is blank. */
+const rateOf = (state: string, bps: number | string | undefined): number | '–' | undefined =>
+  state === 'down' ? '–' : bps === undefined ? undefined : Number(bps);
+
+/** bits writes a rate. */
+const bits = (bps: number | '–' | undefined): string =>
+  typeof bps === 'number' ? speedText(Math.round(bps / 100) / 10) || '0' : (bps ?? '');
+
+/** errorsOf shows new errors; blank where they are not known. */
+function errorsOf(n: number | string | undefined) {
+  if (n === undefined) return '';
+  return Number(n) > 0 ? <Mark tone="bad">{n}</Mark> : '0';
+}
 
 const looks = {
   linked: 'to a neighbour',
@@ -26,7 +38,7 @@ export function PortsPart({ g, n, real }: { g: Graph; n: Node; real: boolean }) 
       s =>
         real
           ? rpc('switch:ports', { switch: n.id }, { signal: s })
-          : Promise.resolve({ entry: [], partial: [] }),
+          : Promise.resolve({} as Operations['switch:ports']['output']),
       [n.id, real],
     );
   const rates = useData(
@@ -39,6 +51,9 @@ export function PortsPart({ g, n, real }: { g: Graph; n: Node; real: boolean }) 
         : Promise.resolve([] as Rate[]),
     [n.id, real],
   );
+  // Of a switch that does not answer all is old; of a stopped plugin what the topology has.
+  const old =
+    said.value?.answering === false ? (said.value.observed ?? n.seen) : said.error && n.seen;
   const link = (port: string) =>
     [...g.links.values()].find(
       l =>
@@ -76,6 +91,11 @@ export function PortsPart({ g, n, real }: { g: Graph; n: Node; real: boolean }) 
   return (
     <>
       {said.error && <Failure error={said.error} retry={said.reload} />}
+      {old && (
+        <p class="note warn" data-state="old">
+          {n.name} does not answer: its ports are as they were {age(old)} ({stamp(old)}).
+        </p>
+      )}
       {(said.value?.partial ?? []).map(x => (
         <p key={x} class="note warn">
           {x}
@@ -125,8 +145,9 @@ export function PortsPart({ g, n, real }: { g: Graph; n: Node; real: boolean }) 
             name: 'State',
             text: r => r.state,
             cell: r => (
-              <Mark tone={r.state === 'up' ? 'good' : 'soft'}>
+              <Mark tone={r.state === 'up' && !old ? 'good' : 'soft'}>
                 {r.state}
+                {old && r.state !== 'not known' && `, as of ${age(old)}`}
                 {r.e?.['admin-state'] === 'down' && ', switched off'}
               </Mark>
             ),
@@ -134,25 +155,20 @@ export function PortsPart({ g, n, real }: { g: Graph; n: Node; real: boolean }) 
           { name: 'Speed', text: r => r.speed, cell: r => speedText(r.speed) },
           {
             name: 'In, bit/s',
-            text: r => (r.state === 'down' ? '–' : Number(r.rate?.['in-bps'] ?? 0)),
-            cell: r => (r.state === 'down' ? '–' : bits(r.rate?.['in-bps'])),
+            text: r => rateOf(r.state, r.rate?.['in-bps']),
+            cell: r => bits(rateOf(r.state, r.rate?.['in-bps'])),
             right: true,
           },
           {
             name: 'Out, bit/s',
-            text: r => (r.state === 'down' ? '–' : Number(r.rate?.['out-bps'] ?? 0)),
-            cell: r => (r.state === 'down' ? '–' : bits(r.rate?.['out-bps'])),
+            text: r => rateOf(r.state, r.rate?.['out-bps']),
+            cell: r => bits(rateOf(r.state, r.rate?.['out-bps'])),
             right: true,
           },
           {
             name: 'New errors',
-            text: r => Number(r.rate?.['new-errors'] ?? 0),
-            cell: r =>
-              Number(r.rate?.['new-errors'] ?? 0) > 0 ? (
-                <Mark tone="bad">{r.rate!['new-errors']}</Mark>
-              ) : (
-                '0'
-              ),
+            text: r => r.rate?.['new-errors'],
+            cell: r => errorsOf(r.rate?.['new-errors']),
             right: true,
           },
           { name: 'PVID', text: r => r.e?.pvid ?? '' },

@@ -1,5 +1,6 @@
 // Where is a MAC, an IP address or a name: the edge port first.
-import { rpc } from '../../core/api';
+import { RowOf } from '../../api/rows';
+import { Fault, rpc } from '../../core/api';
 import { age, count, macNumber, useData } from '../../core/data';
 import { route, to } from '../../core/route';
 import { Graph, Node } from '../../map/graph';
@@ -11,50 +12,92 @@ import { Empty, Loaded, Outcome, Table, Title, useAct } from '../../core/ui';
 const graphOf = (node: string): string =>
   [...(graphs.value?.values() ?? [])].find(g => g.nodes.has(node))?.id ?? 'switch:1';
 
-interface Found {
-  'node-id'?: string;
-  switch?: string;
-  port?: string;
-  number?: number;
-  'vlan-id'?: number;
-  'mac-address'?: string;
-  'ip-address'?: string;
-  how?: string;
-  since?: string;
-  seen?: string;
+/** Found is where an address is. */
+type Found = RowOf<'switch:find-address', 'entry'>;
+
+/** Hit is what a part of a text matches. */
+type Hit = RowOf<'switch:search', 'entry'>;
+
+interface Results {
+  nodes: [Graph, Node][];
+  seen: Found[];
+  hits: Hit[];
+  failed: string[];
 }
 
-/**
- * where asks the page's own topologies for a name, and all switches for an address: the most likely
- * place is first in their answer.
- */
-async function where(
-  text: string,
-): Promise<{ nodes: [Graph, Node][]; seen: Found[]; failed: string[] }> {
-  const all = [...(graphs.peek()?.values() ?? [])],
-    low = text.toLowerCase(),
+/** isAddress reports whether a text is a whole MAC or IP address. */
+const isAddress = (text: string): boolean =>
+  macNumber(text) !== undefined ||
+  /^(\d{1,3}\.){3}\d{1,3}$/.test(text) ||
+  (/^[0-9a-f:.]+$/i.test(text) && text.split(':').length > 2);
+
+/** nodesWith are the nodes of the topologies that a text is a part of. */
+function nodesWith(text: string): [Graph, Node][] {
+  const low = text.toLowerCase(),
     address = macNumber(text);
-  const nodes = all.flatMap(g =>
-    [...g.nodes.values()]
-      .filter(
-        n =>
-          [n.name, n.address, n.mac, n.id, n.model].some(v => v.toLowerCase().includes(low)) ||
-          (address !== undefined && (n.id === String(address) || macNumber(n.mac) === address)),
-      )
-      .map(n => [g, n] as [Graph, Node]),
+  const matches = (n: Node) =>
+    [n.name, n.address, n.mac, n.id, n.model].some(v => v.toLowerCase().includes(low)) ||
+    (address !== undefined && (n.id === String(address) || macNumber(n.mac) === address));
+  return [...(graphs.peek()?.values() ?? [])].flatMap(g =>
+    [...g.nodes.values()].filter(matches).map((n): [Graph, Node] => [g, n]),
   );
-  if (address === undefined && !/^[0-9a-f.:]*[.:][0-9a-f.:]+$/i.test(text))
-    return { nodes, seen: [], failed: [] };
-  const r = await rpc('switch:find-address', {
-    address: text,
+}
+
+/** ofSwitches is an answer of the plugin for switches; where it is not installed there is none. */
+const ofSwitches = <T,>(answer: Promise<T>): Promise<T | undefined> =>
+  answer.catch((e: Fault) => {
+    if (e.status === 404) return undefined;
+    throw e;
   });
-  return { nodes, seen: r.entry ?? [], failed: r.partial ?? [] };
+
+/**
+ * where finds a text in the page's own topologies and in what the switches have reported; for a
+ * whole address all switches are asked, and the most likely place is first in their answer.
+ */
+async function where(text: string, signal: AbortSignal): Promise<Results> {
+  if (!text) return { nodes: [], seen: [], hits: [], failed: [] };
+  const [hits, places] = await Promise.all([
+    ofSwitches(rpc('switch:search', { text }, { signal })),
+    isAddress(text)
+      ? ofSwitches(rpc('switch:find-address', { address: text }, { signal }))
+      : undefined,
+  ]);
+  return {
+    nodes: nodesWith(text),
+    hits: (hits?.entry ?? []).filter(h => h.kind !== 'switch'),
+    seen: places?.entry ?? [],
+    failed: places?.partial ?? [],
+  };
+}
+
+/** Known lists ports, neighbours and addresses that a part of a text matches. */
+function Known({ hits }: { hits: Hit[] }) {
+  if (!hits.length) return null;
+  const at = (h: Hit) => to(['devices', graphOf(h['node-id'] ?? ''), h['node-id'] ?? '', 'ports']);
+  return (
+    <>
+      <h2>Ports, neighbours and addresses</h2>
+      <Table
+        name="Known"
+        rows={hits.map((h, i) => ({ ...h, i }))}
+        id={h => String(h.i)}
+        columns={[
+          { name: 'What', text: h => (h.kind ?? '').replace('neighbor', 'neighbour') },
+          { name: 'Matches', text: h => [h.match, h.value].filter(Boolean).join(' ') },
+          { name: 'Switch', text: h => h.switch, cell: h => <a href={at(h)}>{h.switch}</a> },
+          { name: 'Port', text: h => shortPort(h.port ?? '') },
+          { name: 'VLAN', text: h => h['vlan-id'] || '' },
+          { name: 'Since', text: h => h.since, cell: h => age(h.since) },
+        ]}
+      />
+    </>
+  );
 }
 
 /** FindPage shows all that matches the text in the box at the top. */
 export function FindPage() {
   const text = (route.value.query.get('for') ?? '').trim(),
-    found = useData(() => where(text), [text, graphs.value?.size ?? 0]),
+    found = useData(signal => where(text, signal), [text, graphs.value?.size ?? 0]),
     act = useAct();
   if (!text)
     return (
@@ -135,7 +178,8 @@ export function FindPage() {
                 />
               </>
             )}
-            {!f.seen.length && !f.nodes.length && (
+            <Known hits={f.hits} />
+            {!f.seen.length && !f.nodes.length && !f.hits.length && (
               <Empty
                 action={
                   <p class="bar">
