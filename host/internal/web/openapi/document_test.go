@@ -102,7 +102,7 @@ func TestGeneratorsFindTheirWay(t *testing.T) {
 	}
 	for path, item := range doc.Paths.Map() {
 		for verb, op := range item.Operations() {
-			if len(op.OperationID) > 90 {
+			if len(op.OperationID) > 90 || strings.Contains(op.OperationID, "__") {
 				t.Errorf("%s %s has the id %s", verb, path, op.OperationID)
 			}
 			for _, p := range item.Parameters {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"regexp"
+	"strings"
 
 	"ctl.internal/internal/yang"
 )
@@ -63,7 +64,9 @@ func short(s string) string {
 		return s
 	}
 	sum := sha256.Sum256([]byte(s))
-	return s[:maxName/2] + "_" + hex.EncodeToString(sum[:4]) + s[len(s)-(maxName/2-9):]
+	// Generators leave out an underscore after another one, and before a digit.
+	head := strings.TrimRight(s[:maxName/2], "_")
+	return head + "_h" + hex.EncodeToString(sum[:4]) + s[len(s)-(maxName/2-10):]
 }
 
 // schemaOf describes the instances of a node; qualified is the module, or the operation, that it belongs to.
