@@ -121,17 +121,6 @@ func setAlias(s *Switch, t tx, i iface, v value) status {
 	return assign(t, &p.alias, slices.Clone(v.Bytes))
 }
 
-// Alias returns ifAlias of a port.
-func (s *Switch) Alias(number int) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.port(number)
-	if p == nil {
-		return ""
-	}
-	return string(p.alias)
-}
-
 // etherObjects is what EtherLike-MIB (RFC 3635) says of a link: full duplex, and PAUSE frames both ways.
 func etherObjects() []object {
 	const fullDuplex, bothWays, disabled, unknown = 3, 4, 1, 1

@@ -1,16 +1,11 @@
 package simswitch
 
-import (
-	"fmt"
-
-	"ctl.internal/internal/lab/snmpwire"
-)
+import "ctl.internal/internal/lab/snmpwire"
 
 // portPower is the power over Ethernet of a port.
 type portPower struct {
 	off      bool
 	priority int64 // 0: low(3)
-	device   bool  // a powered device of class 3 is attached
 }
 
 // The power of the simulated switch: the budget in watts, and what one device draws.
@@ -28,7 +23,10 @@ const (
 	statusDelivers  = 3
 )
 
-func (p *port) delivers() bool { return p.power.device && !p.power.off }
+// device reports whether a powered device of class 3 is attached: at the ports with an even number whose link is up.
+func (p *port) device() bool { return p.carrier && p.number%2 == 0 }
+
+func (p *port) delivers() bool { return p.device() && !p.power.off }
 
 // powerObjects is POWER-ETHERNET-MIB (RFC 3621), with one group of ports; the tables are empty at makes without it.
 func powerObjects() []object {
@@ -87,28 +85,8 @@ func (p *port) powerStatus() int {
 	switch {
 	case p.power.off:
 		return statusDisabled
-	case p.power.device:
+	case p.device():
 		return statusDelivers
 	}
 	return statusSearching
-}
-
-// SetPowered says whether a powered device is attached to a port.
-func (s *Switch) SetPowered(number int, device bool) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.port(number)
-	if p == nil || !s.cfg.Profile.PoE {
-		return fmt.Errorf("switch %s has no port %d with power over Ethernet", s.name, number)
-	}
-	p.power.device = device
-	return nil
-}
-
-// Powered returns whether power over Ethernet is switched on at a port.
-func (s *Switch) Powered(number int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.port(number)
-	return p != nil && s.cfg.Profile.PoE && !p.power.off
 }

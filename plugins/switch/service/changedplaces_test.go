@@ -78,7 +78,7 @@ func TestNamedPortsThatChangePlaces(t *testing.T) {
 		if _, err := b.call(t, "switch-port", "set-port", fmt.Sprintf(`{"switch":"sw1","port":"port3","description":%q}`, description)); err != nil {
 			t.Fatal(err)
 		}
-		if got := model.Alias(3); got != description {
+		if got := string(e.MIB.Get(snmpwire.MustOID("1.3.6.1.2.1.31.1.1.1.18.3")).Bytes); got != description {
 			t.Errorf("exchanged %v: interface port3 has the description %q, want %q", step.exchanged, got, description)
 		}
 	}

@@ -38,7 +38,7 @@ func TestPortSettingsByName(t *testing.T) {
 	b.checkPorts(t, []portCall{
 		{"get-ports", `{"switch":"sw1","port":"1/3"}`, fault.Internal,
 			`"entry":[{"port":"1/3","number":3,"state":"up","description":"","power":"on","power-priority":"low","power-status":"searching"`},
-		{"get-ports", `{"switch":"sw1"}`, fault.Internal, `"power-supply":[{"group":1,"budget-w":370,"drawn-w":0}]`},
+		{"get-ports", `{"switch":"sw1"}`, fault.Internal, `"power-supply":[{"group":1,"budget-w":370,"drawn-w":7}]`},
 		{"set-port", `{"switch":"sw1","port":"1/3","description":"room 3","power-priority":"critical"}`, fault.Internal, `"result":"SUCCESS"`},
 		{"get-ports", `{"switch":"sw1","port":"3"}`, fault.Internal, `"description":"room 3","power":"on","power-priority":"critical"`},
 		{"set-port", `{"switch":"sw1","port":"1/3","state":"down","power":"off"}`, fault.Internal, `"result":"SUCCESS"`},
