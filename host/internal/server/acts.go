@@ -13,7 +13,9 @@ import (
 
 	"ctl.internal/host/internal/aaa/accounting"
 	"ctl.internal/host/internal/aaa/act"
+	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/aaa/throttle"
+	"ctl.internal/host/internal/address"
 	"ctl.internal/host/internal/logs"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
@@ -162,19 +164,20 @@ func (s *Server) resourceOf(r *http.Request) (resource string, reads bool) {
 	if path == "/oauth2/introspect" {
 		return path, true
 	}
-	for _, root := range []string{"/restconf/operations/", "/rests/operations/", "/operations/"} {
-		name, ok := strings.CutPrefix(path, root)
-		if !ok || s.catalog == nil {
-			continue
-		}
-		module, rpc, ok := strings.Cut(name, ":")
-		if !ok {
-			return path, false
-		}
-		module, rpc, _ = s.catalog.Installed().Aliases.Resolve(module, rpc)
-		return operation(module, rpc), s.readsOnly(module, rpc)
+	at := s.addressOf(path)
+	if at.Kind != address.Operation || at.Module == "" {
+		return path, false
 	}
-	return path, false
+	return operation(at.Module, at.Node), s.readsOnly(at.Module, at.Node)
+}
+
+// addressOf is what a canonical path addresses.
+func (s *Server) addressOf(path string) address.Address {
+	p, err := reqpath.ParseString(path)
+	if err != nil || s.catalog == nil {
+		return address.Address{}
+	}
+	return address.Parse(s.catalog.Installed(), p)
 }
 
 func operation(module, rpc string) string { return "/rests/operations/" + module + ":" + rpc }
@@ -210,13 +213,20 @@ func (s *Server) protected(path string) bool {
 	if strings.HasPrefix(path, "/auth/") || strings.HasPrefix(path, "/web/keys") {
 		return true
 	}
+	if decidesAccess(s.addressOf(path).Module) {
+		return true
+	}
 	for _, part := range strings.Split(path, "/") {
-		module, _, ok := strings.Cut(part, ":")
-		if ok && (module == "aaa" || strings.HasPrefix(module, "aaa-") || module == "authorization-schema") {
+		if module, _, qualified := strings.Cut(part, ":"); qualified && decidesAccess(module) {
 			return true
 		}
 	}
 	return false
+}
+
+// decidesAccess reports whether a module is one of identities, policies, certificates or keys.
+func decidesAccess(module string) bool {
+	return module == "aaa" || strings.HasPrefix(module, "aaa-") || module == "authorization-schema"
 }
 
 // fold writes a record, and of those that are the same within a minute only so many as are free, and how many the others were.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ctl.internal/host/internal/address"
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/host/internal/web"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -30,8 +31,7 @@ type router struct {
 // routes are those of one moment.
 type routes struct {
 	mux      *mux.Router
-	aliases  []routeAlias
-	queries  []routeQuery
+	others   address.Routes
 	subtrees map[string]bool // first segments below which something is served
 }
 
@@ -66,7 +66,7 @@ func (r *router) update(manifests []*pluginv1.Manifest) {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write([]byte(`{"errors":{"error":[{"error-type":"protocol","error-tag":"invalid-value","error-message":"there is nothing at this path"}]}}` + "\n"))
 	})
-	r.now.Store(&routes{m, routeAliases(manifests), routeQueries(manifests), subtrees})
+	r.now.Store(&routes{m, address.NewRoutes(manifests), subtrees})
 }
 
 // exact mounts a handler on a path, which is the route's name. Paths are normalised before they come here; the decoded

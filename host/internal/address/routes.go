@@ -1,4 +1,4 @@
-package server
+package address
 
 import (
 	"net/url"
@@ -75,29 +75,36 @@ func routeAliases(manifests []*pluginv1.Manifest) []routeAlias {
 	return out
 }
 
+// Routes are the other addresses of what plugins serve below their paths. The zero value knows none.
+type Routes struct {
+	aliases []routeAlias
+	queries []routeQuery
+}
+
+// NewRoutes collects them from manifests.
+func NewRoutes(manifests []*pluginv1.Manifest) Routes {
+	return Routes{aliases: routeAliases(manifests), queries: routeQueries(manifests)}
+}
+
 // maxRoutes bounds the addresses of one thing that a plugin serves.
 const maxRoutes = 16
 
-// otherRoutes are the other addresses of a path that a plugin serves. It implements aaa.Options.Routes.
-func (s *Server) otherRoutes(p reqpath.Path, rawQuery string) []reqpath.Path {
-	if s.router == nil {
-		return nil
-	}
-	now := s.router.now.Load()
-	if len(now.aliases)+len(now.queries) == 0 {
+// Others are the other addresses of a path that a plugin serves.
+func (r Routes) Others(p reqpath.Path, rawQuery string) []reqpath.Path {
+	if len(r.aliases)+len(r.queries) == 0 {
 		return nil
 	}
 	query, _ := url.ParseQuery(rawQuery) // what does not parse is refused by the plugin
 	all := []reqpath.Path{p}
 	for i := 0; i < len(all); i++ {
-		for _, r := range now.queries {
-			for _, other := range r.addresses(all[i], query) {
+		for _, named := range r.queries {
+			for _, other := range named.addresses(all[i], query) {
 				if len(all) < maxRoutes && !known(all, other) {
 					all = append(all, other)
 				}
 			}
 		}
-		for _, alias := range now.aliases {
+		for _, alias := range r.aliases {
 			for side, from := range alias {
 				if other, ok := replaced(all[i], from, alias[1-side]); ok && len(all) < maxRoutes && !known(all, other) {
 					all = append(all, other)

@@ -1,4 +1,6 @@
-package server
+// Package address knows all the ways in which clients write what the controller serves, and finds out what a path addresses.
+// Everything behind it asks by that.
+package address
 
 import (
 	"strings"
@@ -9,14 +11,9 @@ import (
 	"ctl.internal/internal/yang"
 )
 
-// otherNames are the forms of what a RESTCONF path addresses below its root: with the name of the
-// module, its other names and without, keys after an equals sign or as segments. It implements
-// aaa.Options.Names.
-func (s *Server) otherNames(data bool, below []reqpath.Segment) [][]reqpath.Segment {
-	if s.catalog == nil {
-		return nil
-	}
-	now := s.catalog.Installed()
+// OtherNames are the forms of what a RESTCONF path addresses below its root, for data or an operation: with the name of the
+// module, its other names and without, keys after an equals sign or as segments.
+func OtherNames(now *restconf.Installed, data bool, below []reqpath.Segment) [][]reqpath.Segment {
 	if !data {
 		if len(below) != 1 {
 			return nil
