@@ -3,9 +3,6 @@ package yang
 // What a condition reads is worked out from the schema, so that a change is checked as far as it can matter. The unit of a
 // check is an entry of a list with keys that no other such list is around, or all that is outside of such lists.
 
-// LooksElsewhere reports whether a condition at or below a node looks at other top-level nodes.
-func (n *Node) LooksElsewhere() bool { return n.elsewhere }
-
 // condition is what a must, a when or a reference of a node reads.
 type condition struct {
 	unit  *Node   // the list whose entries are the unit of the node; nil outside of lists with keys
