@@ -142,12 +142,15 @@ type gap struct{ write, read time.Duration }
 // measureGap writes and reads at one node until ctx ends.
 func measureGap(ctx context.Context, node endpoint, n int) (longest gap) {
 	path := fmt.Sprintf("/rests/data/network-topology:network-topology/topology=gap%d", n)
-	body := fmt.Sprintf(`{"network-topology:topology":[{"topology-id":"gap%d"}]}`, n)
-	probe := func(method, body string, seed uint64, into *time.Duration) {
+	// Each write changes something: one that does not would need no disk.
+	body := func(i int) string {
+		return fmt.Sprintf(`{"network-topology:topology":[{"topology-id":"gap%d","node":[{"node-id":"n%d"}]}]}`, n, i)
+	}
+	probe := func(method string, body func(int) string, seed uint64, into *time.Duration) {
 		w := &worker{nodes: []endpoint{node}, rnd: rand.New(rand.NewPCG(uint64(n), seed)), h: &history{}}
 		last := time.Now()
-		for ctx.Err() == nil {
-			status, _ := w.ask(ctx, method, path, body)
+		for i := 0; ctx.Err() == nil; i++ {
+			status, _ := w.ask(ctx, method, path, body(i))
 			if status == http.StatusOK || status == http.StatusCreated || status == http.StatusNoContent {
 				*into = max(*into, time.Since(last))
 				last = time.Now()
@@ -157,7 +160,7 @@ func measureGap(ctx context.Context, node endpoint, n int) (longest gap) {
 	}
 	var both sync.WaitGroup
 	both.Go(func() { probe("PUT", body, 9, &longest.write) })
-	both.Go(func() { probe("GET", "", 10, &longest.read) })
+	both.Go(func() { probe("GET", func(int) string { return "" }, 10, &longest.read) })
 	both.Wait()
 	return longest
 }
