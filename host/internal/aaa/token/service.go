@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,49 +32,11 @@ import (
 //	clock/PROCESS            what the clock of a process said at its last sweep
 const namespace = "aaa-token"
 
-type record struct {
-	User    string    `json:"user"` // id; of an outside user REALM/NAME@DOMAIN
-	Epoch   string    `json:"epoch,omitempty"`
-	Issued  time.Time `json:"issued"`
-	Expires time.Time `json:"expires"`
-
-	Outside *Outside `json:"outside,omitempty"`
-
-	// Of the tokens of one login that can be refreshed.
-	Family  string    `json:"family,omitempty"`
-	Refresh bool      `json:"refresh,omitempty"` // it is exchanged for new tokens, and good for nothing else
-	Used    bool      `json:"used,omitempty"`    // it was exchanged: whoever sends it again is a thief, or was robbed
-	Ends    time.Time `json:"ends,omitzero"`     // of the family or session, however often it is refreshed or used
-
-	Session *session `json:"session,omitempty"` // of a browser session
-}
-
 // maxAhead is how far the clocks of nodes may differ.
 const maxAhead = 5 * time.Minute
 
-// lives reports whether a token or session may still be used. One that was made in the
-// future is from a node with a wrong clock, and would live for as long as that was wrong.
-func (r *record) lives(now time.Time) bool {
-	return now.Before(r.Expires) && !r.Issued.After(now.Add(maxAhead))
-}
-
-// Outside is a user of an outside realm, who is looked up there at each use.
-type Outside struct {
-	Realm  string `json:"realm"`
-	User   string `json:"user"`
-	Domain string `json:"domain,omitempty"` // as it was typed
-
-	// Held says that the realm cannot look the user up: Principal and Roles, one a line, are those of the login, and
-	// hold for HeldFor at most.
-	Held      bool   `json:"held,omitempty"`
-	Principal string `json:"principal,omitempty"`
-	Roles     string `json:"roles,omitempty"`
-}
-
 // HeldFor is how long the roles of a login are believed at most where its realm cannot look the user up.
 const HeldFor = 30 * time.Minute
-
-func (o *Outside) id() string { return o.Realm + "/" + o.User + "@" + o.Domain }
 
 // Holder is whose a token is: one of the two is set.
 type Holder struct {
@@ -146,30 +107,6 @@ func (s *Service) Bind(i *identity.Service) { s.identities = i }
 type Info struct {
 	Holder
 	Issued, Expires time.Time
-}
-
-func digestOf(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
-}
-
-func tokenKey(d string) string      { return "token/" + d }
-func userKey(user, d string) string { return "user/" + user + "/" + d }
-
-func remove(user, d string) []datastore.Op {
-	return []datastore.Op{datastore.Delete(namespace, tokenKey(d)), datastore.Delete(namespace, userKey(user, d))}
-}
-
-// add makes a token with a record, 128 random bits in the form the documents show, and the writes
-// that keep it.
-func (r record) add() (token string, ops []datastore.Op, err error) {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails since Go 1.24
-	h := hex.EncodeToString(b[:])
-	token = h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
-	data, err := json.Marshal(r)
-	d := digestOf(token)
-	return token, []datastore.Op{datastore.Put(namespace, tokenKey(d), data), datastore.Put(namespace, userKey(r.User, d), nil)}, err
 }
 
 // Pair is what a login, or a refresh, is answered with.
@@ -463,92 +400,6 @@ func (s *Service) revoke(ctx context.Context, d string, r *record) error {
 		return s.endFamily(ctx, r)
 	}
 	return s.end(ctx, remove(r.User, d))
-}
-
-// record reads the record of a digest with the revision that wrote it; nil if it does not exist.
-func (s *Service) record(ctx context.Context, d string) (r *record, rev datastore.Revision, err error) {
-	err = datastore.Read(ctx, s.o.Store, func(sn datastore.Snapshot) (err error) {
-		r, rev, err = readRecord(sn, d)
-		return err
-	})
-	return r, rev, err
-}
-
-func readRecord(sn datastore.Snapshot, d string) (*record, datastore.Revision, error) {
-	e, err := sn.Get(namespace, tokenKey(d))
-	if errors.Is(err, datastore.ErrNotFound) {
-		return nil, 0, nil
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	r, err := decode(e)
-	return r, e.Revision, err
-}
-
-func decode(e datastore.Entry) (*record, error) {
-	r := &record{}
-	if err := json.Unmarshal(e.Value, r); err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "a token record is damaged")
-	}
-	return r, nil
-}
-
-// Kept is a token or session, without its text.
-type Kept struct {
-	ID             string // names it to End; no secret
-	User           string // id; of an outside user REALM/NAME@DOMAIN
-	Kind           string // access token, refresh token or session
-	From           string // the address that a session was begun from
-	Began, Expires time.Time
-}
-
-// each calls f with the records whose keys begin with prefix, and their digests, by user.
-func (s *Service) each(ctx context.Context, prefix string, f func(digest string, r *record)) error {
-	return datastore.Read(ctx, s.o.Store, func(sn datastore.Snapshot) error {
-		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: prefix}) {
-			if err != nil {
-				return err
-			}
-			d := digestIn(e.Key)
-			r, _, err := readRecord(sn, d)
-			if err != nil {
-				return err
-			}
-			if r != nil {
-				f(d, r)
-			}
-		}
-		return nil
-	})
-}
-
-// digestIn is the digest at the end of a key.
-func digestIn(key string) string { return key[strings.LastIndex(key, "/")+1:] }
-
-// All lists what is not over by its time, by user.
-func (s *Service) All(ctx context.Context) (out []Kept, err error) {
-	err = s.each(ctx, "user/", func(d string, r *record) {
-		if r.Used || !s.o.Now().Before(r.Expires) {
-			return
-		}
-		k := Kept{ID: r.id(d), User: r.User, Kind: "access token", Began: r.Issued, Expires: r.Expires}
-		if r.Session != nil {
-			k.Kind, k.From = "session", r.Session.Address
-		} else if r.Refresh {
-			k.Kind = "refresh token"
-		}
-		out = append(out, k)
-	})
-	return out, err
-}
-
-// id names the record of a digest to users: that of its session, or the beginning of the digest.
-func (r *record) id(d string) string {
-	if r.Session != nil {
-		return r.Session.ID
-	}
-	return d[:16]
 }
 
 // End ends the session of a user that has an id; of = "" ends the session or token of any user, with a refresh token all
