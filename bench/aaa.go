@@ -12,10 +12,10 @@ import (
 	"ctl.internal/test/harness"
 )
 
-// nginx starts the well-known web server with auth_basic on a file of 1 KiB. It
+// startNginx starts the well-known web server with auth_basic on a file of 1 KiB. It
 // returns nil when there is no nginx or openssl: the comparison is then left out,
 // and says so.
-func (b *bench) nginx(ctx context.Context) (s *rig.Side, stop func(), err error) {
+func (b *bench) startNginx(ctx context.Context) (s *rig.Side, stop func(), err error) {
 	for _, tool := range []string{"nginx", "openssl"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			fmt.Printf("   LEFT OUT: %s is not installed, so nothing is compared with nginx auth_basic\n", tool)
@@ -49,7 +49,7 @@ http { access_log off; keepalive_requests 1000000000; client_body_temp_path %[1]
 	if err != nil {
 		return nil, nil, err
 	}
-	return side(connections, addr, 0, nil, "GET", "/page", basic, nil), server.Stop, nil
+	return newHTTPSide(connections, addr, 0, nil, "GET", "/page", basic, nil), server.Stop, nil
 }
 
 // aaaPart runs the benchmarks of the access-control rooms and keeps their words.

@@ -28,8 +28,8 @@ const (
 	echoed = `{"node-id":158969157063648,"vlan-id":100,"vlan-name":"lab"}`
 )
 
-// side loads a server, of process pid, with one request on n connections; ours is it if it is a controller.
-func side(n int, addr string, pid int, ours *rig.Controller, method, path, authorization string, body []byte) *rig.Side {
+// newHTTPSide loads a server, of process pid, with one request on n connections; ours is it if it is a controller.
+func newHTTPSide(n int, addr string, pid int, ours *rig.Controller, method, path, authorization string, body []byte) *rig.Side {
 	req := load.Request(method, addr, path, authorization, body)
 	s := &rig.Side{Name: path, Last: ours, Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
 		return load.Run(ctx, addr, req, n, d)
@@ -40,7 +40,7 @@ func side(n int, addr string, pid int, ours *rig.Controller, method, path, autho
 	return s
 }
 
-func (b *bench) compare(ctx context.Context, sides ...*rig.Side) error {
+func (b *bench) compareSides(ctx context.Context, sides ...*rig.Side) error {
 	return rig.Comparison{Rounds: b.rounds, Duration: b.duration, Profile: func(s *rig.Side) string {
 		if b.profiles == "" {
 			return ""
@@ -49,20 +49,20 @@ func (b *bench) compare(ctx context.Context, sides ...*rig.Side) error {
 	}}.Run(ctx, sides...)
 }
 
-func (b *bench) add(what string, ours, peer *rig.Side, target string) {
+func (b *bench) addComparisonRow(what string, ours, peer *rig.Side, target string) {
 	rate, _ := ours.Against(peer)
 	b.rows = append(b.rows, row{what, ours.Describe(), peer.Describe(), fmt.Sprintf("%.2f", rate), target})
 }
 
-// start runs a controller with a home of its own below b.dir.
-func (b *bench) start(home string, environ ...string) (*rig.Controller, error) {
+// startController runs a controller with a home of its own below b.dir.
+func (b *bench) startController(home string, environ ...string) (*rig.Controller, error) {
 	return rig.Start(filepath.Join(b.dir, "bin"), filepath.Join(b.dir, home), environ...)
 }
 
 // withEcho starts a controller with the plugin that does nothing installed.
 func (b *bench) withEcho(ctx context.Context, home string, environ ...string) (*rig.Controller, error) {
 	_ = os.RemoveAll(filepath.Join(b.dir, home))
-	c, err := b.start(home, environ...)
+	c, err := b.startController(home, environ...)
 	if err != nil {
 		return nil, err
 	}
@@ -91,17 +91,17 @@ func (b *bench) againstBare(ctx context.Context, what, target, method, path stri
 		return nil, nil, err
 	}
 	defer c.Stop()
-	bare, err := harness.Launch(":", exec.Command(b.bin("baseline"), filepath.Join(b.dir, "echo", "echo")))
+	bare, err := harness.Launch(":", exec.Command(b.binPath("baseline"), filepath.Join(b.dir, "echo", "echo")))
 	if err != nil {
 		return nil, nil, err
 	}
 	defer bare.Stop()
-	ours = side(connections, c.HTTP, c.PID, c, method, path, basic, body)
-	peer = side(connections, strings.TrimSpace(bare.Line), bare.PID, nil, method, barePath, "", bareBody)
-	if err := b.compare(ctx, ours, peer); err != nil {
+	ours = newHTTPSide(connections, c.HTTP, c.PID, c, method, path, basic, body)
+	peer = newHTTPSide(connections, strings.TrimSpace(bare.Line), bare.PID, nil, method, barePath, "", bareBody)
+	if err := b.compareSides(ctx, ours, peer); err != nil {
 		return nil, nil, err
 	}
-	b.add(what, ours, peer, target)
+	b.addComparisonRow(what, ours, peer, target)
 	return ours, peer, nil
 }
 
@@ -130,19 +130,19 @@ func (b *bench) authPart(ctx context.Context) error {
 		return err
 	}
 	defer c.Stop()
-	token, err := bearer(ctx, c.HTTP)
+	token, err := requestBearerToken(ctx, c.HTTP)
 	if err != nil {
 		return err
 	}
-	open, err := b.open()
+	open, err := b.startOpenController()
 	if err != nil {
 		return err
 	}
 	defer open.Stop()
-	none := side(connections, open.HTTP, open.PID, nil, "GET", stays, "", nil)
-	withBasic, withToken := side(connections, c.HTTP, c.PID, c, "GET", stays, basic, nil), side(connections, c.HTTP, c.PID, c, "GET", stays, "Bearer "+token, nil)
+	none := newHTTPSide(connections, open.HTTP, open.PID, nil, "GET", stays, "", nil)
+	withBasic, withToken := newHTTPSide(connections, c.HTTP, c.PID, c, "GET", stays, basic, nil), newHTTPSide(connections, c.HTTP, c.PID, c, "GET", stays, "Bearer "+token, nil)
 	sides := []*rig.Side{none, withBasic, withToken}
-	nginx, stop, err := b.nginx(ctx)
+	nginx, stop, err := b.startNginx(ctx)
 	if err != nil {
 		return err
 	}
@@ -150,22 +150,22 @@ func (b *bench) authPart(ctx context.Context) error {
 	if nginx != nil {
 		sides = append(sides, nginx)
 	}
-	if err := b.compare(ctx, sides...); err != nil {
+	if err := b.compareSides(ctx, sides...); err != nil {
 		return err
 	}
 	if nginx != nil {
-		b.add("Basic ÷ nginx auth_basic (apr1) on a file of 1 KiB", withBasic, nginx, "side by side")
+		b.addComparisonRow("Basic ÷ nginx auth_basic (apr1) on a file of 1 KiB", withBasic, nginx, "side by side")
 	}
-	b.add("Basic, verified login cached ÷ access control off (`/** = anon`)", withBasic, none, "≥ 0.85")
-	b.add("Bearer ÷ access control off", withToken, none, "≥ 0.85")
+	b.addComparisonRow("Basic, verified login cached ÷ access control off (`/** = anon`)", withBasic, none, "≥ 0.85")
+	b.addComparisonRow("Bearer ÷ access control off", withToken, none, "≥ 0.85")
 	return nil
 }
 
-// open starts a controller whose access control is switched off, as the documents
+// startOpenController starts a controller whose access control is switched off, as the documents
 // say how.
-func (b *bench) open() (*rig.Controller, error) {
+func (b *bench) startOpenController() (*rig.Controller, error) {
 	_ = os.RemoveAll(filepath.Join(b.dir, "o"))
-	c, err := b.start("o")
+	c, err := b.startController("o")
 	if err != nil {
 		return nil, err
 	}
@@ -177,10 +177,10 @@ func (b *bench) open() (*rig.Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.start("o")
+	return b.startController("o")
 }
 
-func bearer(ctx context.Context, addr string) (string, error) {
+func requestBearerToken(ctx context.Context, addr string) (string, error) {
 	form := url.Values{"grant_type": {"password"}, "username": {"admin"}, "password": {"admin"}, "scope": {"sdn"}}
 	text, _, err := rig.Ask(ctx, http.DefaultClient, http.MethodPost, "http://"+addr+"/oauth2/token", "application/x-www-form-urlencoded", form.Encode())
 	if err != nil {

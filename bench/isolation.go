@@ -33,9 +33,9 @@ func (b *bench) isolationPart(ctx context.Context) error {
 			took[i] = append(took[i], time.Since(began))
 		}
 	}
-	b.against("plugin:restart, isolated; the same without isolation", rig.At(took[0], 50), rig.At(took[1], 50), "< 10 ms more")
+	b.addDurationRow("plugin:restart, isolated; the same without isolation", rig.At(took[0], 50), rig.At(took[1], 50), "< 10 ms more")
 	one := func(c *rig.Controller) *rig.Side {
-		return side(1, c.HTTP, 0, nil, "POST", echo, basic, []byte(`{"input":`+echoed+`}`))
+		return newHTTPSide(1, c.HTTP, 0, nil, "POST", echo, basic, []byte(`{"input":`+echoed+`}`))
 	}
 	mine, free := one(on), one(off)
 	// Short turns: both sides see the same of what else the machine does.
@@ -44,13 +44,13 @@ func (b *bench) isolationPart(ctx context.Context) error {
 	}
 	m, _ := mine.Median()
 	f, _ := free.Median()
-	b.against("RPC on one connection, p50", m.P50, f.P50, "< 1.05")
-	b.against("the same, p99", m.P99, f.P99, "reported")
+	b.addDurationRow("RPC on one connection, p50", m.P50, f.P50, "< 1.05")
+	b.addDurationRow("the same, p99", m.P99, f.P99, "reported")
 	return nil
 }
 
-// against adds a row about two times: lower is better.
-func (b *bench) against(what string, ours, peer time.Duration, target string) {
+// addDurationRow adds a row about two times: lower is better.
+func (b *bench) addDurationRow(what string, ours, peer time.Duration, target string) {
 	b.rows = append(b.rows, row{what, ours.Round(time.Microsecond).String(), peer.Round(time.Microsecond).String(),
 		fmt.Sprintf("%.3f, %v more", rig.Ratio(ours, peer), (ours - peer).Round(time.Microsecond)), target})
 }

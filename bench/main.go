@@ -47,13 +47,13 @@ var parts = []part{
 	{"aaa", "rules, policies, tokens, logins, 100,000 users (Go benchmarks)", (*bench).aaaPart},
 	{"start", "from exec to ready with all installed features; memory at rest", (*bench).startPart},
 	{"isolation", "a plugin's start, and calls to it, with isolation and without", (*bench).isolationPart},
-	{"realm", "logins through the LDAP realm, against bare go-ldap at the same slapd (bench/realm)", keeps("Logins through the LDAP realm (`make build && go run ./bench/realm`)", "realm", timed("-bin", "bin"))},
-	{"switch", "discovery and tables, against gosnmp and snmpbulkwalk (bench/switch)", keeps("Switch plugin (`go run ./bench/switch`)", "switch", plain())},
+	{"realm", "logins through the LDAP realm, against bare go-ldap at the same slapd (bench/realm)", newProgramPart("Logins through the LDAP realm (`make build && go run ./bench/realm`)", "realm", timedArgs("-bin", "bin"))},
+	{"switch", "discovery and tables, against gosnmp and snmpbulkwalk (bench/switch)", newProgramPart("Switch plugin (`go run ./bench/switch`)", "switch", fixedArgs())},
 	{"scale", "discovery of 5,000 switches of 48 ports, some of them dead, lossy or looping, against gosnmp at the others (bench/switch)", (*bench).scalePart},
 	{"store", "datastore engines against bare Badger and etcd, and a store after 100,000 writes of the same keys (host/internal/datastore/storebench)",
-		keeps("Datastore (`go run ./host/internal/datastore/storebench`)\n\nWrites are on the disk when they are acknowledged. Asked for after earlier writes: ratios of 0.95 at least, disk bounded.", "storebench", timed("-dir", "."))},
+		newProgramPart("Datastore (`go run ./host/internal/datastore/storebench`)\n\nWrites are on the disk when they are acknowledged. Asked for after earlier writes: ratios of 0.95 at least, disk bounded.", "storebench", timedArgs("-dir", "."))},
 	{"restconf", "a list of 10,000 entries read and written, against encoding/json; 1,000 readers of a stream (bench/restconf)", (*bench).restconfPart},
-	{"bier", "channels deployed to 1000 routers, against bare edit-config and commit (bench/bier)", keeps("BIER (`go run ./bench/bier`)", "bier", plain())},
+	{"bier", "channels deployed to 1000 routers, against bare edit-config and commit (bench/bier)", newProgramPart("BIER (`go run ./bench/bier`)", "bier", fixedArgs())},
 }
 
 func main() {
@@ -63,14 +63,14 @@ func main() {
 	only := flag.String("only", "", "parts to run, separated by commas; empty = all")
 	without := flag.String("without", "", "parts to leave out, separated by commas, such as scale")
 	profiles := flag.String("profile", "", "directory for a CPU profile of the controller in each comparison's last round")
-	flag.Usage = usage
+	flag.Usage = printUsage
 	flag.Parse()
 	rig.Main(func(ctx context.Context) error {
-		return run(ctx, &bench{duration: *duration, rounds: *rounds, profiles: *profiles}, *only, *without, *out)
+		return runBench(ctx, &bench{duration: *duration, rounds: *rounds, profiles: *profiles}, *only, *without, *out)
 	})
 }
 
-func usage() {
+func printUsage() {
 	fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench [flags], from the top of the tree\n\nParts:")
 	for _, p := range parts {
 		fmt.Fprintf(flag.CommandLine.Output(), "  %-9s %s\n", p.name, p.about)
@@ -79,8 +79,8 @@ func usage() {
 	flag.PrintDefaults()
 }
 
-// chosen are the parts that are run; any other name is refused.
-func chosen(only, without string) ([]part, error) {
+// chooseParts are the parts that are run; any other name is refused.
+func chooseParts(only, without string) ([]part, error) {
 	names := func(list string) []string {
 		return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 	}
@@ -98,8 +98,8 @@ func chosen(only, without string) ([]part, error) {
 	return out, nil
 }
 
-func run(ctx context.Context, b *bench, only, without, out string) error {
-	todo, err := chosen(only, without)
+func runBench(ctx context.Context, b *bench, only, without, out string) error {
+	todo, err := chooseParts(only, without)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func run(ctx context.Context, b *bench, only, without, out string) error {
 	}
 	defer os.RemoveAll(dir)
 	b.dir = dir
-	if err := b.build(ctx); err != nil {
+	if err := b.buildPrograms(ctx); err != nil {
 		return err
 	}
 	for _, p := range todo {
@@ -122,7 +122,7 @@ func run(ctx context.Context, b *bench, only, without, out string) error {
 			fmt.Printf("   %s: %s, peer %s, ratio %s (target %s)\n", r.what, r.ours, r.peer, r.ratio, r.target)
 		}
 	}
-	text := b.table(only, without)
+	text := b.formatResults(only, without)
 	if out == "-" {
 		fmt.Print(text)
 		return nil
@@ -130,8 +130,8 @@ func run(ctx context.Context, b *bench, only, without, out string) error {
 	return os.WriteFile(out, []byte(text), 0o644)
 }
 
-// build makes the programs: the tree's own, and the peers.
-func (b *bench) build(ctx context.Context) error {
+// buildPrograms makes the programs: the tree's own, and the peers.
+func (b *bench) buildPrograms(ctx context.Context) error {
 	if out, err := harness.Build(".", filepath.Join(b.dir, "bin")); err != nil {
 		return fmt.Errorf("build: %w\n%s", err, out)
 	}
@@ -151,9 +151,9 @@ func (b *bench) build(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) bin(name string) string { return filepath.Join(b.dir, "bin", name) }
+func (b *bench) binPath(name string) string { return filepath.Join(b.dir, "bin", name) }
 
-func (b *bench) table(only, without string) string {
+func (b *bench) formatResults(only, without string) string {
 	var s strings.Builder
 	command := "make bench"
 	if only != "" {

@@ -17,14 +17,14 @@ import (
 // startPart installs everything this release has and starts again.
 func (b *bench) startPart(ctx context.Context) error {
 	_ = os.RemoveAll(filepath.Join(b.dir, "s"))
-	c, err := b.start("s")
+	c, err := b.startController("s")
 	if err != nil {
 		return err
 	}
 	var features []struct {
 		Name string `json:"name"`
 	}
-	if err := list(ctx, c, "feature:list", &features); err != nil {
+	if err := decodeConsoleList(ctx, c, "feature:list", &features); err != nil {
 		c.Stop()
 		return err
 	}
@@ -42,12 +42,12 @@ func (b *bench) startPart(ctx context.Context) error {
 		PID  int    `json:"pid"`
 	}
 	for range b.rounds {
-		if c, err = b.start("s"); err != nil {
+		if c, err = b.startController("s"); err != nil {
 			return err
 		}
 		took = append(took, c.Took)
 		host, largest, plugins = rig.Memory(c.PID, "VmRSS"), 0, nil
-		_ = list(ctx, c, "plugin:list", &plugins) // without it the table shows none
+		_ = decodeConsoleList(ctx, c, "plugin:list", &plugins) // without it the table shows none
 		for _, p := range plugins {
 			largest = max(largest, rig.Memory(p.PID, "VmRSS"))
 			if strings.HasPrefix(p.Name, "realm-") {
@@ -63,8 +63,8 @@ func (b *bench) startPart(ctx context.Context) error {
 	return nil
 }
 
-// list reads what a console command lists.
-func list(ctx context.Context, c *rig.Controller, command string, into any) error {
+// decodeConsoleList reads what a console command lists.
+func decodeConsoleList(ctx context.Context, c *rig.Controller, command string, into any) error {
 	text, err := c.Ctl(ctx, command+" --format json")
 	if err != nil {
 		return err
@@ -75,12 +75,12 @@ func list(ctx context.Context, c *rig.Controller, command string, into any) erro
 // partTime bounds each of the programs.
 const partTime = 30 * time.Minute
 
-// keeps runs a program that makes a comparison of its own, and keeps what it prints below a title.
-func keeps(title, program string, args func(b *bench) []string) func(*bench, context.Context) error {
+// newProgramPart runs a program that makes a comparison of its own, and keeps what it prints below a title.
+func newProgramPart(title, program string, args func(b *bench) []string) func(*bench, context.Context) error {
 	return func(b *bench, ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, partTime)
 		defer cancel()
-		out, err := exec.CommandContext(ctx, b.bin(program), args(b)...).CombinedOutput()
+		out, err := exec.CommandContext(ctx, b.binPath(program), args(b)...).CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, out)
 		}
@@ -89,10 +89,10 @@ func keeps(title, program string, args func(b *bench) []string) func(*bench, con
 	}
 }
 
-func plain(args ...string) func(*bench) []string { return func(*bench) []string { return args } }
+func fixedArgs(args ...string) func(*bench) []string { return func(*bench) []string { return args } }
 
-// timed are the flags of programs that measure for as long as this one.
-func timed(flag, dir string) func(b *bench) []string {
+// timedArgs are the flags of programs that measure for as long as this one.
+func timedArgs(flag, dir string) func(b *bench) []string {
 	return func(b *bench) []string {
 		return []string{flag, filepath.Join(b.dir, dir), "-d", b.duration.String(), "-rounds", strconv.Itoa(b.rounds)}
 	}
@@ -101,7 +101,7 @@ func timed(flag, dir string) func(b *bench) []string {
 // scalePart is discovery with thousands of switches: all well, and some of them sick.
 func (b *bench) scalePart(ctx context.Context) error {
 	for _, args := range []string{"-switches 5000 -ports 48 -rounds 1", "-switches 5000 -ports 48 -rounds 1 -dead 1 -lossy 5 -looping 1"} {
-		if err := keeps("Switch plugin at scale (`go run ./bench/switch "+args+"`)", "switch", plain(strings.Fields(args)...))(b, ctx); err != nil {
+		if err := newProgramPart("Switch plugin at scale (`go run ./bench/switch "+args+"`)", "switch", fixedArgs(strings.Fields(args)...))(b, ctx); err != nil {
 			return err
 		}
 	}
@@ -110,11 +110,11 @@ func (b *bench) scalePart(ctx context.Context) error {
 
 // restconfPart measures RESTCONF of a controller.
 func (b *bench) restconfPart(ctx context.Context) error {
-	c, err := b.start("restconf-home")
+	c, err := b.startController("restconf-home")
 	if err != nil {
 		return err
 	}
 	defer c.Stop()
-	return keeps("RESTCONF (`go run ./bench -only restconf`)", "restconf",
-		plain("-url", "http://"+c.HTTP, "-pid", strconv.Itoa(c.PID), "-rounds", strconv.Itoa(10*b.rounds)))(b, ctx)
+	return newProgramPart("RESTCONF (`go run ./bench -only restconf`)", "restconf",
+		fixedArgs("-url", "http://"+c.HTTP, "-pid", strconv.Itoa(c.PID), "-rounds", strconv.Itoa(10*b.rounds)))(b, ctx)
 }

@@ -43,13 +43,13 @@ type Plugin struct {
 // capabilities are all that a manifest may list. The name is that of the service in proto/, in lower case; the second
 // column its field of Plugin.
 var capabilities = []capability{
-	of("operations", func(p *Plugin) operations.Handler { return p.Operations }, operations.Register),
-	of("routes", func(p *Plugin) http.Handler { return p.Routes }, routes.Register),
-	of("commands", func(p *Plugin) []commands.Command { return p.Commands }, commands.Register),
-	of("realm", func(p *Plugin) realm.Factory { return p.Realm }, realm.Register),
-	of("switchdriver", func(p *Plugin) switchdriver.Driver { return p.SwitchDriver }, switchdriver.Register),
-	of("bierdriver", func(p *Plugin) bierdriver.Driver { return p.BierDriver }, bierdriver.Register),
-	of("topology", func(p *Plugin) topology.Source { return p.Topology }, topology.Register),
+	newCapability("operations", func(p *Plugin) operations.Handler { return p.Operations }, operations.Register),
+	newCapability("routes", func(p *Plugin) http.Handler { return p.Routes }, routes.Register),
+	newCapability("commands", func(p *Plugin) []commands.Command { return p.Commands }, commands.Register),
+	newCapability("realm", func(p *Plugin) realm.Factory { return p.Realm }, realm.Register),
+	newCapability("switchdriver", func(p *Plugin) switchdriver.Driver { return p.SwitchDriver }, switchdriver.Register),
+	newCapability("bierdriver", func(p *Plugin) bierdriver.Driver { return p.BierDriver }, bierdriver.Register),
+	newCapability("topology", func(p *Plugin) topology.Source { return p.Topology }, topology.Register),
 }
 
 // capability is one row of the table.
@@ -60,8 +60,8 @@ type capability struct {
 	register func(s *Server, g grpc.ServiceRegistrar)
 }
 
-// of makes a row. register gets the plugin's name, and a function for what serves, or why nothing does yet.
-func of[T any](name string, field func(*Plugin) T, register func(grpc.ServiceRegistrar, string, func() (T, error))) capability {
+// newCapability makes a row. register gets the plugin's name, and a function for what serves, or why nothing does yet.
+func newCapability[T any](name string, field func(*Plugin) T, register func(grpc.ServiceRegistrar, string, func() (T, error))) capability {
 	return capability{
 		name: name,
 		has: func(p *Plugin) bool {
@@ -70,7 +70,7 @@ func of[T any](name string, field func(*Plugin) T, register func(grpc.ServiceReg
 		},
 		register: func(s *Server, g grpc.ServiceRegistrar) {
 			register(g, s.manifest.Name, func() (v T, err error) {
-				p, err := s.current()
+				p, err := s.currentPlugin()
 				if err == nil {
 					v = field(p)
 				}
@@ -92,7 +92,7 @@ func capabilityNames() []string {
 // Register puts the base service and the manifest's capabilities on a gRPC server.
 // The handlers are those of the plugin that Configure makes later.
 func (s *Server) Register(server *grpc.Server) {
-	g := services{link.NewServer(server, s.unary), s}
+	g := services{link.NewServer(server, s.interceptUnary), s}
 	pluginv1.RegisterBaseServer(g, base{Server: s})
 	if len(s.manifest.Owns) > 0 {
 		pluginv1.RegisterTreesServer(g, treesServer{s: s})

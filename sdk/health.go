@@ -20,7 +20,7 @@ type health struct {
 
 func newHealth() *health { return &health{since: time.Now(), changed: make(chan struct{})} }
 
-func (h *health) set(v Health) {
+func (h *health) setHealth(v Health) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if v.State != h.now.State {
@@ -31,7 +31,7 @@ func (h *health) set(v Health) {
 	h.changed = make(chan struct{})
 }
 
-func (h *health) get() (*pluginv1.HealthResponse, <-chan struct{}) {
+func (h *health) healthResponse() (*pluginv1.HealthResponse, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	r := &pluginv1.HealthResponse{State: healthStates[h.now.State], Reason: h.now.Reason, Details: h.now.Details, Since: timestamppb.New(h.since)}
@@ -45,9 +45,9 @@ var healthStates = map[State]pluginv1.HealthResponse_State{
 	Failed:   pluginv1.HealthResponse_STATE_FAILED,
 }
 
-func (h *health) watch(ctx context.Context, done <-chan struct{}, send func(*pluginv1.HealthResponse) error) error {
+func (h *health) watchHealth(ctx context.Context, done <-chan struct{}, send func(*pluginv1.HealthResponse) error) error {
 	for {
-		r, changed := h.get()
+		r, changed := h.healthResponse()
 		if err := send(r); err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func TestEachRPCHasAHandler(t *testing.T) {
 		"the RPC rack:move-rack has no handler": {"rack:get-rack": none},
 		`a handler for rack:move-rak, an RPC or action that no module of the plugin has (did you mean "`: {"rack:get-rack": none, "rack:move-rack": none, "rack:move-rak": none},
 	} {
-		err := s.agree(&Plugin{Operations: mux})
+		err := s.checkAgreement(&Plugin{Operations: mux})
 		if (err == nil) != (want == "") || !strings.Contains(errorText(err), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}

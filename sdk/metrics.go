@@ -35,7 +35,7 @@ func newMetrics() *metrics {
 	return m
 }
 
-func (m *metrics) text() ([]byte, error) {
+func (m *metrics) formatText() ([]byte, error) {
 	families, err := m.registry.Gather()
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (m *metrics) text() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func (m *metrics) done(method string, start time.Time, err *error) {
+func (m *metrics) recordDone(method string, start time.Time, err *error) {
 	if v := recover(); v != nil {
 		m.panics.Inc()
 		slog.Error("a handler panicked", "method", method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
@@ -58,12 +58,12 @@ func (m *metrics) done(method string, start time.Time, err *error) {
 	m.calls.WithLabelValues(method, status.Code(*err).String()).Observe(time.Since(start).Seconds())
 }
 
-func (m *metrics) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (_ any, err error) {
-	defer m.done(info.FullMethod, time.Now(), &err)
+func (m *metrics) interceptUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (_ any, err error) {
+	defer m.recordDone(info.FullMethod, time.Now(), &err)
 	return h(ctx, req)
 }
 
-func (m *metrics) stream(srv any, s grpc.ServerStream, info *grpc.StreamServerInfo, h grpc.StreamHandler) (err error) {
-	defer m.done(info.FullMethod, time.Now(), &err)
+func (m *metrics) interceptStream(srv any, s grpc.ServerStream, info *grpc.StreamServerInfo, h grpc.StreamHandler) (err error) {
+	defer m.recordDone(info.FullMethod, time.Now(), &err)
 	return h(srv, s)
 }

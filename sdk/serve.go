@@ -31,7 +31,7 @@ import (
 // `version`, or `--debug`.
 func Serve(o Options) {
 	stderr := os.Stderr // go-plugin replaces os.Stderr once it serves
-	os.Exit(serve(o, os.Args[1:], os.Stdout, stderr))
+	os.Exit(servePlugin(o, os.Args[1:], os.Stdout, stderr))
 }
 
 // Exit codes of a plugin.
@@ -42,7 +42,7 @@ const (
 	exitManifest = 3
 )
 
-func serve(o Options, args []string, stdout io.Writer, stderr *os.File) int {
+func servePlugin(o Options, args []string, stdout io.Writer, stderr *os.File) int {
 	slog.SetDefault(slog.New(onward.LogHandler(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: wire.LevelTrace}))))
 	s, err := NewServer(o)
 	if err != nil {
@@ -53,7 +53,7 @@ func serve(o Options, args []string, stdout io.Writer, stderr *os.File) int {
 	for _, a := range args {
 		switch a {
 		case "describe":
-			return describe(s.manifest, stdout, stderr)
+			return printManifest(s.manifest, stdout, stderr)
 		case "version":
 			fmt.Fprintf(stdout, "%s %s (contract %v)\n", s.manifest.Name, s.manifest.Version, wire.APIVersions)
 			return exitOK
@@ -92,12 +92,12 @@ func serve(o Options, args []string, stdout io.Writer, stderr *os.File) int {
 // data.
 func (s *Server) NewGRPC(opts []grpc.ServerOption) *grpc.Server {
 	return grpc.NewServer(append(opts, wire.ServerOptions(
-		grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),
+		grpc.UnaryInterceptor(s.interceptUnary), grpc.StreamInterceptor(s.interceptStream),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
 	)...)...)
 }
 
-func describe(m *pluginv1.Manifest, stdout, stderr io.Writer) int {
+func printManifest(m *pluginv1.Manifest, stdout, stderr io.Writer) int {
 	raw, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
 	var text bytes.Buffer
 	if err == nil {

@@ -103,10 +103,10 @@ func (s base) Configure(ctx context.Context, r *pluginv1.ConfigureRequest) (*plu
 		s.spans.Store(newSpans(s.manifest, client))
 	}
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	env := &Env{Config: r.Config, DataDir: r.DataDir, Host: client, Facets: r.Facets, Health: s.health.set, Metrics: s.metrics.registry}
+	env := &Env{Config: r.Config, DataDir: r.DataDir, Host: client, Facets: r.Facets, Health: s.health.setHealth, Metrics: s.metrics.registry}
 	p, err := s.options.New(run, env)
 	if err == nil {
-		err = s.agree(p)
+		err = s.checkAgreement(p)
 	}
 	if err != nil {
 		cancel()
@@ -121,8 +121,8 @@ func (s base) Configure(ctx context.Context, r *pluginv1.ConfigureRequest) (*plu
 	return &pluginv1.ConfigureResponse{Warnings: env.warnings}, nil
 }
 
-// agree refuses a plugin that does not serve what its manifest says.
-func (s *Server) agree(p *Plugin) error {
+// checkAgreement refuses a plugin that does not serve what its manifest says.
+func (s *Server) checkAgreement(p *Plugin) error {
 	if p == nil {
 		return fault.New(fault.Internal, "New returned no plugin and no error")
 	}
@@ -238,12 +238,12 @@ func (s *Server) endSpans(ctx context.Context) {
 
 // Health implements the base service.
 func (s base) Health(_ *pluginv1.HealthRequest, stream grpc.ServerStreamingServer[pluginv1.HealthResponse]) error {
-	return s.Server.health.watch(stream.Context(), s.done, stream.Send)
+	return s.Server.health.watchHealth(stream.Context(), s.done, stream.Send)
 }
 
 // Metrics implements the base service.
 func (s base) Metrics(context.Context, *pluginv1.MetricsRequest) (*pluginv1.MetricsResponse, error) {
-	text, err := s.Server.metrics.text()
+	text, err := s.Server.metrics.formatText()
 	return &pluginv1.MetricsResponse{Text: text}, fault.ToStatus(err)
 }
 
@@ -255,7 +255,7 @@ type treesServer struct {
 
 // Check implements the service Trees.
 func (t treesServer) Check(ctx context.Context, r *pluginv1.CheckRequest) (*pluginv1.CheckResponse, error) {
-	p, err := t.s.current()
+	p, err := t.s.currentPlugin()
 	if err != nil {
 		return nil, fault.ToStatus(err)
 	}
@@ -273,8 +273,8 @@ func (t treesServer) Check(ctx context.Context, r *pluginv1.CheckRequest) (*plug
 	return out, nil
 }
 
-// current returns the plugin, or why it is not ready.
-func (s *Server) current() (*Plugin, error) {
+// currentPlugin returns the plugin, or why it is not ready.
+func (s *Server) currentPlugin() (*Plugin, error) {
 	if p := s.plugin.Load(); p != nil {
 		return p, nil
 	}

@@ -44,32 +44,32 @@ type spans struct {
 
 func newSpans(m *pluginv1.Manifest, h *host.Client) *spans {
 	s := &spans{host: h, ended: make(chan *tracepb.Span, spanQueue), stop: make(chan struct{}), stopped: make(chan struct{}),
-		resource: &resourcepb.Resource{Attributes: []*commonpb.KeyValue{attribute("service.name", m.Name), attribute("service.version", m.Version)}}}
-	go s.run()
+		resource: &resourcepb.Resource{Attributes: []*commonpb.KeyValue{stringAttribute("service.name", m.Name), stringAttribute("service.version", m.Version)}}}
+	go s.runSender()
 	return s
 }
 
-func attribute(key, value string) *commonpb.KeyValue {
+func stringAttribute(key, value string) *commonpb.KeyValue {
 	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: value}}}
 }
 
-// run sends what has ended, until close.
-func (s *spans) run() {
+// runSender sends what has ended, until close.
+func (s *spans) runSender() {
 	defer close(s.stopped)
 	t := time.NewTicker(spanDelay)
 	defer t.Stop()
 	for {
 		select {
 		case <-t.C:
-			s.send()
+			s.sendEnded()
 		case <-s.stop:
-			s.send()
+			s.sendEnded()
 			return
 		}
 	}
 }
 
-func (s *spans) send() {
+func (s *spans) sendEnded() {
 	var list []*tracepb.Span
 	for range len(s.ended) {
 		list = append(list, <-s.ended)
@@ -94,9 +94,9 @@ func (s *spans) close(ctx context.Context) {
 	}
 }
 
-// begin returns the context of a call with a span of its own, if whoever made the call
+// beginSpan returns the context of a call with a span of its own, if whoever made the call
 // keeps the trace; what the handler calls is below the span. end ends it.
-func (s *spans) begin(ctx context.Context, method string, req any) (_ context.Context, end func(error)) {
+func (s *spans) beginSpan(ctx context.Context, method string, req any) (_ context.Context, end func(error)) {
 	none := func(error) {}
 	md, _ := metadata.FromIncomingContext(ctx) // a copy
 	parent := md.Get(onward.Traceparent)
@@ -115,7 +115,7 @@ func (s *spans) begin(ctx context.Context, method string, req any) (_ context.Co
 	}
 	span := &tracepb.Span{TraceId: raw[1:17], ParentSpanId: raw[17:25], SpanId: spanID(), TraceState: strings.Join(md.Get(onward.Tracestate), ","), Name: title,
 		Kind: tracepb.Span_SPAN_KIND_SERVER, StartTimeUnixNano: uint64(time.Now().UnixNano()), Flags: uint32(raw[25]),
-		Attributes: []*commonpb.KeyValue{attribute("rpc.system", "grpc"), attribute("rpc.service", service), attribute("rpc.method", name)}}
+		Attributes: []*commonpb.KeyValue{stringAttribute("rpc.system", "grpc"), stringAttribute("rpc.service", service), stringAttribute("rpc.method", name)}}
 	md.Set(onward.Traceparent, parent[0][:36]+hex.EncodeToString(span.SpanId)+parent[0][52:])
 	return metadata.NewIncomingContext(ctx, md), func(err error) {
 		span.EndTimeUnixNano = uint64(time.Now().UnixNano())
@@ -133,36 +133,36 @@ func spanID() []byte {
 	return binary.BigEndian.AppendUint64(nil, rand.Uint64()|1) // never zero
 }
 
-// unary is around each handler of a unary call.
-func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (_ any, err error) {
+// interceptUnary is around each handler of a unary call.
+func (s *Server) interceptUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (_ any, err error) {
 	if spans := s.spans.Load(); spans != nil {
 		var end func(error)
-		ctx, end = spans.begin(ctx, info.FullMethod, req)
+		ctx, end = spans.beginSpan(ctx, info.FullMethod, req)
 		defer func() { end(err) }()
 	}
-	if err := s.reached(ctx); err != nil {
+	if err := s.waitReached(ctx); err != nil {
 		return nil, fault.ToStatus(err)
 	}
-	return s.metrics.unary(ctx, req, info, h)
+	return s.metrics.interceptUnary(ctx, req, info, h)
 }
 
-// reached waits until the plugin's data has the revision that a call asks for.
-func (s *Server) reached(ctx context.Context) error {
+// waitReached waits until the plugin's data has the revision that a call asks for.
+func (s *Server) waitReached(ctx context.Context) error {
 	if c := s.hostClient.Load(); c != nil {
 		return c.WaitFor(ctx)
 	}
 	return nil
 }
 
-// stream is around each handler of a stream.
-func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, h grpc.StreamHandler) (err error) {
+// interceptStream is around each handler of a stream.
+func (s *Server) interceptStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, h grpc.StreamHandler) (err error) {
 	if spans := s.spans.Load(); spans != nil {
-		ctx, end := spans.begin(ss.Context(), info.FullMethod, nil)
+		ctx, end := spans.beginSpan(ss.Context(), info.FullMethod, nil)
 		defer func() { end(err) }()
 		ss = wire.StreamWith(ctx, ss)
 	}
-	if err := s.reached(ss.Context()); err != nil {
+	if err := s.waitReached(ss.Context()); err != nil {
 		return fault.ToStatus(err)
 	}
-	return s.metrics.stream(srv, ss, info, h)
+	return s.metrics.interceptStream(srv, ss, info, h)
 }

@@ -18,9 +18,9 @@ import (
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
 
-func main() { rig.Main(run) }
+func main() { rig.Main(runBaseline) }
 
-func run(ctx context.Context) error {
+func runBaseline(ctx context.Context) error {
 	client, conn, err := rig.Plugin(ctx, exec.Command(os.Args[1]))
 	if err != nil {
 		return err

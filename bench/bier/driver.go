@@ -35,7 +35,7 @@ func (o *options) driverPart(ctx context.Context, dir string) error {
 			ratios = append(ratios, x/y)
 		}
 		slices.Sort(ratios)
-		say(fmt.Sprintf("driver alone, %d queued for each router", queued), "%.0f changes/s, %.1f requests a change; bare edit-config and commit %.0f/s; ratio %.2f (median of %d)",
+		printResult(fmt.Sprintf("driver alone, %d queued for each router", queued), "%.0f changes/s, %.1f requests a change; bare edit-config and commit %.0f/s; ratio %.2f (median of %d)",
 			ours, messages, peer, ratios[len(ratios)/2], o.rounds)
 	}
 	return nil
@@ -71,11 +71,11 @@ func (o *options) driverRound(ctx context.Context, dir string, queued int) (ours
 			return 0, 0, 0, fmt.Errorf("router %s does not come up", r.Name)
 		}
 	}
-	all, err := sessions(ctx, lab.list)
+	all, err := openSessions(ctx, lab.list)
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	took, err := raw(ctx, all, o.single, func(i, k int) *xmltree.Node { return entry("10.8.8.8", k, 1, []int{i + 1}) })
+	took, err := measureRawChanges(ctx, all, o.single, func(i, k int) *xmltree.Node { return newChannelEntry("10.8.8.8", k, 1, []int{i + 1}) })
 	closeAll(all)
 	if err != nil {
 		return 0, 0, 0, err
@@ -93,7 +93,7 @@ func (o *options) driverRound(ctx context.Context, dir string, queued int) (ours
 	err = rig.Each(len(targets), len(targets), func(i int) error {
 		c := &bierdriver.Config{}
 		for k := range o.single {
-			c.Channels = append(c.Channels, &bierdriver.Channel{SourceAddress: "10.8.8.8", SourceWildcard: 32, GroupAddress: group(k), GroupWildcard: 32,
+			c.Channels = append(c.Channels, &bierdriver.Channel{SourceAddress: "10.8.8.8", SourceWildcard: 32, GroupAddress: channelGroup(k), GroupWildcard: 32,
 				IngressBfrId: 1, EgressBfrIds: []uint32{uint32(i + 1)}})
 			if (k+1)%queued != 0 && k+1 < o.single {
 				continue

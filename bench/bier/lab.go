@@ -18,8 +18,8 @@ import (
 	"ctl.internal/test/harness"
 )
 
-// build makes the programs of the tree in dir/bin.
-func build(dir string) error {
+// buildPrograms makes the programs of the tree in dir/bin.
+func buildPrograms(dir string) error {
 	if out, err := harness.Build(".", filepath.Join(dir, "bin")); err != nil {
 		return fmt.Errorf("build: %w\n%s", err, out)
 	}
@@ -49,15 +49,15 @@ func startRouters(dir string, n int) (*routers, error) {
 	r := &routers{Program: c, control: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", sock)
 	}}}}
-	if r.list, err = r.now(); err != nil {
+	if r.list, err = r.listRouters(); err != nil {
 		c.Stop()
 		return nil, err
 	}
 	return r, nil
 }
 
-// now lists the routers with what they were asked so far.
-func (r *routers) now() (list []router, err error) {
+// listRouters lists the routers with what they were asked so far.
+func (r *routers) listRouters() (list []router, err error) {
 	res, err := r.control.Get("http://lab/routers")
 	if err != nil {
 		return nil, err
@@ -66,8 +66,8 @@ func (r *routers) now() (list []router, err error) {
 	return list, json.NewDecoder(res.Body).Decode(&list)
 }
 
-// asked is the number of requests, except those that do not belong to deploying.
-func (r router) asked() (n int) {
+// requestCount is the number of requests, except those that do not belong to deploying.
+func (r router) requestCount() (n int) {
 	for op, k := range r.Asked {
 		if op != "close-session" && op != "create-subscription" {
 			n += k
@@ -109,8 +109,8 @@ func (l *lab) stop() {
 	l.routers.Stop()
 }
 
-// post calls an RPC, which must succeed.
-func (l *lab) post(ctx context.Context, rpc string, input any) (string, error) {
+// callRPC calls an RPC, which must succeed.
+func (l *lab) callRPC(ctx context.Context, rpc string, input any) (string, error) {
 	body, err := json.Marshal(map[string]any{"input": input})
 	if err != nil {
 		return "", err
@@ -122,22 +122,22 @@ func (l *lab) post(ctx context.Context, rpc string, input any) (string, error) {
 	return string(text), err
 }
 
-// ask is post with the answer's output read into a struct; it returns how long the answer took.
-func (l *lab) ask(ctx context.Context, rpc string, input, output any) (took time.Duration, err error) {
+// decodeRPC is post with the answer's output read into a struct; it returns how long the answer took.
+func (l *lab) decodeRPC(ctx context.Context, rpc string, input, output any) (took time.Duration, err error) {
 	began := time.Now()
-	text, err := l.post(ctx, rpc, input)
+	text, err := l.callRPC(ctx, rpc, input)
 	if err != nil {
 		return 0, err
 	}
 	return time.Since(began), json.Unmarshal([]byte(text), &struct{ Output any }{output})
 }
 
-// converge waits until all routers hold what they must.
-func (l *lab) converge(ctx context.Context, n int) error {
+// awaitConvergence waits until all routers hold what they must.
+func (l *lab) awaitConvergence(ctx context.Context, n int) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	for {
-		out, err := l.post(ctx, "bier-service-api:reconcile", map[string]any{"wait": 20000})
+		out, err := l.callRPC(ctx, "bier-service-api:reconcile", map[string]any{"wait": 20000})
 		if err != nil {
 			return err
 		}
@@ -150,9 +150,9 @@ func (l *lab) converge(ctx context.Context, n int) error {
 	}
 }
 
-// cpu is the processor time of the controller's processes so far, by program, of the
+// cpuTimes is the processor time of the controller's processes so far, by program, of the
 // routers, and of this program.
-func (l *lab) cpu() map[string]time.Duration {
+func (l *lab) cpuTimes() map[string]time.Duration {
 	out := map[string]time.Duration{"routers": rig.Used(l.routers.PID), "bench": rig.Self()}
 	for _, p := range rig.Family(l.PID) {
 		out[p.Name] += p.Used
@@ -160,8 +160,8 @@ func (l *lab) cpu() map[string]time.Duration {
 	return out
 }
 
-// spent says what was spent since, by whom and in all.
-func spent(before, now map[string]time.Duration) (text string, sum time.Duration) {
+// formatCPUSpent says what was spent since, by whom and in all.
+func formatCPUSpent(before, now map[string]time.Duration) (text string, sum time.Duration) {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		d := now[name] - before[name]

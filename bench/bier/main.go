@@ -30,26 +30,26 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 3, "the median of so many rounds of the driver counts")
 	flag.StringVar(&o.only, "only", "", "truth: only the part with routers that are off")
 	flag.Parse()
-	rig.Main(o.run)
+	rig.Main(o.runParts)
 }
 
-// run does the parts; each prints its lines.
-func (o *options) run(ctx context.Context) error {
+// runParts does the parts; each prints its lines.
+func (o *options) runParts(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "cb") // short, for the unix sockets in it
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if err := build(dir); err != nil {
+	if err := buildPrograms(dir); err != nil {
 		return err
 	}
 	if o.wide < 2 || o.wide > o.routers {
 		return fmt.Errorf("-wide %d is not between 2 and -routers %d", o.wide, o.routers)
 	}
 	if o.only == "truth" {
-		return o.truth(ctx, dir)
+		return o.measureTruth(ctx, dir)
 	}
-	computations(o.routers)
+	timeComputations(o.routers)
 	if err := o.driverPart(ctx, dir); err != nil {
 		return fmt.Errorf("driver: %w", err)
 	}
@@ -58,7 +58,7 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	defer l.stop()
-	if err := o.network(ctx, l); err != nil {
+	if err := o.buildNetwork(ctx, l); err != nil {
 		return fmt.Errorf("network: %w", err)
 	}
 	if err := o.oneToOne(ctx, l); err != nil {
@@ -67,7 +67,7 @@ func (o *options) run(ctx context.Context) error {
 	if err := o.oneToAll(ctx, l); err != nil {
 		return fmt.Errorf("one channel: %w", err)
 	}
-	if err := o.throughput(ctx, l); err != nil {
+	if err := o.measureThroughput(ctx, l); err != nil {
 		return err
 	}
 	l.routers.Stop()
@@ -78,9 +78,9 @@ func (o *options) run(ctx context.Context) error {
 	if err := os.Symlink(filepath.Join(dir, "bin"), filepath.Join(again, "bin")); err != nil {
 		return err
 	}
-	return o.truth(ctx, again)
+	return o.measureTruth(ctx, again)
 }
 
-func say(what, format string, args ...any) {
+func printResult(what, format string, args ...any) {
 	fmt.Printf("%-46s %s\n", what, fmt.Sprintf(format, args...))
 }

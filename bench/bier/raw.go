@@ -13,11 +13,11 @@ import (
 
 const multicast = "urn:ietf:params:xml:ns:yang:ietf-multicast-information"
 
-// group is the multicast group of channel k.
-func group(k int) string { return fmt.Sprintf("232.%d.%d.%d", 1+k/62500, k/250%250, 1+k%250) }
+// channelGroup is the multicast group of channel k.
+func channelGroup(k int) string { return fmt.Sprintf("232.%d.%d.%d", 1+k/62500, k/250%250, 1+k%250) }
 
-// entry is what a router holds of a channel, as the driver writes it.
-func entry(source string, k, ingress int, egress []int) *xmltree.Node {
+// newChannelEntry is what a router holds of a channel, as the driver writes it.
+func newChannelEntry(source string, k, ingress int, egress []int) *xmltree.Node {
 	m := multicast
 	leaf := func(name, v string) *xmltree.Node { return xmltree.Leaf(m, name, v) }
 	info := xmltree.New(m, "bier-information", leaf("sub-domain", "0"), leaf("ingress-node", strconv.Itoa(ingress)))
@@ -25,12 +25,12 @@ func entry(source string, k, ingress int, egress []int) *xmltree.Node {
 		info.Add(xmltree.New(m, "egress-nodes", leaf("egress-node", strconv.Itoa(e))))
 	}
 	return xmltree.New(m, "multicast-information", xmltree.New(m, "pure-multicast", xmltree.New(m, "pure-multicast", leaf("vpn-id", "0"),
-		leaf("source-address", source), leaf("source-wildcard", "32"), leaf("group-address", group(k)), leaf("group-wildcard", "32"),
+		leaf("source-address", source), leaf("source-wildcard", "32"), leaf("group-address", channelGroup(k)), leaf("group-wildcard", "32"),
 		xmltree.New(m, "multicast-overlay", info))))
 }
 
-// sessions opens one session to each router.
-func sessions(ctx context.Context, list []router) ([]*netconf.Session, error) {
+// openSessions opens one session to each router.
+func openSessions(ctx context.Context, list []router) ([]*netconf.Session, error) {
 	all := make([]*netconf.Session, len(list))
 	for i, r := range list {
 		s, err := netconf.Dial(ctx, netconf.Target{Host: r.Host, Port: r.Port, User: r.User, Password: r.Password, HostKey: r.HostKey})
@@ -50,9 +50,9 @@ func closeAll(all []*netconf.Session) {
 	}
 }
 
-// raw does n changes of each router: edit-config of candidate and commit for each,
+// measureRawChanges does n changes of each router: edit-config of candidate and commit for each,
 // one after the other, all routers at the same time. change makes the k-th of router i.
-func raw(ctx context.Context, all []*netconf.Session, n int, change func(i, k int) *xmltree.Node) (time.Duration, error) {
+func measureRawChanges(ctx context.Context, all []*netconf.Session, n int, change func(i, k int) *xmltree.Node) (time.Duration, error) {
 	start := time.Now()
 	err := rig.Each(len(all), len(all), func(i int) error {
 		for k := range n {

@@ -19,10 +19,10 @@ const (
 	everyTenth    = 10
 )
 
-// truth deploys many channels, switches a tenth of the routers off, and measures until every
+// measureTruth deploys many channels, switches a tenth of the routers off, and measures until every
 // view is right: each channel, and each of its egress nodes, has the state that the routers'
 // being on or off gives it, and the summary of alarms agrees. Then it switches them on again.
-func (o *options) truth(ctx context.Context, dir string) error {
+func (o *options) measureTruth(ctx context.Context, dir string) error {
 	l, err := startLab(ctx, dir, truthRouters)
 	if err != nil {
 		return err
@@ -30,23 +30,23 @@ func (o *options) truth(ctx context.Context, dir string) error {
 	defer l.stop()
 	small := *o
 	small.routers = truthRouters
-	if err := small.network(ctx, l); err != nil {
+	if err := small.buildNetwork(ctx, l); err != nil {
 		return err
 	}
 	members := make([][]int, truthChannels)
-	if err := o.each(truthChannels, func(k int) error {
+	if err := o.forEachParallel(truthChannels, func(k int) error {
 		for i := range truthWide {
 			members[k] = append(members[k], 1+(k*7+i*13)%truthRouters)
 		}
 		name := fmt.Sprintf("t%d", k)
-		if err := l.add(ctx, name, k); err != nil {
+		if err := l.addChannel(ctx, name, k); err != nil {
 			return err
 		}
-		return l.deploy(ctx, name, members[k][0], members[k][1:])
+		return l.deployChannel(ctx, name, members[k][0], members[k][1:])
 	}); err != nil {
 		return err
 	}
-	if err := l.converge(ctx, truthRouters); err != nil {
+	if err := l.awaitConvergence(ctx, truthRouters); err != nil {
 		return err
 	}
 	tenth := func(i int) bool { return i%everyTenth == 3 }
@@ -56,29 +56,29 @@ func (o *options) truth(ctx context.Context, dir string) error {
 	}{{"off", "off", tenth}, {"on again", "on", func(int) bool { return false }}} {
 		for i := 1; i <= truthRouters; i++ {
 			if tenth(i) { // the same are switched on again
-				if err := l.power(fmt.Sprintf("r%d", i), step.power); err != nil {
+				if err := l.switchRouterPower(fmt.Sprintf("r%d", i), step.power); err != nil {
 					return err
 				}
 			}
 		}
 		start := time.Now()
-		known, err := l.sessions(ctx, step.off)
+		known, err := l.awaitSessionStates(ctx, step.off)
 		if err != nil {
 			return err
 		}
-		after, asked, err := l.right(ctx, members, step.off)
+		after, asked, err := l.awaitChannelStates(ctx, members, step.off)
 		if err != nil {
 			return err
 		}
-		say(fmt.Sprintf("%d channels, %d of %d routers %s", truthChannels, truthRouters/everyTenth, truthRouters, step.what),
+		printResult(fmt.Sprintf("%d channels, %d of %d routers %s", truthChannels, truthRouters/everyTenth, truthRouters, step.what),
 			"sessions known after %v, every channel right %v after that (asked for 5 s; one query of all took %v)",
 			known.Sub(start).Round(10*time.Millisecond), after.Sub(known).Round(10*time.Millisecond), asked.Round(time.Millisecond))
 	}
 	return nil
 }
 
-// power switches a simulated router.
-func (l *lab) power(name, state string) error {
+// switchRouterPower switches a simulated router.
+func (l *lab) switchRouterPower(name, state string) error {
 	res, err := l.routers.control.Post("http://lab/power?"+url.Values{"router": {name}, "state": {state}}.Encode(), "", nil)
 	if err != nil {
 		return err
@@ -93,8 +93,8 @@ func (l *lab) power(name, state string) error {
 // truthLimit bounds how long a state may take to become right.
 const truthLimit = 5 * time.Minute
 
-// sessions waits until the controller knows which sessions are up.
-func (l *lab) sessions(ctx context.Context, off func(i int) bool) (time.Time, error) {
+// awaitSessionStates waits until the controller knows which sessions are up.
+func (l *lab) awaitSessionStates(ctx context.Context, off func(i int) bool) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, truthLimit)
 	defer cancel()
 	for {
@@ -104,7 +104,7 @@ func (l *lab) sessions(ctx context.Context, off func(i int) bool) (time.Time, er
 				Session string `json:"session"`
 			} `json:"router"`
 		}
-		if _, err := l.ask(ctx, "bier-service-api:reconcile", map[string]any{}, &got); err != nil {
+		if _, err := l.decodeRPC(ctx, "bier-service-api:reconcile", map[string]any{}, &got); err != nil {
 			return time.Time{}, err
 		}
 		wrong := 0
@@ -176,8 +176,8 @@ func must(members []int, off func(i int) bool) (channel string, routers map[int]
 	return channel, routers
 }
 
-// right waits until all channels, and all routers in them, are in the state that they must be in.
-func (l *lab) right(ctx context.Context, members [][]int, off func(i int) bool) (at time.Time, asked time.Duration, err error) {
+// awaitChannelStates waits until all channels, and all routers in them, are in the state that they must be in.
+func (l *lab) awaitChannelStates(ctx context.Context, members [][]int, off func(i int) bool) (at time.Time, asked time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, truthLimit)
 	defer cancel()
 	names := make([]string, len(members))
@@ -196,7 +196,7 @@ func (l *lab) right(ctx context.Context, members [][]int, off func(i int) bool) 
 				} `json:"deployment"`
 			} `json:"channel"`
 		}
-		if asked, err = l.ask(ctx, "bier-channel-api:query-channel", map[string]any{"topology-id": "lab", "channel-name": names}, &got); err != nil {
+		if asked, err = l.decodeRPC(ctx, "bier-channel-api:query-channel", map[string]any{"topology-id": "lab", "channel-name": names}, &got); err != nil {
 			return at, 0, err
 		}
 		wrong := len(members) - len(got.Channel)
@@ -221,7 +221,7 @@ func (l *lab) right(ctx context.Context, members [][]int, off func(i int) bool) 
 			}
 		}
 		if wrong == 0 {
-			alarms, err := l.post(ctx, "bier-service-api:get-alarms", map[string]any{})
+			alarms, err := l.callRPC(ctx, "bier-service-api:get-alarms", map[string]any{})
 			if err != nil {
 				return at, 0, err
 			}

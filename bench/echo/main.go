@@ -22,7 +22,7 @@ func main() {
 		panic(err)
 	}
 	sdk.Serve(sdk.Options{Manifest: manifest, YANG: files, New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) {
-		return &sdk.Plugin{Operations: operations.Mux{"bench-echo:echo": operations.Func(echo)}}, nil
+		return &sdk.Plugin{Operations: operations.Mux{"bench-echo:echo": operations.Func(echoInput)}}, nil
 	}})
 }
 
@@ -37,6 +37,6 @@ type output struct {
 	Padding string `json:"padding"`
 }
 
-func echo(_ context.Context, in input) (output, error) {
+func echoInput(_ context.Context, in input) (output, error) {
 	return output{NodeID: in.NodeID, Name: in.Name, Padding: padding}, nil
 }

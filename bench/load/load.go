@@ -50,7 +50,7 @@ func Run(ctx context.Context, addr string, req []byte, n int, d time.Duration) (
 // sends next.
 func Each(ctx context.Context, addr string, next func(connection int) []byte, n int, d time.Duration) (Result, error) {
 	return Do(ctx, n, d, func(ctx context.Context, i int, done Done) error {
-		return connection(ctx, addr, func() []byte { return next(i) }, done)
+		return loadConnection(ctx, addr, func() []byte { return next(i) }, done)
 	})
 }
 
@@ -99,7 +99,7 @@ func Do(ctx context.Context, n int, d time.Duration, worker func(ctx context.Con
 	return res, nil
 }
 
-func connection(ctx context.Context, addr string, next func() []byte, done Done) error {
+func loadConnection(ctx context.Context, addr string, next func() []byte, done Done) error {
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func connection(ctx context.Context, addr string, next func() []byte, done Done)
 		if _, err := c.Write(req); err != nil {
 			return err
 		}
-		ok, err := answer(r)
+		ok, err := readResponse(r)
 		if err != nil {
 			return err
 		}
@@ -122,8 +122,8 @@ func connection(ctx context.Context, addr string, next func() []byte, done Done)
 	return nil
 }
 
-// answer reads one response and discards its body.
-func answer(r *bufio.Reader) (bool, error) {
+// readResponse reads one response and discards its body.
+func readResponse(r *bufio.Reader) (bool, error) {
 	line, err := r.ReadSlice('\n')
 	if err != nil {
 		return false, err

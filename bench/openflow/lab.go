@@ -16,7 +16,7 @@ type lab struct {
 	switches                int
 }
 
-func (l *lab) run(ctx context.Context, args ...string) error {
+func (l *lab) runScript(ctx context.Context, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, l.script, args...)
@@ -28,8 +28,8 @@ func (l *lab) run(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// port sets port 1 of a switch up or down.
-func (l *lab) port(ctx context.Context, i int, state string) error {
+// setPortState sets port 1 of a switch up or down.
+func (l *lab) setPortState(ctx context.Context, i int, state string) error {
 	out, err := exec.CommandContext(ctx, "ovs-appctl", "-t", filepath.Join(l.dir, "vswitchd.ctl"),
 		"netdev-dummy/set-admin-state", fmt.Sprintf("s%d-1", i), state).CombinedOutput()
 	if err != nil {

@@ -20,10 +20,10 @@ func main() {
 	cuts := flag.Int("cuts", 20, "cables to cut")
 	quiet := flag.Duration("quiet", 15*time.Second, "to watch the ring doing nothing")
 	flag.Parse()
-	rig.Main(func(ctx context.Context) error { return run(ctx, *bin, *switches, *lab, *cuts, *quiet) })
+	rig.Main(func(ctx context.Context) error { return runComparison(ctx, *bin, *switches, *lab, *cuts, *quiet) })
 }
 
-func run(ctx context.Context, bin string, switches int, script string, cuts int, quiet time.Duration) error {
+func runComparison(ctx context.Context, bin string, switches int, script string, cuts int, quiet time.Duration) error {
 	listen, err := rig.FreeAddress()
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func run(ctx context.Context, bin string, switches int, script string, cuts int,
 		return err
 	}
 	l := &lab{script: script, dir: filepath.Join(tmp, "lab"), switches: switches, controller: "tcp:" + listen}
-	defer func() { _ = l.run(context.Background(), "down") }()
+	defer func() { _ = l.runScript(context.Background(), "down") }()
 	m := &measure{controller: c, plugin: rig.ChildOf(c.PID, "openflow"), lab: l, views: make(chan view, 1024)}
-	return m.all(ctx, cuts, quiet)
+	return m.measureAll(ctx, cuts, quiet)
 }

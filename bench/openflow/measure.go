@@ -28,55 +28,55 @@ type measure struct {
 
 var errRestless = errors.New("a link was lost or invented while nothing happened")
 
-func (m *measure) all(ctx context.Context, cuts int, quiet time.Duration) error {
+func (m *measure) measureAll(ctx context.Context, cuts int, quiet time.Duration) error {
 	n := m.lab.switches
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	go m.watch(ctx)
+	go m.watchTopology(ctx)
 	up := make(chan struct{})
 	go func() {
 		defer close(up)
-		if err := m.lab.run(ctx, "up"); err != nil {
+		if err := m.lab.runScript(ctx, "up"); err != nil {
 			cancel(err)
 		}
 	}()
-	first, err := m.until(ctx, func(v view) bool { return v.nodes > 0 })
+	first, err := m.awaitView(ctx, func(v view) bool { return v.nodes > 0 })
 	if err != nil {
 		return err
 	}
-	all, err := m.until(ctx, func(v view) bool { return v.nodes == n })
+	all, err := m.awaitView(ctx, func(v view) bool { return v.nodes == n })
 	if err != nil {
 		return err
 	}
 	done := all
 	if all.links != 2*n {
-		if done, err = m.until(ctx, func(v view) bool { return v.links == 2*n }); err != nil {
+		if done, err = m.awaitView(ctx, func(v view) bool { return v.links == 2*n }); err != nil {
 			return err
 		}
 	}
 	<-up
 	fmt.Printf("%d switches, %d of %d links, %d invented\n", done.nodes, done.links, 2*n, m.bad)
-	fmt.Printf("first switch to last switch   %v\n", round(all.at.Sub(first.at)))
-	fmt.Printf("last switch to all links      %v\n", round(done.at.Sub(all.at)))
+	fmt.Printf("first switch to last switch   %v\n", roundDuration(all.at.Sub(first.at)))
+	fmt.Printf("last switch to all links      %v\n", roundDuration(done.at.Sub(all.at)))
 	before := rig.Used(m.plugin)
 	start := time.Now()
-	if v, err := m.quiet(ctx, quiet, 2*n); err != nil {
+	if v, err := m.awaitQuiet(ctx, quiet, 2*n); err != nil {
 		return fmt.Errorf("%w: %+v", err, v)
 	}
 	fmt.Printf("quiet for %v: no link lost, %.1f %% of a processor\n", quiet, 100*(rig.Used(m.plugin)-before).Seconds()/time.Since(start).Seconds())
-	if err := m.cut(ctx, cuts, 2*n); err != nil {
+	if err := m.measurePortCuts(ctx, cuts, 2*n); err != nil {
 		return err
 	}
 	fmt.Printf("memory of the plugin          %d MiB, most ever %d MiB\n", rig.Memory(m.plugin, "VmRSS")>>10, rig.Memory(m.plugin, "VmHWM")>>10)
 	t := time.Now()
 	_, err = m.controller.Ctl(ctx, "feature:uninstall ctl-openflow")
-	fmt.Printf("stop, with the rules removed  %v\n", round(time.Since(t)))
+	fmt.Printf("stop, with the rules removed  %v\n", roundDuration(time.Since(t)))
 	return err
 }
 
-// cut takes ports down and up again. The other end keeps its own state, so both
+// measurePortCuts takes ports down and up again. The other end keeps its own state, so both
 // directions must go by what one switch reports.
-func (m *measure) cut(ctx context.Context, cuts, links int) error {
+func (m *measure) measurePortCuts(ctx context.Context, cuts, links int) error {
 	var down, up, rest []time.Duration
 	for i := range cuts {
 		sw := i*max(m.lab.switches/cuts, 1)%m.lab.switches + 1
@@ -86,11 +86,11 @@ func (m *measure) cut(ctx context.Context, cuts, links int) error {
 			took  *[]time.Duration
 		}{{"down", links - 2, &down}, {"up", links, &up}} {
 			t := time.Now()
-			if err := m.lab.port(ctx, sw, s.state); err != nil {
+			if err := m.lab.setPortState(ctx, sw, s.state); err != nil {
 				return err
 			}
 			returned := time.Now()
-			v, err := m.until(ctx, func(v view) bool { return v.links == s.links })
+			v, err := m.awaitView(ctx, func(v view) bool { return v.links == s.links })
 			if err != nil {
 				return err
 			}
@@ -104,12 +104,12 @@ func (m *measure) cut(ctx context.Context, cuts, links int) error {
 		name string
 		took []time.Duration
 	}{{"cable cut, command to topology", down}, {"of it after ovs-appctl returned", rest}, {"cable mended, the same", up}} {
-		fmt.Printf("%-31s middle %v, worst %v of %d\n", r.name, round(rig.At(r.took, 50)), round(rig.At(r.took, 100)), len(r.took))
+		fmt.Printf("%-31s middle %v, worst %v of %d\n", r.name, roundDuration(rig.At(r.took, 50)), roundDuration(rig.At(r.took, 100)), len(r.took))
 	}
 	return nil
 }
 
-func (m *measure) quiet(ctx context.Context, d time.Duration, links int) (view, error) {
+func (m *measure) awaitQuiet(ctx context.Context, d time.Duration, links int) (view, error) {
 	end := time.NewTimer(d)
 	defer end.Stop()
 	for {
@@ -126,20 +126,20 @@ func (m *measure) quiet(ctx context.Context, d time.Duration, links int) (view, 
 	}
 }
 
-// watch reads the topology as a client does, and sends each view that differs from the one before.
-func (m *measure) watch(ctx context.Context) {
+// watchTopology reads the topology as a client does, and sends each view that differs from the one before.
+func (m *measure) watchTopology(ctx context.Context) {
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
 	var last string
 	for {
-		text, err := m.read(ctx)
+		text, err := m.readTopology(ctx)
 		if err != nil && ctx.Err() == nil {
 			fmt.Println("the topology cannot be read:", err)
 		}
 		if err == nil && text != last {
 			last = text
 			select {
-			case m.views <- m.lab.view(text):
+			case m.views <- m.lab.countView(text):
 			case <-ctx.Done():
 			}
 		}
@@ -151,7 +151,7 @@ func (m *measure) watch(ctx context.Context) {
 	}
 }
 
-func (m *measure) read(ctx context.Context) (string, error) {
+func (m *measure) readTopology(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	text, status, err := rig.Ask(ctx, http.DefaultClient, http.MethodGet,
@@ -162,8 +162,8 @@ func (m *measure) read(ctx context.Context) (string, error) {
 	return string(text), err
 }
 
-// view counts what an answer holds; an answer without the topology holds nothing.
-func (l *lab) view(text string) view {
+// countView counts what an answer holds; an answer without the topology holds nothing.
+func (l *lab) countView(text string) view {
 	var doc struct {
 		Topology []struct {
 			Node []struct{} `json:"node"`
@@ -182,14 +182,14 @@ func (l *lab) view(text string) view {
 	t := doc.Topology[0]
 	v.nodes, v.links = len(t.Node), len(t.Link)
 	for _, link := range t.Link {
-		if !l.has(link.ID, link.Dest.TP) {
+		if !l.hasLink(link.ID, link.Dest.TP) {
 			v.invented++
 		}
 	}
 	return v
 }
 
-func (m *measure) until(ctx context.Context, done func(view) bool) (view, error) {
+func (m *measure) awaitView(ctx context.Context, done func(view) bool) (view, error) {
 	limit := time.NewTimer(5 * time.Minute)
 	defer limit.Stop()
 	var v view
@@ -208,8 +208,8 @@ func (m *measure) until(ctx context.Context, done func(view) bool) (view, error)
 	}
 }
 
-// has reports whether the ring has a link.
-func (l *lab) has(from, to string) bool {
+// hasLink reports whether the ring has a link.
+func (l *lab) hasLink(from, to string) bool {
 	var a, p, b, q int
 	if _, err := fmt.Sscanf(from+" "+to, "openflow:%d:%d openflow:%d:%d", &a, &p, &b, &q); err != nil {
 		return false
@@ -217,4 +217,4 @@ func (l *lab) has(from, to string) bool {
 	return p == 1 && q == 2 && b == a%l.switches+1 || p == 2 && q == 1 && a == b%l.switches+1
 }
 
-func round(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
+func roundDuration(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }

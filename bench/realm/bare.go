@@ -14,10 +14,10 @@ import (
 	"ctl.internal/bench/load"
 )
 
-// bare logs users in with the client library alone: a connection a worker, kept over
+// newBareLogin logs users in with the client library alone: a connection a worker, kept over
 // the rounds as the realm keeps its own, on it a bind as the user and a search for the
 // attribute the realm reads.
-func (o options) bare(s *slapd, k setting, next func(worker int) int) (func(context.Context, int, load.Done) error, error) {
+func (o options) newBareLogin(s *slapd, k setting, next func(worker int) int) (func(context.Context, int, load.Done) error, error) {
 	text, err := os.ReadFile(s.certificate)
 	if err != nil {
 		return nil, err
@@ -40,16 +40,16 @@ func (o options) bare(s *slapd, k setting, next func(worker int) int) (func(cont
 		for ctx.Err() == nil {
 			i := next(worker)
 			began := time.Now()
-			if err := c.Bind(dn(i), k.password(i)); err != nil {
+			if err := c.Bind(userDN(i), k.loginPassword(i)); err != nil {
 				return err
 			}
 			r, err := c.Search(goldap.NewSearchRequest("dc=lab,dc=test", goldap.ScopeWholeSubtree, goldap.NeverDerefAliases, 1000, 5, false,
-				"(uid="+goldap.EscapeFilter(user(i))+")", []string{"title"}, nil))
+				"(uid="+goldap.EscapeFilter(userName(i))+")", []string{"title"}, nil))
 			if err != nil {
 				return err
 			}
 			if len(r.Entries) != 1 || r.Entries[0].GetAttributeValue("title") != "clerk" {
-				return fmt.Errorf("%s: not the entry that was looked for", user(i))
+				return fmt.Errorf("%s: not the entry that was looked for", userName(i))
 			}
 			done(time.Since(began), true)
 		}

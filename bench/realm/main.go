@@ -33,10 +33,10 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 3, "measurements of each side, in turn; the median counts")
 	flag.DurationVar(&o.duration, "d", 4*time.Second, "length of one measurement")
 	flag.Parse()
-	rig.Main(o.run)
+	rig.Main(o.runMeasurements)
 }
 
-func (o options) run(ctx context.Context) error {
+func (o options) runMeasurements(ctx context.Context) error {
 	if _, err := exec.LookPath(slapdProgram); err != nil {
 		fmt.Println("LEFT OUT, NOT MEASURED: slapd is not installed")
 		return nil
@@ -50,11 +50,11 @@ func (o options) run(ctx context.Context) error {
 		"Each login is verified at the server: every request is of another user, and aaa.loginCache is 0s.\n",
 		o.users, o.parallel, runtime.NumCPU(), o.rounds, o.duration)
 	for i, k := range []setting{
-		{"LDAP, passwords stored as {SSHA}", "ldap", salted, false},
-		{"LDAPS, the same", "ldaps", salted, false},
-		{"LDAP, passwords stored as {CRYPT}, SHA-512 of 5000 rounds", "ldap", crypted, true},
+		{"LDAP, passwords stored as {SSHA}", "ldap", hashSalted, false},
+		{"LDAPS, the same", "ldaps", hashSalted, false},
+		{"LDAP, passwords stored as {CRYPT}, SHA-512 of 5000 rounds", "ldap", hashCrypt, true},
 	} {
-		if err := o.measure(ctx, filepath.Join(dir, strconv.Itoa(i)), k); err != nil {
+		if err := o.measureSetting(ctx, filepath.Join(dir, strconv.Itoa(i)), k); err != nil {
 			return fmt.Errorf("%s: %w", k.name, err)
 		}
 	}

@@ -27,8 +27,8 @@ securityManager.realms = $tokenAuthRealm, $ldapRealm
 /** = authcBasic, roles[user]
 `
 
-// start runs a ctld whose users come from an LDAP server.
-func (o options) start(ctx context.Context, home string, s *slapd) (*rig.Controller, error) {
+// startController runs a ctld whose users come from an LDAP server.
+func (o options) startController(ctx context.Context, home string, s *slapd) (*rig.Controller, error) {
 	catalogue, err := os.ReadFile("features.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("%w; run it from the top of the tree", err)
@@ -47,7 +47,7 @@ func (o options) start(ctx context.Context, home string, s *slapd) (*rig.Control
 	return c, nil
 }
 
-func (o options) measure(ctx context.Context, dir string, k setting) error {
+func (o options) measureSetting(ctx context.Context, dir string, k setting) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (o options) measure(ctx context.Context, dir string, k setting) error {
 		return err
 	}
 	defer s.Stop()
-	c, err := o.start(ctx, filepath.Join(dir, "h"), s)
+	c, err := o.startController(ctx, filepath.Join(dir, "h"), s)
 	if err != nil {
 		return err
 	}
@@ -72,13 +72,13 @@ func (o options) measure(ctx context.Context, dir string, k setting) error {
 		next[worker]++
 		return (worker + next[worker]*o.parallel) % o.users
 	}
-	work, err := o.bare(s, k, user)
+	work, err := o.newBareLogin(s, k, user)
 	if err != nil {
 		return err
 	}
 	requests := make([][]byte, o.users)
 	for i := range requests {
-		requests[i] = request(c.HTTP, k, i)
+		requests[i] = newLoginRequest(c.HTTP, k, i)
 	}
 	cost := func(name string, pid int) rig.Cost {
 		return rig.Cost{Name: name, Used: func() time.Duration { return rig.Used(pid) }}
@@ -91,7 +91,7 @@ func (o options) measure(ctx context.Context, dir string, k setting) error {
 		Costs: []rig.Cost{self, cost("host", c.PID), cost("realm", rig.ChildOf(c.PID, "realm-ldap")), server}}
 	alone := &rig.Side{Name: "realm, server",
 		Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
-			return load.Do(ctx, o.parallel, d, plug.logins(k, user))
+			return load.Do(ctx, o.parallel, d, plug.newLoginLoad(k, user))
 		},
 		Costs: []rig.Cost{self, cost("realm", plug.pid()), server}}
 	peer := &rig.Side{Name: "bare go-ldap, bind and search",
@@ -118,7 +118,7 @@ func (o options) measure(ctx context.Context, dir string, k setting) error {
 	return nil
 }
 
-func request(address string, k setting, i int) []byte {
-	credentials := base64.StdEncoding.EncodeToString([]byte(user(i) + ":" + k.password(i)))
+func newLoginRequest(address string, k setting, i int) []byte {
+	credentials := base64.StdEncoding.EncodeToString([]byte(userName(i) + ":" + k.loginPassword(i)))
 	return load.Request("GET", address, "/restconf/yang-library-version", "Basic "+credentials, nil)
 }

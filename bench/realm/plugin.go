@@ -34,14 +34,14 @@ func startRealm(ctx context.Context, bin string, s *slapd) (*realmPlugin, error)
 		return nil, fmt.Errorf("realm-ldap: %w", err)
 	}
 	p := &realmPlugin{process: process}
-	if err := p.connect(ctx, conn, s); err != nil {
+	if err := p.connectRealm(ctx, conn, s); err != nil {
 		p.stop()
 		return nil, fmt.Errorf("realm-ldap: %w", err)
 	}
 	return p, nil
 }
 
-func (p *realmPlugin) connect(ctx context.Context, conn *grpc.ClientConn, s *slapd) (err error) {
+func (p *realmPlugin) connectRealm(ctx context.Context, conn *grpc.ClientConn, s *slapd) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if p.link, err = link.Open(ctx, conn); err != nil {
@@ -58,18 +58,18 @@ func (p *realmPlugin) connect(ctx context.Context, conn *grpc.ClientConn, s *sla
 	return err
 }
 
-// logins asks the realm as the host does.
-func (p *realmPlugin) logins(k setting, next func(worker int) int) func(context.Context, int, load.Done) error {
+// newLoginLoad asks the realm as the host does.
+func (p *realmPlugin) newLoginLoad(k setting, next func(worker int) int) func(context.Context, int, load.Done) error {
 	return func(ctx context.Context, worker int, done load.Done) error {
 		for ctx.Err() == nil {
 			i := next(worker)
 			began := time.Now()
 			// A login that was begun is ended, as one by HTTP is.
 			limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-			r := p.client.Authenticate(limit, "ldapRealm", realm.Credentials{User: user(i), Password: k.password(i)})
+			r := p.client.Authenticate(limit, "ldapRealm", realm.Credentials{User: userName(i), Password: k.loginPassword(i)})
 			cancel()
 			if r.Outcome != realm.Authenticated || len(r.Roles) != 1 || r.Roles[0] != "user" {
-				return fmt.Errorf("login of %s: %+v", user(i), r)
+				return fmt.Errorf("login of %s: %+v", userName(i), r)
 			}
 			done(time.Since(began), true)
 		}

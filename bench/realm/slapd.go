@@ -25,29 +25,29 @@ type setting struct {
 	same         bool                        // all have the password of user 0
 }
 
-func user(i int) string     { return fmt.Sprintf("user%05d", i) }
-func password(i int) string { return fmt.Sprintf("pw%05d", i) }
-func dn(i int) string       { return "uid=" + user(i) + "," + base }
+func userName(i int) string     { return fmt.Sprintf("user%05d", i) }
+func userPassword(i int) string { return fmt.Sprintf("pw%05d", i) }
+func userDN(i int) string       { return "uid=" + userName(i) + "," + base }
 
-func (k setting) password(i int) string {
+func (k setting) loginPassword(i int) string {
 	if k.same {
 		i = 0
 	}
-	return password(i)
+	return userPassword(i)
 }
 
-// salted is the hash that OpenLDAP makes by default, {SSHA}, of a user's password.
-func salted(i int) (string, error) {
+// hashSalted is the hash that OpenLDAP makes by default, {SSHA}, of a user's password.
+func hashSalted(i int) (string, error) {
 	salt := fmt.Sprintf("%08d", i)
-	sum := sha1.Sum([]byte(password(i) + salt))
+	sum := sha1.Sum([]byte(userPassword(i) + salt))
 	return "{SSHA}" + base64.StdEncoding.EncodeToString(append(sum[:], salt...)), nil
 }
 
-// crypted is a hash that takes work, the same for all users because making thousands
+// hashCrypt is a hash that takes work, the same for all users because making thousands
 // takes long; the users must then log in with the password of user 0.
-func crypted(int) (string, error) {
+func hashCrypt(int) (string, error) {
 	cmd := exec.Command("openssl", "passwd", "-6", "-salt", "benchslt", "-stdin")
-	cmd.Stdin = strings.NewReader(password(0) + "\n")
+	cmd.Stdin = strings.NewReader(userPassword(0) + "\n")
 	out, err := cmd.Output()
 	return "{CRYPT}" + strings.TrimSpace(string(out)), err
 }
@@ -62,10 +62,10 @@ type slapd struct {
 func startSlapd(ctx context.Context, dir string, users int, k setting) (*slapd, error) {
 	s := &slapd{certificate: filepath.Join(dir, "cert.pem")}
 	key := filepath.Join(dir, "key.pem")
-	if err := certificate(ctx, s.certificate, key); err != nil {
+	if err := writeCertificate(ctx, s.certificate, key); err != nil {
 		return nil, err
 	}
-	seed, err := ldif(users, k)
+	seed, err := formatLDIF(users, k)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ access to * by users read
 	return s, err
 }
 
-func ldif(users int, k setting) (string, error) {
+func formatLDIF(users int, k setting) (string, error) {
 	var b strings.Builder
 	b.WriteString("dn: dc=lab,dc=test\nobjectClass: dcObject\nobjectClass: organization\no: lab\n\ndn: " + base + "\nobjectClass: organizationalUnit\n\n")
 	var hash string
@@ -111,13 +111,13 @@ func ldif(users int, k setting) (string, error) {
 				return "", err
 			}
 		}
-		fmt.Fprintf(&b, "dn: %s\nobjectClass: inetOrgPerson\nuid: %s\nsn: x\ncn: x\ntitle: clerk\nuserPassword: %s\n\n", dn(i), user(i), hash)
+		fmt.Fprintf(&b, "dn: %s\nobjectClass: inetOrgPerson\nuid: %s\nsn: x\ncn: x\ntitle: clerk\nuserPassword: %s\n\n", userDN(i), userName(i), hash)
 	}
 	return b.String(), nil
 }
 
-// certificate writes one for 127.0.0.1 and its key.
-func certificate(ctx context.Context, cert, key string) error {
+// writeCertificate writes one for 127.0.0.1 and its key.
+func writeCertificate(ctx context.Context, cert, key string) error {
 	out, err := exec.CommandContext(ctx, "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
 		"-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert).CombinedOutput()
 	if err != nil {

@@ -21,13 +21,13 @@ func main() {
 	data := flag.String("data", "", "internal: data directory of the server")
 	flag.Parse()
 	rig.Main(func(ctx context.Context) error {
-		return run(ctx, *serve, *data, *repo, *branch, *commits, *rounds, *verify)
+		return runComparison(ctx, *serve, *data, *repo, *branch, *commits, *rounds, *verify)
 	})
 }
 
-func run(ctx context.Context, serveDir, data, repo, branch string, commits, rounds int, verify bool) error {
+func runComparison(ctx context.Context, serveDir, data, repo, branch string, commits, rounds int, verify bool) error {
 	if serveDir != "" {
-		return serve(ctx, serveDir, data)
+		return servePlugin(ctx, serveDir, data)
 	}
 	tmp, err := os.MkdirTemp("", "bench-repoinfo-")
 	if err != nil {
@@ -36,7 +36,7 @@ func run(ctx context.Context, serveDir, data, repo, branch string, commits, roun
 	defer func() { _ = os.RemoveAll(tmp) }()
 	if repo == "" {
 		repo = filepath.Join(tmp, "synthetic.git")
-		if err := synthesize(ctx, repo, commits); err != nil {
+		if err := synthesizeHistory(ctx, repo, commits); err != nil {
 			return err
 		}
 	}
@@ -45,7 +45,7 @@ func run(ctx context.Context, serveDir, data, repo, branch string, commits, roun
 	}
 	m := &measure{repo: repo, branch: branch, rounds: rounds, tmp: tmp}
 	if verify {
-		return m.verify(ctx)
+		return m.verifyNumbers(ctx)
 	}
-	return m.all(ctx)
+	return m.measureAll(ctx)
 }

@@ -32,7 +32,7 @@ type server struct {
 	base    string // of the list that is measured
 }
 
-func (m *measure) start() (*server, error) {
+func (m *measure) startServer() (*server, error) {
 	m.servers++
 	self, err := os.Executable()
 	if err != nil {
@@ -50,8 +50,8 @@ func (m *measure) start() (*server, error) {
 	return &server{Program: child, root: root, project: project, base: root + "/git/commits?" + query.Encode()}, nil
 }
 
-// get reads an answer and returns when the first byte and the last one came.
-func (s *server) get(ctx context.Context, more string) (first, last time.Duration, size int64, err error) {
+// timeRequest reads an answer and returns when the first byte and the last one came.
+func (s *server) timeRequest(ctx context.Context, more string) (first, last time.Duration, size int64, err error) {
 	begin := time.Now()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+more, nil)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *server) get(ctx context.Context, more string) (first, last time.Duratio
 	return first, time.Since(begin), size + 1, err
 }
 
-func (m *measure) git(ctx context.Context, args ...string) (time.Duration, error) {
+func (m *measure) timeGit(ctx context.Context, args ...string) (time.Duration, error) {
 	begin := time.Now()
 	cmd := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + m.repo}, args...)...)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
@@ -92,9 +92,9 @@ func (m *measure) git(ctx context.Context, args ...string) (time.Duration, error
 // timed is something that is measured.
 type timed func() (time.Duration, error)
 
-// best runs the measurements in turn, so that a busy moment of the machine hits
+// bestTimes runs the measurements in turn, so that a busy moment of the machine hits
 // all alike, and returns the shortest time of each.
-func (m *measure) best(all ...timed) ([]time.Duration, error) {
+func (m *measure) bestTimes(all ...timed) ([]time.Duration, error) {
 	least := make([]time.Duration, len(all))
 	for range m.rounds {
 		for i, once := range all {
@@ -110,8 +110,8 @@ func (m *measure) best(all ...timed) ([]time.Duration, error) {
 	return least, nil
 }
 
-func (m *measure) parallel(ctx context.Context, s *server, n int, more string) (time.Duration, error) {
+func (m *measure) timeParallelRequests(ctx context.Context, s *server, n int, more string) (time.Duration, error) {
 	begin := time.Now()
-	err := rig.Each(n, n, func(int) error { _, _, _, err := s.get(ctx, more); return err })
+	err := rig.Each(n, n, func(int) error { _, _, _, err := s.timeRequest(ctx, more); return err })
 	return time.Since(begin), err
 }

@@ -20,9 +20,9 @@ import (
 	"ctl.internal/plugins/repoinfo/turns"
 )
 
-// serve is the plugin's HTTP side in a process of its own, with its default
+// servePlugin is the plugin's HTTP side in a process of its own, with its default
 // limits, so that its memory can be measured apart from the client's.
-func serve(ctx context.Context, dir, data string) error {
+func servePlugin(ctx context.Context, dir, data string) error {
 	log := slog.Default()
 	folder, err := clones.NewFolder(dir, &gitcmd.Git{})
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"os/exec"
 )
 
-// synthesize makes a history in one line: every commit changes a few lines of
+// synthesizeHistory makes a history in one line: every commit changes a few lines of
 // one file of about 80 lines.
-func synthesize(ctx context.Context, dir string, commits int) error {
+func synthesizeHistory(ctx context.Context, dir string, commits int) error {
 	fmt.Printf("making a history of %d commits\n", commits)
 	if err := exec.CommandContext(ctx, "git", "init", "--quiet", "--bare", "--initial-branch=master",
 		dir).Run(); err != nil {
@@ -28,7 +28,7 @@ func synthesize(ctx context.Context, dir string, commits int) error {
 		return err
 	}
 	w := bufio.NewWriterSize(in, 1<<20)
-	err = write(w, commits)
+	err = writeFastImport(w, commits)
 	if err == nil {
 		err = w.Flush()
 	}
@@ -42,7 +42,7 @@ func synthesize(ctx context.Context, dir string, commits int) error {
 	return exec.CommandContext(ctx, "git", "--git-dir="+dir, "commit-graph", "write", "--reachable").Run()
 }
 
-func write(w io.Writer, commits int) error {
+func writeFastImport(w io.Writer, commits int) error {
 	r := rand.New(rand.NewPCG(1, 2))
 	files := make([][]uint32, 1000)
 	for i := range commits {

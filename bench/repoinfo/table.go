@@ -10,65 +10,65 @@ import (
 
 const gitFields = "--format=%H%x00%an%x00%ae%x00%ad%x00%cn%x00%ce%x00%cd%x00%B"
 
-// all measures everything and prints each line as it is known.
-func (m *measure) all(ctx context.Context) error {
+// measureAll measures everything and prints each line as it is known.
+func (m *measure) measureAll(ctx context.Context) error {
 	tip := m.branch
 	if tip == "" {
 		tip = "HEAD"
 	}
-	plain := func() (time.Duration, error) { return m.git(ctx, "log", "-z", "--date=raw", gitFields, tip) }
+	plain := func() (time.Duration, error) { return m.timeGit(ctx, "log", "-z", "--date=raw", gitFields, tip) }
 	counted := func() (time.Duration, error) {
-		return m.git(ctx, "log", "-z", "--date=raw", gitFields, "--no-renames", "--diff-merges=first-parent",
+		return m.timeGit(ctx, "log", "-z", "--date=raw", gitFields, "--no-renames", "--diff-merges=first-parent",
 			"--numstat", tip)
 	}
 	peak := 0
 	cold := func() (time.Duration, error) { // a new server that knows nothing
-		s, err := m.start()
+		s, err := m.startServer()
 		if err != nil {
 			return 0, err
 		}
 		defer s.Stop()
-		_, d, _, err := s.get(ctx, "")
+		_, d, _, err := s.timeRequest(ctx, "")
 		peak = max(peak, rig.Memory(s.PID, "VmHWM")>>10)
 		return d, err
 	}
-	t, err := m.best(counted, cold)
+	t, err := m.bestTimes(counted, cold)
 	if err != nil {
 		return err
 	}
 	rig.Row("git log --numstat", t[0], "")
 	rig.Row("cold, with counts", t[1], fmt.Sprintf("%.2f of git log --numstat; asked for 1.0", rig.Ratio(t[0], t[1])))
 	fmt.Printf("%-26s %10d MiB\n", "server's peak memory, cold", peak)
-	return m.warm(ctx, plain, t[0])
+	return m.measureWarmRequests(ctx, plain, t[0])
 }
 
-func (m *measure) warm(ctx context.Context, plain timed, counted time.Duration) error {
-	s, err := m.start()
+func (m *measure) measureWarmRequests(ctx context.Context, plain timed, counted time.Duration) error {
+	s, err := m.startServer()
 	if err != nil {
 		return err
 	}
 	defer s.Stop()
-	_, _, size, err := s.get(ctx, "")
+	_, _, size, err := s.timeRequest(ctx, "")
 	if err != nil {
 		return err
 	}
 	first, n := time.Hour, 0
 	again := func() (time.Duration, error) {
-		f, d, _, err := s.get(ctx, "")
+		f, d, _, err := s.timeRequest(ctx, "")
 		first = min(first, f)
 		return d, err
 	}
 	fresh := func(more string) timed {
 		return func() (time.Duration, error) { // another question every time: no answer is at hand
 			n++
-			_, d, got, err := s.get(ctx, fmt.Sprintf("%s&until=%d", more, 1<<32+n))
+			_, d, got, err := s.timeRequest(ctx, fmt.Sprintf("%s&until=%d", more, 1<<32+n))
 			if more == "" && got != size {
 				return 0, fmt.Errorf("an answer of %d bytes, not %d", got, size)
 			}
 			return d, err
 		}
 	}
-	t, err := m.best(again, fresh(""), plain, fresh("&stats=false"))
+	t, err := m.bestTimes(again, fresh(""), plain, fresh("&stats=false"))
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (m *measure) warm(ctx context.Context, plain timed, counted time.Duration) 
 	rig.Row("warm, another question", t[1], fmt.Sprintf("%.0f times git log --numstat", rig.Ratio(counted, t[1])))
 	rig.Row("git log --format", t[2], "")
 	rig.Row("stats=false", t[3], fmt.Sprintf("%.2f of git log --format; asked for 0.8", rig.Ratio(t[2], t[3])))
-	many, err := m.parallel(ctx, s, 32, fmt.Sprintf("&until=%d", 1<<33))
+	many, err := m.timeParallelRequests(ctx, s, 32, fmt.Sprintf("&until=%d", 1<<33))
 	if err != nil {
 		return err
 	}

@@ -17,10 +17,10 @@ import (
 	"ctl.internal/bench/rig"
 )
 
-// verify compares all numbers of one repository with those that git prints itself: every
+// verifyNumbers compares all numbers of one repository with those that git prints itself: every
 // field of every commit, and the sums of a report added up here from git's output alone.
-func (m *measure) verify(ctx context.Context) error {
-	s, err := m.start()
+func (m *measure) verifyNumbers(ctx context.Context) error {
+	s, err := m.startServer()
 	if err != nil {
 		return err
 	}
@@ -29,12 +29,12 @@ func (m *measure) verify(ctx context.Context) error {
 	if tip == "" {
 		tip = "HEAD"
 	}
-	said, err := m.said(ctx, tip)
+	said, err := m.readGitCommits(ctx, tip)
 	if err != nil {
 		return err
 	}
 	var got struct{ Commits []map[string]any }
-	if err := s.json(ctx, "/git/commits", url.Values{"skip": {"false"}, "branch": {tip}}, &got); err != nil {
+	if err := s.decodeJSON(ctx, "/git/commits", url.Values{"skip": {"false"}, "branch": {tip}}, &got); err != nil {
 		return err
 	}
 	differ := 0
@@ -51,7 +51,7 @@ func (m *measure) verify(ctx context.Context) error {
 	sum := map[string]int{}
 	months, hours, authors := map[string]int{}, map[string]int{}, map[string]int{}
 	for i, c := range said[:min(len(said), len(got.Commits))] {
-		report("commit "+c.hash, ours(got.Commits[i]), c.fields)
+		report("commit "+c.hash, formatAnswerCommit(got.Commits[i]), c.fields)
 		sum["commits"]++
 		when := time.Unix(c.committed, 0).UTC()
 		months[when.Format("2006-01-01")[:8]+"01"]++
@@ -83,7 +83,7 @@ func (m *measure) verify(ctx context.Context) error {
 		}
 		Activity struct{ Hours [][]int }
 	}
-	if err := s.json(ctx, "/git/report", url.Values{"skip": {"false"}, "branch": {tip}}, &r); err != nil {
+	if err := s.decodeJSON(ctx, "/git/report", url.Values{"skip": {"false"}, "branch": {tip}}, &r); err != nil {
 		return err
 	}
 	report("sums", map[string]int{"commits": r.Commits, "merges": r.Merges, "insertions": r.Insertions,
@@ -117,9 +117,9 @@ func (m *measure) verify(ctx context.Context) error {
 			}
 		}
 	}
-	report("authors", list(byMail), list(authors))
-	report("timeline", list(points), list(months))
-	report("activity", list(activity), list(hours))
+	report("authors", sortedPairs(byMail), sortedPairs(authors))
+	report("timeline", sortedPairs(points), sortedPairs(months))
+	report("activity", sortedPairs(activity), sortedPairs(hours))
 	fmt.Printf("%d commits, %d people, %d months: %d differences\n", len(said), len(authors), len(months), differ)
 	if differ > 0 {
 		return fmt.Errorf("%d numbers differ from git's", differ)
@@ -127,15 +127,15 @@ func (m *measure) verify(ctx context.Context) error {
 	return nil
 }
 
-func list(m map[string]int) (all []string) {
+func sortedPairs(m map[string]int) (all []string) {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		all = append(all, fmt.Sprint(k, "=", m[k]))
 	}
 	return all
 }
 
-// ours lays one commit of the answer out as plain does with git's.
-func ours(c map[string]any) []string {
+// formatAnswerCommit lays one commit of the answer out as plain does with git's.
+func formatAnswerCommit(c map[string]any) []string {
 	number := func(v any) string { f, _ := v.(float64); return strconv.FormatInt(int64(f), 10) }
 	var all []string
 	for _, name := range []string{"hash", "author", "author_email", "committer", "committer_email"} {
@@ -159,9 +159,9 @@ type plain struct {
 	parents, insertions, deletions, files int
 }
 
-// said asks git for all commits: once for their fields, once for their counts.
-func (m *measure) said(ctx context.Context, tip string) ([]*plain, error) {
-	out, err := m.output(ctx, "-c", "mailmap.blob="+tip+":.mailmap", "log", "-z", "--encoding=UTF-8", "--no-mailmap",
+// readGitCommits asks git for all commits: once for their fields, once for their counts.
+func (m *measure) readGitCommits(ctx context.Context, tip string) ([]*plain, error) {
+	out, err := m.gitOutput(ctx, "-c", "mailmap.blob="+tip+":.mailmap", "log", "-z", "--encoding=UTF-8", "--no-mailmap",
 		"--date=format:%z",
 		"--format=%H%x01%an%x01%ae%x01%cn%x01%ce%x01%at%x01%ad%x01%ct%x01%cd%x01%P%x01%aE%x01%B", tip)
 	if err != nil {
@@ -175,15 +175,15 @@ func (m *measure) said(ctx context.Context, tip string) ([]*plain, error) {
 			return nil, fmt.Errorf("git printed %.100q", record)
 		}
 		c := &plain{hash: f[0], parents: len(strings.Fields(f[9])), person: strings.ToLower(f[10])}
-		west := zone(f[6])
-		c.authored, c.committed, c.west = parse(f[5]), parse(f[7]), west
+		west := parseZoneOffset(f[6])
+		c.authored, c.committed, c.west = parseCount(f[5]), parseCount(f[7]), west
 		c.fields = []string{f[0], f[1], strings.ToLower(f[2]), f[3], strings.ToLower(f[4]),
 			strconv.FormatInt(c.authored, 10), strconv.FormatInt(west, 10), strconv.FormatInt(c.committed,
-				10), strconv.FormatInt(zone(f[8]), 10),
+				10), strconv.FormatInt(parseZoneOffset(f[8]), 10),
 			"", "", "", strings.TrimRight(f[11], "\n")}
 		all, byHash[c.hash] = append(all, c), c
 	}
-	if out, err = m.output(ctx, "log", "--no-renames", "--diff-merges=first-parent", "--numstat", "--format=%x01%H",
+	if out, err = m.gitOutput(ctx, "log", "--no-renames", "--diff-merges=first-parent", "--numstat", "--format=%x01%H",
 		tip); err != nil {
 		return nil, err
 	}
@@ -193,8 +193,8 @@ func (m *measure) said(ctx context.Context, tip string) ([]*plain, error) {
 			c = byHash[strings.TrimSpace(hash)]
 		} else if cols := strings.SplitN(line, "\t", 3); len(cols) == 3 {
 			c.files++
-			c.insertions += int(parse(cols[0]))
-			c.deletions += int(parse(cols[1]))
+			c.insertions += int(parseCount(cols[0]))
+			c.deletions += int(parseCount(cols[1]))
 		}
 	}
 	for _, c := range all {
@@ -203,25 +203,25 @@ func (m *measure) said(ctx context.Context, tip string) ([]*plain, error) {
 	return all, nil
 }
 
-func parse(s string) int64 {
+func parseCount(s string) int64 {
 	n, _ := strconv.ParseInt(s, 10, 64) // "-" of a binary file, or nothing: 0
 	return n
 }
 
-func zone(s string) int64 {
-	n := parse(s)
+func parseZoneOffset(s string) int64 {
+	n := parseCount(s)
 	return -(n/100*3600 + n%100*60)
 }
 
-func (m *measure) output(ctx context.Context, args ...string) (string, error) {
+func (m *measure) gitOutput(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + m.repo}, args...)...)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "LC_ALL=C")
 	out, err := cmd.Output()
 	return string(out), err
 }
 
-// json asks the server and decodes the answer.
-func (s *server) json(ctx context.Context, path string, query url.Values, into any) error {
+// decodeJSON asks the server and decodes the answer.
+func (s *server) decodeJSON(ctx context.Context, path string, query url.Values, into any) error {
 	query.Set("project", s.project)
 	text, _, err := rig.Ask(ctx, http.DefaultClient, http.MethodGet, s.root+path+"?"+query.Encode(), "", "")
 	if err != nil {

@@ -49,14 +49,14 @@ func main() {
 	name, password, _ := strings.Cut(*user, ":")
 	c := &client{pid: *pid, url: *url, user: name, password: password, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4, ReadBufferSize: 64 << 10}, Timeout: time.Minute}}
 	rig.Main(func(ctx context.Context) error {
-		err := errors.Join(c.lists(*entries, *rounds), c.streams(ctx, *readers, *events))
-		_, derr := c.do("DELETE", target, "", "", nil)
+		err := errors.Join(c.measureLists(*entries, *rounds), c.measureStreams(ctx, *readers, *events))
+		_, derr := c.sendRequest("DELETE", target, "", "", nil)
 		return errors.Join(err, derr)
 	})
 }
 
-// do sends a request and returns the body of the answer, which the next call overwrites.
-func (c *client) do(method, path, accept, contentType string, body []byte) ([]byte, error) {
+// sendRequest sends a request and returns the body of the answer, which the next call overwrites.
+func (c *client) sendRequest(method, path, accept, contentType string, body []byte) ([]byte, error) {
 	r, err := http.NewRequest(method, c.url+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -101,8 +101,8 @@ type topology struct {
 	Links []link              `json:"link"`
 }
 
-// lists compares GET and PUT of a long list with encoding/json.
-func (c *client) lists(entries, rounds int) error {
+// measureLists compares GET and PUT of a long list with encoding/json.
+func (c *client) measureLists(entries, rounds int) error {
 	one := topology{ID: "bench", Nodes: []map[string]string{{"node-id": "n"}}}
 	for i := range entries {
 		l := link{ID: fmt.Sprintf("link-%05d", i), From: end{"n", fmt.Sprintf("port-%d", i%48)}}
@@ -114,16 +114,16 @@ func (c *client) lists(entries, rounds int) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.do("PUT", target, "", "application/yang-data+json", body); err != nil {
+	if _, err := c.sendRequest("PUT", target, "", "application/yang-data+json", body); err != nil {
 		return err
 	}
-	xml, err := c.do("GET", target+"?content=config", "application/yang-data+xml", "", nil)
+	xml, err := c.sendRequest("GET", target+"?content=config", "application/yang-data+xml", "", nil)
 	if err != nil {
 		return err
 	}
 	xml = bytes.Clone(xml)
 	get := func(accept string) func() error {
-		return func() error { _, err := c.do("GET", target+"?content=config", accept, "", nil); return err }
+		return func() error { _, err := c.sendRequest("GET", target+"?content=config", accept, "", nil); return err }
 	}
 	// Each PUT changes one entry, as a client does that sends back what it read.
 	n := 0
@@ -131,7 +131,7 @@ func (c *client) lists(entries, rounds int) error {
 		return func() error {
 			n++
 			changed := bytes.Replace(text, []byte("port-7"), fmt.Appendf(nil, "port-%d", 100+n), 1)
-			_, err := c.do("PUT", target, "", media, changed)
+			_, err := c.sendRequest("PUT", target, "", media, changed)
 			return err
 		}
 	}
@@ -141,7 +141,7 @@ func (c *client) lists(entries, rounds int) error {
 	defer server.Close()
 	plain := &client{url: server.URL, http: c.http}
 	bare := func(path string) func() error {
-		return func() error { _, err := plain.do("GET", path, "", "", nil); return err }
+		return func() error { _, err := plain.sendRequest("GET", path, "", "", nil); return err }
 	}
 	marshal := func() error { _, err := json.Marshal(t); return err }
 	var generic any
@@ -170,7 +170,7 @@ func (c *client) lists(entries, rounds int) error {
 	} {
 		var ours, peer sample
 		for range rounds {
-			if err := errors.Join(ours.add(row.ours, func() time.Duration { return processorTime(c.pid) }), peer.add(row.peer, ownTime)); err != nil {
+			if err := errors.Join(ours.addTiming(row.ours, func() time.Duration { return processorTime(c.pid) }), peer.addTiming(row.peer, ownTime)); err != nil {
 				return err
 			}
 		}
@@ -188,7 +188,7 @@ func (c *client) lists(entries, rounds int) error {
 // other load on the machine does not blur.
 type sample struct{ took, cpu []time.Duration }
 
-func (s *sample) add(f func() error, cpu func() time.Duration) error {
+func (s *sample) addTiming(f func() error, cpu func() time.Duration) error {
 	before, began := cpu(), time.Now()
 	err := f()
 	s.took = append(s.took, time.Since(began))
@@ -213,16 +213,16 @@ func processorTime(pid int) (sum time.Duration) {
 
 func ownTime() time.Duration { return processorTime(os.Getpid()) }
 
-// streams measures how late the events of changed data come to many readers.
-func (c *client) streams(ctx context.Context, readers, events int) error {
+// measureStreams measures how late the events of changed data come to many readers.
+func (c *client) measureStreams(ctx context.Context, readers, events int) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	watched := "/rests/streams/json/data-change/running/network-topology:network-topology/topology=bench-stream"
 	data := "/rests/data/network-topology:network-topology/topology=bench-stream"
-	if _, err := c.do("PUT", data, "", "application/yang-data+json", []byte(`{"network-topology:topology":[{"topology-id":"bench-stream"}]}`)); err != nil {
+	if _, err := c.sendRequest("PUT", data, "", "application/yang-data+json", []byte(`{"network-topology:topology":[{"topology-id":"bench-stream"}]}`)); err != nil {
 		return err
 	}
-	defer c.do("DELETE", data, "", "", nil) //nolint:errcheck // best effort
+	defer c.sendRequest("DELETE", data, "", "", nil) //nolint:errcheck // best effort
 	many := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 0}}
 	var mu sync.Mutex
 	var late []time.Duration
@@ -270,7 +270,7 @@ func (c *client) streams(ctx context.Context, readers, events int) error {
 	for range events {
 		<-tick.C
 		id := strconv.FormatInt(time.Now().UnixNano(), 10)
-		if _, err := c.do("PUT", data+"/node="+id, "", "application/yang-data+json", []byte(`{"network-topology:node":[{"node-id":"`+id+`"}]}`)); err != nil {
+		if _, err := c.sendRequest("PUT", data+"/node="+id, "", "application/yang-data+json", []byte(`{"network-topology:node":[{"node-id":"`+id+`"}]}`)); err != nil {
 			return err
 		}
 	}

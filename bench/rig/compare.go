@@ -56,9 +56,9 @@ func (c Comparison) Run(ctx context.Context, sides ...*Side) error {
 					wait = s.Last.Profile(ctx, file, d)
 				}
 			}
-			before := s.used()
+			before := s.usedTimes()
 			r, err := s.Run(ctx, d)
-			after := s.used()
+			after := s.usedTimes()
 			if err := errors.Join(err, wait()); err != nil {
 				return fmt.Errorf("%s: %w", s.Name, err)
 			}
@@ -76,7 +76,7 @@ func (c Comparison) Run(ctx context.Context, sides ...*Side) error {
 	return nil
 }
 
-func (s *Side) used() (out []time.Duration) {
+func (s *Side) usedTimes() (out []time.Duration) {
 	for _, c := range s.Costs {
 		out = append(out, c.Used())
 	}
@@ -94,10 +94,10 @@ func (s *Side) Median() (load.Result, []time.Duration) {
 func (s *Side) Against(peer *Side) (rate, cost float64) {
 	a, mine := s.Median()
 	b, its := peer.Median()
-	return a.Rate() / b.Rate(), total(its).Seconds() / total(mine).Seconds()
+	return a.Rate() / b.Rate(), totalDuration(its).Seconds() / totalDuration(mine).Seconds()
 }
 
-func total(costs []time.Duration) (sum time.Duration) {
+func totalDuration(costs []time.Duration) (sum time.Duration) {
 	for _, d := range costs {
 		sum += d
 	}

@@ -20,7 +20,7 @@ func Plugin(ctx context.Context, cmd *exec.Cmd) (*plugin.Client, *grpc.ClientCon
 	defer cancel()
 	process := plugin.NewClient(&plugin.ClientConfig{HandshakeConfig: wire.Handshake, Plugins: wire.Set(nil), AutoMTLS: true, Cmd: cmd,
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC}, Logger: hclog.NewNullLogger(), GRPCDialOptions: wire.DialOptions(), SkipHostEnv: cmd.Env != nil})
-	conn, err := connect(ctx, process)
+	conn, err := connectPlugin(ctx, process)
 	if err != nil {
 		process.Kill()
 		return nil, nil, err
@@ -28,7 +28,7 @@ func Plugin(ctx context.Context, cmd *exec.Cmd) (*plugin.Client, *grpc.ClientCon
 	return process, conn, nil
 }
 
-func connect(ctx context.Context, process *plugin.Client) (*grpc.ClientConn, error) {
+func connectPlugin(ctx context.Context, process *plugin.Client) (*grpc.ClientConn, error) {
 	rpc, err := process.Client()
 	if err != nil {
 		return nil, err

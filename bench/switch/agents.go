@@ -18,16 +18,16 @@ import (
 // end marks the end of the switch list.
 const end = "# end"
 
-// serve runs the agents until it is ended: chains of switches, and one with nothing but a
+// serveAgents runs the agents until it is ended: chains of switches, and one with nothing but a
 // forwarding table, the last of the list, which it prints.
-func (o options) serve(ctx context.Context) error {
-	n, err := network.Start(network.Options{Topology: o.topology(), Ports: o.ports, MaxMessage: o.message,
+func (o options) serveAgents(ctx context.Context) error {
+	n, err := network.Start(network.Options{Topology: o.topologySpec(), Ports: o.ports, MaxMessage: o.message,
 		Listen: netip.MustParsePrefix("127.1.0.0/16"), BasePort: 20161})
 	if err != nil {
 		return err
 	}
 	defer n.Close()
-	if err := o.spoil(n); err != nil {
+	if err := o.injectFaults(n); err != nil {
 		return err
 	}
 	h := snmpagent.NewHost()
@@ -41,8 +41,8 @@ func (o options) serve(ctx context.Context) error {
 	return nil
 }
 
-// spoil makes some agents misbehave, spread over all.
-func (o options) spoil(n *network.Network) error {
+// injectFaults makes some agents misbehave, spread over all.
+func (o options) injectFaults(n *network.Network) error {
 	for i, node := range n.Nodes() {
 		var f faults.Set
 		switch k := i % 100; {
@@ -62,8 +62,8 @@ func (o options) spoil(n *network.Network) error {
 	return nil
 }
 
-// topology has exactly as many switches as asked for: chains of ten.
-func (o options) topology() string {
+// topologySpec has exactly as many switches as asked for: chains of ten.
+func (o options) topologySpec() string {
 	parts := make([]string, 0, o.switches/10+1)
 	for left := o.switches; left > 0; left -= 10 {
 		parts = append(parts, fmt.Sprintf("chain:%d", min(left, 10)))
@@ -71,8 +71,8 @@ func (o options) topology() string {
 	return strings.Join(parts, ",")
 }
 
-// agents starts this program again to serve the agents; stop ends it.
-func (o options) agents() (list []switchlist.Entry, stop func(), err error) {
+// startAgents starts this program again to serve the agents; stop ends it.
+func (o options) startAgents() (list []switchlist.Entry, stop func(), err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, err

@@ -20,11 +20,11 @@ type options struct {
 	cpuprofile                                     string
 }
 
-// sick reports whether some of the agents misbehave.
-func (o options) sick() bool { return o.dead+o.lossy+o.looping > 0 }
+// hasFaultyAgents reports whether some of the agents misbehave.
+func (o options) hasFaultyAgents() bool { return o.dead+o.lossy+o.looping > 0 }
 
-// well is the switches that do not misbehave; spoil says which do.
-func (o options) well(list []switchlist.Entry) (out []switchlist.Entry) {
+// listHealthySwitches is the switches that do not misbehave; spoil says which do.
+func (o options) listHealthySwitches(list []switchlist.Entry) (out []switchlist.Entry) {
 	for i, e := range list {
 		if i%100 >= o.dead+o.lossy+o.looping {
 			out = append(out, e)
@@ -33,8 +33,10 @@ func (o options) well(list []switchlist.Entry) (out []switchlist.Entry) {
 	return out
 }
 
-// healthy is how many switches must answer: all that are neither dead nor lossy.
-func (o options) healthy() int { return o.switches - (o.switches/100+1)*(o.dead+o.lossy) }
+// countAnsweringSwitches is how many switches must answer: all that are neither dead nor lossy.
+func (o options) countAnsweringSwitches() int {
+	return o.switches - (o.switches/100+1)*(o.dead+o.lossy)
+}
 
 func main() {
 	var o options
@@ -50,9 +52,9 @@ func main() {
 	flag.StringVar(&o.cpuprofile, "cpuprofile", "", "write a profile of the plugin's side here")
 	agents := flag.Bool("agents", false, "internal: run the agents")
 	flag.Parse()
-	run := o.measure
+	run := o.measureAll
 	if *agents {
-		run = o.serve
+		run = o.serveAgents
 	}
 	if o.cpuprofile != "" && !*agents {
 		f, err := os.Create(o.cpuprofile)

@@ -36,7 +36,7 @@ type rooms struct {
 	read      sync.Map             // when each switch was last read, by node
 }
 
-func build(list []switchlist.Entry, workers int) *rooms {
+func newRooms(list []switchlist.Entry, workers int) *rooms {
 	r := &rooms{client: snmp.NewClient(snmp.Options{}), inventory: switchlist.New(nil), published: make(chan discovery.Cause, 64)}
 	r.inventory.Set("agents", list, nil)
 	d := mibdriver.New(r.client)
@@ -65,31 +65,31 @@ func (r *rooms) close() {
 	r.client.Close()
 }
 
-// measure does everything and prints the table.
-func (o options) measure(ctx context.Context) error {
-	list, stop, err := o.agents()
+// measureAll does everything and prints the table.
+func (o options) measureAll(ctx context.Context) error {
+	list, stop, err := o.startAgents()
 	if err != nil {
 		return err
 	}
 	defer stop()
-	before := heap()
+	before := heapBytes()
 	list, big := list[:o.switches], list[o.switches]
-	r := build(list, o.workers)
+	r := newRooms(list, o.workers)
 	defer r.close()
 	fmt.Printf("%d switches of %d ports, %d workers, %d CPUs, best of %d rounds\n\n", o.switches, o.ports, o.workers, runtime.NumCPU(), o.rounds)
-	if err := o.discovery(ctx, r, list, before); err != nil {
+	if err := o.measureDiscovery(ctx, r, list, before); err != nil {
 		return err
 	}
-	if !o.sick() {
+	if !o.hasFaultyAgents() {
 		if err := o.afterTrap(ctx, list); err != nil {
 			return err
 		}
 	}
 	r.inventory.Set("agents", append(list, big), nil)
-	return o.table(ctx, r, big)
+	return o.measureTableRead(ctx, r, big)
 }
 
-func (o options) discovery(ctx context.Context, r *rooms, list []switchlist.Entry, before uint64) error {
+func (o options) measureDiscovery(ctx context.Context, r *rooms, list []switchlist.Entry, before uint64) error {
 	var sum discovery.Summary
 	ours, raw, quick := rig.Never(), rig.Never(), rig.Never()
 	var well time.Duration // until the last of the well ones was read
@@ -102,54 +102,54 @@ func (o options) discovery(ctx context.Context, r *rooms, list []switchlist.Entr
 		if err != nil {
 			return err
 		}
-		for _, e := range o.well(list) {
+		for _, e := range o.listHealthySwitches(list) {
 			if at, ok := r.read.Load(uint64(e.MAC)); ok {
 				well = max(well, at.(time.Time).Sub(began))
 			}
 		}
-		if sum.Answered < o.healthy() {
+		if sum.Answered < o.countAnsweringSwitches() {
 			return fmt.Errorf("only %d switches answered: %v", sum.Answered, sum.Failures[0])
 		}
-		if !o.sick() { // those that lose requests would be waited for once more
+		if !o.hasFaultyAgents() { // those that lose requests would be waited for once more
 			if err := quick.Round(func() error { _, err := r.survey.Periodic(ctx); return err }); err != nil {
 				return err
 			}
 		}
 		// Bare gosnmp would stop at the first that is dead, or never end: it asks the others.
-		if err := raw.Round(func() error { return rawAll(o.well(list), o.workers) }); err != nil {
+		if err := raw.Round(func() error { return rawAll(o.listHealthySwitches(list), o.workers) }); err != nil {
 			return fmt.Errorf("gosnmp: %w", err)
 		}
 	}
-	per := float64(heap()-before) / float64(o.switches) / 1024
+	per := float64(heapBytes()-before) / float64(o.switches) / 1024
 	fmt.Printf("found %d ports, %d links, %d not placed\n\n", sum.Ports, sum.Links, sum.Unresolved)
-	if o.sick() {
-		n := len(o.well(list))
+	if o.hasFaultyAgents() {
+		n := len(o.listHealthySwitches(list))
 		rig.Row("discovery, plugin", ours.Clock, fmt.Sprintf("%d answered, %d failed, the slowest by their deadline; the %d that are well were read after %.1f s; processor time of a switch %.2f of bare gosnmp",
-			sum.Answered, len(sum.Failures), n, well.Seconds(), rate(o.switches, ours.CPU)/rate(n, raw.CPU)))
-		rig.Row("the same objects, gosnmp", raw.Clock, fmt.Sprintf("%.0f switches/s; at the %d that are well, alone", rate(n, raw.Clock), n))
+			sum.Answered, len(sum.Failures), n, well.Seconds(), ratePerSecond(o.switches, ours.CPU)/ratePerSecond(n, raw.CPU)))
+		rig.Row("the same objects, gosnmp", raw.Clock, fmt.Sprintf("%.0f switches/s; at the %d that are well, alone", ratePerSecond(n, raw.Clock), n))
 		fmt.Printf("%-26s %10.1f KiB  in the plugin, published topology included\n", "memory per switch", per)
 		fmt.Printf("%-26s %10d      at most, all switches\n", "sockets", r.sockets)
 		return nil
 	}
-	rig.Row("discovery, plugin", ours.Clock, fmt.Sprintf("%.0f switches/s; %s; asked for 0.85", rate(o.switches, ours.Clock), compared(raw, ours)))
-	rig.Row("the same objects, gosnmp", raw.Clock, fmt.Sprintf("%.0f switches/s", rate(o.switches, raw.Clock)))
+	rig.Row("discovery, plugin", ours.Clock, fmt.Sprintf("%.0f switches/s; %s; asked for 0.85", ratePerSecond(o.switches, ours.Clock), formatRatio(raw, ours)))
+	rig.Row("the same objects, gosnmp", raw.Clock, fmt.Sprintf("%.0f switches/s", ratePerSecond(o.switches, raw.Clock)))
 	rig.Row("again, only what changed", quick.Clock, fmt.Sprintf("%.2f of the time of reading all", rig.Ratio(quick.Clock, ours.Clock)))
-	loop, err := programs(ctx, list)
+	loop, err := timeWalkPrograms(ctx, list)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		fmt.Println("snmpbulkwalk is not installed: not compared")
 	case err != nil:
 		return err
 	default:
-		rig.Row("loop of snmpbulkwalk", loop, fmt.Sprintf("%.0f switches/s; the plugin is %.0f times as fast; asked for 10", rate(o.switches, loop), rig.Ratio(loop, ours.Clock)))
+		rig.Row("loop of snmpbulkwalk", loop, fmt.Sprintf("%.0f switches/s; the plugin is %.0f times as fast; asked for 10", ratePerSecond(o.switches, loop), rig.Ratio(loop, ours.Clock)))
 	}
 	fmt.Printf("%-26s %10.1f KiB  in the plugin, published topology included\n", "memory per switch", per)
 	fmt.Printf("%-26s %10d      at most, all switches\n", "sockets", r.sockets)
 	return nil
 }
 
-// table reads the full forwarding table of the first switch.
-func (o options) table(ctx context.Context, r *rooms, e switchlist.Entry) error {
+// measureTableRead reads the full forwarding table of the first switch.
+func (o options) measureTableRead(ctx context.Context, r *rooms, e switchlist.Entry) error {
 	ours, raw, size := rig.Never(), rig.Never(), 0
 	input := json.RawMessage(fmt.Sprintf(`{"node-id":%d}`, uint64(e.MAC)))
 	for range o.rounds * 5 {
@@ -176,21 +176,21 @@ func (o options) table(ctx context.Context, r *rooms, e switchlist.Entry) error 
 			return err
 		}
 	}
-	rig.Row("get-fdb-table, plugin", ours.Clock, fmt.Sprintf("%d entries, %d KiB of JSON; %s; asked for 0.8", o.fdb, size>>10, compared(raw, ours)))
+	rig.Row("get-fdb-table, plugin", ours.Clock, fmt.Sprintf("%d entries, %d KiB of JSON; %s; asked for 0.8", o.fdb, size>>10, formatRatio(raw, ours)))
 	rig.Row("the same objects, gosnmp", raw.Clock, "")
 	return nil
 }
 
-func heap() uint64 {
+func heapBytes() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
-func rate(n int, d time.Duration) float64 { return float64(n) / d.Seconds() }
+func ratePerSecond(n int, d time.Duration) float64 { return float64(n) / d.Seconds() }
 
-// compared is how fast ours is beside what does the same without us.
-func compared(raw, ours rig.Best) string {
+// formatRatio is how fast ours is beside what does the same without us.
+func formatRatio(raw, ours rig.Best) string {
 	return fmt.Sprintf("%.2f of bare gosnmp (processor time %.2f)", rig.Ratio(raw.Clock, ours.Clock), rig.Ratio(raw.CPU, ours.CPU))
 }

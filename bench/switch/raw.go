@@ -56,8 +56,8 @@ func rawAll(list []switchlist.Entry, workers int) error {
 // sample is how many switches the loop of programs asks.
 const sample = 20
 
-// programs runs a loop of snmpbulkwalk and scales its time up to all switches.
-func programs(ctx context.Context, list []switchlist.Entry) (time.Duration, error) {
+// timeWalkPrograms runs a loop of snmpbulkwalk and scales its time up to all switches.
+func timeWalkPrograms(ctx context.Context, list []switchlist.Entry) (time.Duration, error) {
 	path, err := exec.LookPath("snmpbulkwalk")
 	if err != nil {
 		return 0, err

@@ -16,11 +16,11 @@ const traps = 10
 // afterTrap measures how long after a trap the topology shows what the switch reports
 // now, in a network of all switches, the wait for further traps included.
 func (o options) afterTrap(ctx context.Context, list []switchlist.Entry) error {
-	r := build(nil, o.workers)
+	r := newRooms(nil, o.workers)
 	defer r.close()
 	r.survey.Start()
 	r.inventory.Set("agents", list, nil)
-	if err := r.await(ctx, discovery.List); err != nil {
+	if err := r.awaitResult(ctx, discovery.List); err != nil {
 		return err
 	}
 	if err := r.survey.Idle(ctx); err != nil {
@@ -32,7 +32,7 @@ func (o options) afterTrap(ctx context.Context, list []switchlist.Entry) error {
 		start := time.Now()
 		err := b.Round(func() error {
 			r.survey.Touch(discovery.Hint{Node: list[i*len(list)/traps].MAC, IfIndex: 1, Neighbors: true})
-			return r.await(ctx, discovery.Trap)
+			return r.awaitResult(ctx, discovery.Trap)
 		})
 		if err != nil {
 			return err
@@ -43,8 +43,8 @@ func (o options) afterTrap(ctx context.Context, list []switchlist.Entry) error {
 	return nil
 }
 
-// await waits for a result that came about so.
-func (r *rooms) await(ctx context.Context, cause discovery.Cause) error {
+// awaitResult waits for a result that came about so.
+func (r *rooms) awaitResult(ctx context.Context, cause discovery.Cause) error {
 	for {
 		select {
 		case c := <-r.published:

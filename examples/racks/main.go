@@ -18,9 +18,9 @@ var manifest []byte
 //go:embed yang/*.yang
 var modules embed.FS
 
-func main() { sdk.Serve(options()) }
+func main() { sdk.Serve(pluginOptions()) }
 
-func options() sdk.Options {
+func pluginOptions() sdk.Options {
 	return sdk.Options{Manifest: manifest, YANG: modules, New: newPlugin}
 }
 
@@ -36,7 +36,7 @@ type machine struct {
 	ConsolePassword string `json:"console-password,omitempty"`
 }
 
-func (r rack) room() int {
+func (r rack) machineRoom() int {
 	if r.Room == nil {
 		return 4
 	}
@@ -57,20 +57,20 @@ func newPlugin(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		stop()
 		return nil, err
 	}
-	return &sdk.Plugin{State: p.store, Check: p.check, Stop: func(context.Context) error { stop(); return nil }, Operations: operations.Mux{
-		"racks:add":   operations.Func(p.add),
-		"racks:where": operations.Func(p.find),
+	return &sdk.Plugin{State: p.store, Check: p.checkRacks, Stop: func(context.Context) error { stop(); return nil }, Operations: operations.Mux{
+		"racks:add":   operations.Func(p.addMachine),
+		"racks:where": operations.Func(p.findMachine),
 	}}, nil
 }
 
-// check decides about the state in tx, whoever changes it: no rack holds more machines
+// checkRacks decides about the state in tx, whoever changes it: no rack holds more machines
 // than it has room for, and no two hold the same. What it reads becomes a condition of
 // the change, what it writes is committed with it.
-func (p *plugin) check(_ context.Context, tx *state.Tx) error {
+func (p *plugin) checkRacks(_ context.Context, tx *state.Tx) error {
 	now := map[string]string{}
 	for path, r := range p.racks.All(tx) {
-		if len(r.Machine) > r.room() {
-			return fault.At(fault.Invalid, path, "rack %s has room for %d machines, not for %d", r.Name, r.room(), len(r.Machine))
+		if len(r.Machine) > r.machineRoom() {
+			return fault.At(fault.Invalid, path, "rack %s has room for %d machines, not for %d", r.Name, r.machineRoom(), len(r.Machine))
 		}
 		for _, m := range r.Machine {
 			if other, ok := now[m.Name]; ok {
@@ -96,9 +96,9 @@ func (p *plugin) check(_ context.Context, tx *state.Tx) error {
 
 type addInput struct{ Rack, Machine string }
 
-// add changes the tree by itself. It decides on a snapshot; when somebody else was
+// addMachine changes the tree by itself. It decides on a snapshot; when somebody else was
 // faster, Update calls it again on the newer state.
-func (p *plugin) add(ctx context.Context, in addInput) (operations.None, error) {
+func (p *plugin) addMachine(ctx context.Context, in addInput) (operations.None, error) {
 	_, err := p.store.Update(ctx, func(tx *state.Tx) error {
 		if at, ok := p.where.Get(tx, in.Machine); ok {
 			return fault.New(fault.Exists, "machine %s is in rack %s already", in.Machine, at)
@@ -107,8 +107,8 @@ func (p *plugin) add(ctx context.Context, in addInput) (operations.None, error) 
 		if !ok {
 			return fault.New(fault.NotFound, "there is no rack %s", in.Rack)
 		}
-		if len(r.Machine) >= r.room() {
-			return fault.New(fault.Invalid, "rack %s has room for %d machines only", in.Rack, r.room())
+		if len(r.Machine) >= r.machineRoom() {
+			return fault.New(fault.Invalid, "rack %s has room for %d machines only", in.Rack, r.machineRoom())
 		}
 		r.Machine = append(r.Machine[:len(r.Machine):len(r.Machine)], machine{Name: in.Machine})
 		if err := p.racks.Put(tx, r, in.Rack); err != nil {
@@ -123,9 +123,9 @@ type place struct {
 	Rack string `json:"rack,omitempty"`
 }
 
-// find answers from the projection: in a handler it holds all that was acknowledged, on
+// findMachine answers from the projection: in a handler it holds all that was acknowledged, on
 // any node, before the call.
-func (p *plugin) find(_ context.Context, in struct{ Machine string }) (place, error) {
+func (p *plugin) findMachine(_ context.Context, in struct{ Machine string }) (place, error) {
 	at, _ := p.where.Get(p.store.Now(), in.Machine)
 	return place{at}, nil
 }

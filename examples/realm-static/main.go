@@ -16,9 +16,9 @@ import (
 //go:embed plugin.yaml
 var manifest []byte
 
-func main() { sdk.Serve(options()) }
+func main() { sdk.Serve(pluginOptions()) }
 
-func options() sdk.Options {
+func pluginOptions() sdk.Options {
 	return sdk.Options{Manifest: manifest, New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) {
 		return &sdk.Plugin{Realm: factory{}}, nil
 	}}

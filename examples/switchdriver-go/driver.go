@@ -38,8 +38,8 @@ func (d *driver) Match() switchdriver.Match {
 
 // ReadPorts implements switchdriver.PortReader.
 func (d *driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) (out []*switchdriver.Port, err error) {
-	err = d.session(ctx, sw, func(s *session) error {
-		out, err = s.ports()
+	err = d.withSession(ctx, sw, func(s *session) error {
+		out, err = s.readPorts()
 		return err
 	})
 	return out, err
@@ -47,8 +47,8 @@ func (d *driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) (out []
 
 // ReadVLANs implements switchdriver.VLANReader.
 func (d *driver) ReadVLANs(ctx context.Context, sw *switchdriver.Switch) (out []*switchdriver.VLAN, err error) {
-	err = d.session(ctx, sw, func(s *session) error {
-		out, err = s.vlans()
+	err = d.withSession(ctx, sw, func(s *session) error {
+		out, err = s.readVLANs()
 		return err
 	})
 	return out, err
@@ -59,8 +59,8 @@ func (d *driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *swit
 	if err := switchdriver.CheckVLAN(v, nil); err != nil {
 		return nil, err // before anything is sent
 	}
-	err = d.session(ctx, sw, func(s *session) error {
-		ports, err := s.ports()
+	err = d.withSession(ctx, sw, func(s *session) error {
+		ports, err := s.readPorts()
 		if err != nil {
 			return err
 		}
@@ -70,18 +70,18 @@ func (d *driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *swit
 		if err := switchdriver.CheckVLAN(v, has); err != nil {
 			return err
 		}
-		before, err := s.vlans()
+		before, err := s.readVLANs()
 		if err != nil {
 			return err
 		}
-		switch there := find(before, v.GetVlanId()) != nil; {
+		switch there := findVLAN(before, v.GetVlanId()) != nil; {
 		case there && create:
 			return fault.At(fault.Exists, "vlan-id", "VLAN %d exists on switch %s", v.GetVlanId(), switchdriver.Label(sw))
 		case !there && !create:
 			return fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), v.GetVlanId())
 		}
-		after, err := s.change(before, write(before, v, setPorts))
-		out = find(after, v.GetVlanId())
+		after, err := s.changeVLANs(before, putVLAN(before, v, setPorts))
+		out = findVLAN(after, v.GetVlanId())
 		return err
 	})
 	return out, err
@@ -95,22 +95,22 @@ func (d *driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, id uin
 	if id == defaultVLAN {
 		return fault.At(fault.Invalid, "vlan-id", "VLAN %d is the default VLAN and cannot be removed", id)
 	}
-	return d.session(ctx, sw, func(s *session) error {
-		before, err := s.vlans()
+	return d.withSession(ctx, sw, func(s *session) error {
+		before, err := s.readVLANs()
 		if err != nil {
 			return err
 		}
-		if find(before, id) == nil {
+		if findVLAN(before, id) == nil {
 			return fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), id)
 		}
-		_, err = s.change(before, remove(before, id))
+		_, err = s.changeVLANs(before, removeVLAN(before, id))
 		return err
 	})
 }
 
-// session runs f with a session on the switch, one at a time, within the timeout. An error of the switch is a
+// withSession runs f with a session on the switch, one at a time, within the timeout. An error of the switch is a
 // fault.Device, so it does not count as an error of the driver; its text names the switch and never a login.
-func (d *driver) session(ctx context.Context, sw *switchdriver.Switch, f func(*session) error) error {
+func (d *driver) withSession(ctx context.Context, sw *switchdriver.Switch, f func(*session) error) error {
 	if err := switchdriver.CheckSwitch(sw); err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (d *driver) session(ctx context.Context, sw *switchdriver.Switch, f func(*s
 	if p := sw.GetCli().GetPort(); p != 0 {
 		port = p
 	}
-	s, err := dial(ctx, sw.GetAddress(), port, sw.GetCli())
+	s, err := dialSession(ctx, sw.GetAddress(), port, sw.GetCli())
 	if err != nil {
 		return atSwitch(ctx, sw, err)
 	}

@@ -12,7 +12,7 @@ import (
 //go:embed plugin.yaml
 var manifest []byte
 
-func options() sdk.Options { return sdk.Options{Manifest: manifest, New: newPlugin} }
+func pluginOptions() sdk.Options { return sdk.Options{Manifest: manifest, New: newPlugin} }
 
 // settings are etc/switchdriver-go.yaml; the schema in plugin.yaml has checked them.
 type settings struct {

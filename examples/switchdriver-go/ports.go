@@ -12,7 +12,7 @@ import (
 
 // ReadPortSettings implements switchdriver.PortSettingsReader.
 func (d *driver) ReadPortSettings(ctx context.Context, sw *switchdriver.Switch, port uint32) (out []*switchdriver.PortSettings, _ []*switchdriver.PowerSupply, err error) {
-	err = d.session(ctx, sw, func(s *session) error {
+	err = d.withSession(ctx, sw, func(s *session) error {
 		out, err = s.settings(port)
 		return err
 	})
@@ -27,7 +27,7 @@ func (d *driver) WritePortSettings(ctx context.Context, sw *switchdriver.Switch,
 	if err := refuseOthers(want); err != nil {
 		return err
 	}
-	return d.session(ctx, sw, func(s *session) error {
+	return d.withSession(ctx, sw, func(s *session) error {
 		before, err := s.settings(want.GetPort())
 		if err != nil {
 			return err
@@ -55,11 +55,11 @@ func refuseOthers(want *switchdriver.PortSettings) error {
 
 // settings reads those of one port, or of all with 0.
 func (s *session) settings(port uint32) ([]*switchdriver.PortSettings, error) {
-	ports, err := s.ports()
+	ports, err := s.readPorts()
 	if err != nil {
 		return nil, err
 	}
-	lines, err := s.ask("show descriptions")
+	lines, err := s.sendCommand("show descriptions")
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (s *session) sendSettings(have, want *switchdriver.PortSettings) error {
 		commands = append(commands, fmt.Sprintf("set port %d admin %s", want.Port, state))
 	}
 	for _, command := range commands {
-		if _, err := s.ask("%s", command); err != nil {
+		if _, err := s.sendCommand("%s", command); err != nil {
 			return err
 		}
 	}

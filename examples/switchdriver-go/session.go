@@ -28,14 +28,14 @@ type session struct {
 	again func() (*session, error) // a new session on the same switch
 }
 
-// dial logs in. When ctx ends, every wait of the session ends.
-func dial(ctx context.Context, address string, port uint32, cli *pluginv1.CliAccess) (*session, error) {
+// dialSession logs in. When ctx ends, every wait of the session ends.
+func dialSession(ctx context.Context, address string, port uint32, cli *pluginv1.CliAccess) (*session, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(int(port))))
 	if err != nil {
 		return nil, err
 	}
 	s := &session{conn: conn, in: bufio.NewScanner(conn), stop: context.AfterFunc(ctx, func() { conn.Close() }),
-		again: func() (*session, error) { return dial(ctx, address, port, cli) }}
+		again: func() (*session, error) { return dialSession(ctx, address, port, cli) }}
 	if !s.in.Scan() || s.in.Text() != "ready" {
 		s.close()
 		return nil, errors.New("there is no switch of this make")
@@ -44,7 +44,7 @@ func dial(ctx context.Context, address string, port uint32, cli *pluginv1.CliAcc
 		s.close()
 		return nil, errors.New("the user or password in the switch list holds a blank")
 	}
-	if _, err := s.ask("login %s %s", cli.GetUser(), cli.GetPassword()); err != nil {
+	if _, err := s.sendCommand("login %s %s", cli.GetUser(), cli.GetPassword()); err != nil {
 		s.close()
 		return nil, fmt.Errorf("the login in the switch list is refused: %w", err)
 	}
@@ -56,9 +56,9 @@ func (s *session) close() {
 	s.conn.Close()
 }
 
-// ask sends one command and returns the lines of the answer. The values in it are numbers or were checked, so they
+// sendCommand sends one command and returns the lines of the answer. The values in it are numbers or were checked, so they
 // contain no line end.
-func (s *session) ask(format string, args ...any) ([]string, error) {
+func (s *session) sendCommand(format string, args ...any) ([]string, error) {
 	if _, err := fmt.Fprintf(s.conn, format+"\n", args...); err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ func (s *session) ask(format string, args ...any) ([]string, error) {
 	return nil, errors.New("the switch hung up")
 }
 
-func (s *session) ports() ([]*switchdriver.Port, error) {
-	lines, err := s.ask("show ports")
+func (s *session) readPorts() ([]*switchdriver.Port, error) {
+	lines, err := s.sendCommand("show ports")
 	status := map[string]int32{"up": 1, "down": 2}
 	var out []*switchdriver.Port
 	for _, line := range lines {
@@ -99,8 +99,8 @@ func (s *session) ports() ([]*switchdriver.Port, error) {
 	return out, err
 }
 
-func (s *session) vlans() ([]*switchdriver.VLAN, error) {
-	lines, err := s.ask("show vlans")
+func (s *session) readVLANs() ([]*switchdriver.VLAN, error) {
+	lines, err := s.sendCommand("show vlans")
 	var out []*switchdriver.VLAN
 	for _, line := range lines {
 		v := &switchdriver.VLAN{}
@@ -109,15 +109,15 @@ func (s *session) vlans() ([]*switchdriver.VLAN, error) {
 		if _, err := fmt.Sscanf(head, "vlan %d tagged %s untagged %s", &v.VlanId, &tagged, &untagged); err != nil || !ok {
 			return nil, fmt.Errorf("the answer %.80q is not understood", line)
 		}
-		v.Name, v.UntaggedPorts = name, list(untagged)
-		v.EgressPorts = sorted(append(list(tagged), v.UntaggedPorts...))
+		v.Name, v.UntaggedPorts = name, parsePortList(untagged)
+		v.EgressPorts = sortedPorts(append(parsePortList(tagged), v.UntaggedPorts...))
 		out = append(out, v)
 	}
 	return out, err
 }
 
-// list reads "1,2,3"; "-" is an empty list.
-func list(s string) (ports []uint32) {
+// parsePortList reads "1,2,3"; "-" is an empty list.
+func parsePortList(s string) (ports []uint32) {
 	for item := range strings.SplitSeq(s, ",") {
 		if n, err := strconv.ParseUint(item, 10, 16); err == nil {
 			ports = append(ports, uint32(n))
@@ -126,15 +126,15 @@ func list(s string) (ports []uint32) {
 	return ports
 }
 
-// change sends the differences and reads back. If this fails, it undoes what was sent: a change is made completely or
+// changeVLANs sends the differences and reads back. If this fails, it undoes what was sent: a change is made completely or
 // not at all.
-func (s *session) change(before, want []*switchdriver.VLAN) ([]*switchdriver.VLAN, error) {
-	err := s.send(before, want)
+func (s *session) changeVLANs(before, want []*switchdriver.VLAN) ([]*switchdriver.VLAN, error) {
+	err := s.sendVLANs(before, want)
 	var got []*switchdriver.VLAN
 	if err == nil {
-		got, err = s.vlans()
+		got, err = s.readVLANs()
 	}
-	if err == nil && !same(got, want) {
+	if err == nil && !equalVLANs(got, want) {
 		err = errors.New("the switch accepted the change but does not show it")
 	}
 	if err == nil {
@@ -154,27 +154,27 @@ func (s *session) takeBack(before []*switchdriver.VLAN) error {
 		return err
 	}
 	defer other.close()
-	now, err := other.vlans()
+	now, err := other.readVLANs()
 	if err != nil {
 		return err
 	}
-	return other.send(now, before)
+	return other.sendVLANs(now, before)
 }
 
-// send changes the VLANs of the switch to want.
-func (s *session) send(have, want []*switchdriver.VLAN) error {
+// sendVLANs changes the VLANs of the switch to want.
+func (s *session) sendVLANs(have, want []*switchdriver.VLAN) error {
 	for _, v := range want {
-		if old := find(have, v.GetVlanId()); old != nil && proto.Equal(old, v) {
+		if old := findVLAN(have, v.GetVlanId()); old != nil && proto.Equal(old, v) {
 			continue
 		}
 		tagged := slices.DeleteFunc(slices.Clone(v.GetEgressPorts()), func(p uint32) bool { return slices.Contains(v.GetUntaggedPorts(), p) })
-		if _, err := s.ask("set vlan %d tagged %s untagged %s name %s", v.GetVlanId(), text(tagged), text(v.GetUntaggedPorts()), v.GetName()); err != nil {
+		if _, err := s.sendCommand("set vlan %d tagged %s untagged %s name %s", v.GetVlanId(), formatPortList(tagged), formatPortList(v.GetUntaggedPorts()), v.GetName()); err != nil {
 			return err
 		}
 	}
 	for _, v := range have {
-		if find(want, v.GetVlanId()) == nil {
-			if _, err := s.ask("unset vlan %d", v.GetVlanId()); err != nil {
+		if findVLAN(want, v.GetVlanId()) == nil {
+			if _, err := s.sendCommand("unset vlan %d", v.GetVlanId()); err != nil {
 				return err
 			}
 		}
@@ -182,7 +182,7 @@ func (s *session) send(have, want []*switchdriver.VLAN) error {
 	return nil
 }
 
-func text(ports []uint32) string {
+func formatPortList(ports []uint32) string {
 	if len(ports) == 0 {
 		return "-"
 	}
@@ -193,9 +193,9 @@ func text(ports []uint32) string {
 	return strings.Join(items, ",")
 }
 
-func same(a, b []*switchdriver.VLAN) bool {
+func equalVLANs(a, b []*switchdriver.VLAN) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(v *switchdriver.VLAN) bool {
-		w := find(b, v.GetVlanId())
+		w := findVLAN(b, v.GetVlanId())
 		return w == nil || !proto.Equal(v, w)
 	})
 }

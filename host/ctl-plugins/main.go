@@ -15,7 +15,7 @@ func main() {
 		sdk.Serve(options())
 	}
 	if len(os.Args) != 3 || os.Args[1] != "link" {
-		fmt.Fprintf(os.Stderr, usage, names())
+		fmt.Fprintf(os.Stderr, usage, pluginNames())
 		os.Exit(2)
 	}
 	if err := linkAll(os.Args[2]); err != nil {

@@ -49,7 +49,7 @@ Makes a hard link to this program in DIR for each of the plugins
 which is what ctld starts.
 `
 
-func names() string { return strings.Join(slices.Sorted(maps.Keys(plugins)), " ") }
+func pluginNames() string { return strings.Join(slices.Sorted(maps.Keys(plugins)), " ") }
 
 // linkAll links this program into dir under the name of each plugin.
 func linkAll(dir string) error {
@@ -61,15 +61,15 @@ func linkAll(dir string) error {
 		return err
 	}
 	for name := range plugins {
-		if err := link(self, filepath.Join(dir, name)); err != nil {
+		if err := linkPlugin(self, filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// link links beside the place and renames: a running plugin keeps its old file.
-func link(self, path string) error {
+// linkPlugin links beside the place and renames: a running plugin keeps its old file.
+func linkPlugin(self, path string) error {
 	next := path + ".new"
 	_ = os.Remove(next) // what stays keeps the link from being made
 	if err := os.Link(self, next); err != nil {

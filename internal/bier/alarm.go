@@ -34,17 +34,19 @@ const (
 )
 
 // RouterAlarms are the alarms of routers, without the channels that they carry.
-func (s Routers) RouterAlarms(r state.Reader) []Alarm { return s.look(r).routers(map[string]int{}) }
+func (s Routers) RouterAlarms(r state.Reader) []Alarm {
+	return s.newLook(r).routerAlarms(map[string]int{})
+}
 
 // Node is the node-id of an alarm of a router.
 func (a *Alarm) Node() string { return strings.TrimPrefix(a.Resource, routerResource) }
 
-// routers counts routers by state, and returns their alarms.
-func (l *look) routers(states map[string]int) (out []Alarm) {
+// routerAlarms counts routers by state, and returns their alarms.
+func (l *look) routerAlarms(states map[string]int) (out []Alarm) {
 	for key := range l.All(l.r, RouterKey("")) {
 		node := strings.TrimPrefix(key, RouterKey(""))
-		session := l.row(node).session
-		x := l.latest(node)
+		session := l.routerRow(node).session
+		x := l.latestState(node)
 		states[x.State]++
 		switch {
 		case session.State == SessionRefused:
@@ -94,8 +96,8 @@ type planned struct {
 // Health computes the state of the network from one snapshot.
 func (w *Watcher) Health(r state.Reader) *Health {
 	h := &Health{Routers: map[string]int{}, Sessions: map[string]int{}, Channels: map[string]int{}, Proved: map[string]int{}}
-	l := w.Routers.look(r)
-	h.Alarms = l.routers(h.Routers)
+	l := w.Routers.newLook(r)
+	h.Alarms = l.routerAlarms(h.Routers)
 	wrong := map[string][]int{} // alarms of routers, by node-id
 	for i, a := range h.Alarms {
 		wrong[a.Node()] = append(wrong[a.Node()], i)
@@ -121,7 +123,7 @@ func (w *Watcher) Health(r state.Reader) *Health {
 			p.plan, p.err = PlanChannel(t, &c)
 		}
 		w.plans[path] = p
-		x := l.planned(t.ID, &c, revision, p.plan, p.err)
+		x := l.plannedState(t.ID, &c, revision, p.plan, p.err)
 		h.Channels[x.State]++
 		h.Proved[cmp.Or(x.ProvedBy, NotProved)]++
 		h.Alarms = append(h.Alarms, x.alarms(keys[0], c.Name)...)
@@ -132,7 +134,7 @@ func (w *Watcher) Health(r state.Reader) *Health {
 		}
 	}
 	for i := range h.Alarms {
-		h.Alarms[i].carry()
+		h.Alarms[i].appendCarriedChannels()
 	}
 	slices.SortFunc(h.Alarms, func(a, b Alarm) int { return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Type, b.Type)) })
 	return h
@@ -141,8 +143,8 @@ func (w *Watcher) Health(r state.Reader) *Health {
 // routerResource begins the resource of an alarm of a router.
 const routerResource = "router "
 
-// carry says in the text of an alarm of a router which channels the router carries.
-func (a *Alarm) carry() {
+// appendCarriedChannels says in the text of an alarm of a router which channels the router carries.
+func (a *Alarm) appendCarriedChannels() {
 	if len(a.Channels) == 0 {
 		return
 	}

@@ -49,7 +49,7 @@ func (t *BIFT) Deterministic(k uint32) BIFT {
 		if chosen[n.Node] == nil {
 			chosen[n.Node] = []Neighbor{{n.Node, n.Via, BitString{t.SI, make([]byte, t.BSL/8)}}}
 		}
-		set(chosen[n.Node][0].FBM.Bits, t.BSL.Bit(e.ID))
+		setBit(chosen[n.Node][0].FBM.Bits, t.BSL.Bit(e.ID))
 		out.Entries = append(out.Entries, BIFTEntry{e.ID, e.Node, chosen[n.Node]})
 	}
 	return out
@@ -62,7 +62,7 @@ func (g *Graph) BIFTs(node string, b BSL) []BIFT {
 	if _, ok := g.Member(node); !ok {
 		return nil
 	}
-	return g.newTables(b, g.takes(b)).of(g.index[node])
+	return g.newTables(b, g.bslTakers(b)).memberBIFTs(g.index[node])
 }
 
 // AllBIFTs computes the forwarding tables of all members, on all processors, and
@@ -71,12 +71,12 @@ func (g *Graph) BIFTs(node string, b BSL) []BIFT {
 func (g *Graph) AllBIFTs(b BSL, f func(i int, tables []BIFT)) {
 	var next atomic.Int64
 	var all sync.WaitGroup
-	bfr := g.takes(b)
+	bfr := g.bslTakers(b)
 	for range min(runtime.GOMAXPROCS(0), len(g.Members)) {
 		all.Go(func() {
 			t := g.newTables(b, bfr)
 			for i := next.Add(1) - 1; i < int64(len(g.Members)); i = next.Add(1) - 1 {
-				f(int(i), t.of(int32(i)))
+				f(int(i), t.memberBIFTs(int32(i)))
 			}
 		})
 	}
@@ -96,10 +96,10 @@ func (g *Graph) newTables(b BSL, bfr []bool) *tables {
 	return &tables{b: b, spf: spf{g: g, bfr: bfr}, masks: make([]BitString, len(g.Members)), known: map[int32][]Neighbor{}}
 }
 
-// of returns the tables of one member. Members come in ascending order of BFR-id, so
+// memberBIFTs returns the tables of one member. Members come in ascending order of BFR-id, so
 // that one set after the other is filled.
-func (t *tables) of(root int32) []BIFT {
-	t.run(root)
+func (t *tables) memberBIFTs(root int32) []BIFT {
+	t.computeTree(root)
 	members := t.g.Members
 	var out []BIFT
 	list := t.g.byID
@@ -112,7 +112,7 @@ func (t *tables) of(root int32) []BIFT {
 		for n < len(list) && t.b.SI(members[list[n]].ID) == si {
 			n++
 		}
-		if entries := t.set(root, si, list[:n]); len(entries) > 0 {
+		if entries := t.fillSetBIFT(root, si, list[:n]); len(entries) > 0 {
 			out = append(out, BIFT{BSL: t.b, SI: si, Entries: entries})
 		}
 		list = list[n:]
@@ -120,27 +120,27 @@ func (t *tables) of(root int32) []BIFT {
 	return out
 }
 
-// set fills the table of one set: first the masks, then the entries that share them.
-func (t *tables) set(root int32, si int, list []int32) []BIFTEntry {
+// fillSetBIFT fills the table of one set: first the masks, then the entries that share them.
+func (t *tables) fillSetBIFT(root int32, si int, list []int32) []BIFTEntry {
 	members := t.g.Members
 	reached := 0
 	for _, i := range list {
-		if !t.has(i) {
+		if !t.hasEntry(i) {
 			continue
 		}
 		reached++
-		for _, hop := range t.sets.list(t.hops[i]) {
+		for _, hop := range t.sets.setMembers(t.hops[i]) {
 			if t.masks[hop].Bits == nil {
 				t.masks[hop] = BitString{si, make([]byte, t.b/8)}
 				t.used = append(t.used, hop)
 			}
-			set(t.masks[hop].Bits, t.b.Bit(members[i].ID))
+			setBit(t.masks[hop].Bits, t.b.Bit(members[i].ID))
 		}
 	}
 	entries := make([]BIFTEntry, 0, reached)
 	for _, i := range list {
-		if t.has(i) {
-			entries = append(entries, BIFTEntry{members[i].ID, members[i].Node, t.neighbors(root, t.hops[i])})
+		if t.hasEntry(i) {
+			entries = append(entries, BIFTEntry{members[i].ID, members[i].Node, t.setNeighbors(root, t.hops[i])})
 		}
 	}
 	for _, hop := range t.used {
@@ -151,19 +151,19 @@ func (t *tables) set(root int32, si int, list []int32) []BIFTEntry {
 	return entries
 }
 
-// has reports whether the member has an entry.
-func (t *tables) has(i int32) bool { return t.dist[i] != unreached && t.bfr[i] }
+// hasEntry reports whether the member has an entry.
+func (t *tables) hasEntry(i int32) bool { return t.dist[i] != unreached && t.bfr[i] }
 
-func (t *tables) neighbors(root, set int32) []Neighbor {
+func (t *tables) setNeighbors(root, set int32) []Neighbor {
 	if out := t.known[set]; out != nil {
 		return out
 	}
-	hops := t.sets.list(set)
+	hops := t.sets.setMembers(set)
 	out := make([]Neighbor, len(hops))
 	for k, hop := range hops {
-		out[k] = Neighbor{t.g.name(hop), nil, t.masks[hop]}
+		out[k] = Neighbor{t.g.nodeID(hop), nil, t.masks[hop]}
 		if hop != root {
-			out[k].Via = t.via(root, hop)
+			out[k].Via = t.viaVertices(root, hop)
 		}
 	}
 	t.known[set] = out

@@ -27,7 +27,7 @@ func BitStrings(b BSL, ids []uint16) []BitString {
 		if sets[si] == nil {
 			sets[si] = make([]byte, b/8)
 		}
-		set(sets[si], b.Bit(id))
+		setBit(sets[si], b.Bit(id))
 	}
 	out := make([]BitString, 0, len(sets))
 	for si, s := range sets {
@@ -37,7 +37,7 @@ func BitStrings(b BSL, ids []uint16) []BitString {
 	return out
 }
 
-func set(s []byte, bit int) { s[len(s)-1-(bit-1)/8] |= 1 << ((bit - 1) % 8) }
+func setBit(s []byte, bit int) { s[len(s)-1-(bit-1)/8] |= 1 << ((bit - 1) % 8) }
 
 // Hex is the bit string in hexadecimal, without leading zero bytes.
 func (s BitString) Hex() string {

@@ -91,13 +91,13 @@ func (c *Channel) CheckFlow() (Flow, error) {
 	if src.Is4() != dst.Is4() {
 		return Flow{}, fmt.Errorf("src-ip %s and dst-group %s are of different families", src, dst)
 	}
-	if !source(src) {
-		return Flow{}, fmt.Errorf("src-ip %s is neither a unicast address nor %s for any source", src, unspecified(src))
+	if !isSourceAddress(src) {
+		return Flow{}, fmt.Errorf("src-ip %s is neither a unicast address nor %s for any source", src, unspecifiedAddress(src))
 	}
 	if !dst.IsMulticast() {
 		return Flow{}, fmt.Errorf("dst-group %s is not a multicast address (224.0.0.0/4, ff00::/8)", dst)
 	}
-	if reserved(dst) {
+	if isReservedGroup(dst) {
 		return Flow{}, fmt.Errorf("dst-group %s is reserved: routers forward neither 224.0.0.0/24 nor IPv6 groups of scope 0, 1, 2 and 15", dst)
 	}
 	longest := uint8(src.BitLen())
@@ -110,9 +110,9 @@ func (c *Channel) CheckFlow() (Flow, error) {
 	return Flow{Source: src, Group: dst, SourceWildcard: c.SourceWildcard, GroupWildcard: c.GroupWildcard}, nil
 }
 
-// reserved reports whether a group never leaves a link (RFC 5771 section 4, RFC 4291
+// isReservedGroup reports whether a group never leaves a link (RFC 5771 section 4, RFC 4291
 // section 2.7).
-func reserved(group netip.Addr) bool {
+func isReservedGroup(group netip.Addr) bool {
 	if group.Is4() {
 		b := group.As4()
 		return b[0] == 224 && b[1] == 0 && b[2] == 0
@@ -131,9 +131,9 @@ func (f Flow) Overlaps(o Flow) bool {
 	return f.Group.BitLen() == o.Group.BitLen() && sources && overlap(f.Group, f.GroupWildcard, o.Group, o.GroupWildcard)
 }
 
-// source accepts what may send, 1.0.0.0 to 223.255.255.255 or any IPv6 unicast
+// isSourceAddress accepts what may send, 1.0.0.0 to 223.255.255.255 or any IPv6 unicast
 // address, and the unspecified address, which means all sources.
-func source(a netip.Addr) bool {
+func isSourceAddress(a netip.Addr) bool {
 	if a.IsUnspecified() {
 		return true
 	}
@@ -144,7 +144,7 @@ func source(a netip.Addr) bool {
 	return !a.IsMulticast()
 }
 
-func unspecified(a netip.Addr) netip.Addr {
+func unspecifiedAddress(a netip.Addr) netip.Addr {
 	if a.Is4() {
 		return netip.IPv4Unspecified()
 	}

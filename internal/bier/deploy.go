@@ -92,7 +92,7 @@ func (g *Graph) plan(c *Channel) (*Plan, error) {
 		w := Way{Node: e.ID}
 		if slices.ContainsFunc(c.EgressNodes[:i], func(o EgressNode) bool { return o.ID == e.ID }) {
 			w.Err = fmt.Errorf("the egress node %s occurs twice", e.ID)
-		} else if w.Err = w.find(g, tree, c, out.BSL); w.Err == nil {
+		} else if w.Err = w.findWay(g, tree, c, out.BSL); w.Err == nil {
 			ids = append(ids, w.ID)
 			reached = append(reached, w.Node)
 		}
@@ -102,14 +102,14 @@ func (g *Graph) plan(c *Channel) (*Plan, error) {
 	out.ways = newWays(tree, reached)
 	for i := range out.Egress {
 		if w := &out.Egress[i]; w.Err == nil {
-			w.Needs = out.ways.needs(out.ways.index(w.Node))
+			w.Needs = out.ways.wayNeeds(out.ways.nodeIndex(w.Node))
 		}
 	}
 	return out, nil
 }
 
-// find finds the way to an egress node.
-func (w *Way) find(g *Graph, tree *Tree, c *Channel, b BSL) error {
+// findWay finds the way to an egress node.
+func (w *Way) findWay(g *Graph, tree *Tree, c *Channel, b BSL) error {
 	m, ok := g.Member(w.Node)
 	switch {
 	case w.Node == c.IngressNode:

@@ -60,19 +60,19 @@ func NewGraph(t *Topology, domain, sub uint16) *Graph {
 		g.same[i] = int32(i)
 	}
 	for i := range g.same {
-		g.index[g.name(int32(i))] = int32(i)
+		g.index[g.nodeID(int32(i))] = int32(i)
 	}
 	g.byID = make([]int32, len(g.Members))
 	for i := range g.byID {
 		g.byID[i] = int32(i)
 	}
 	slices.SortFunc(g.byID, func(a, b int32) int { return cmp.Compare(g.Members[a].ID, g.Members[b].ID) })
-	g.connect(t.Links)
+	g.connectEdges(t.Links)
 	return g
 }
 
-// name is the node-id of a vertex.
-func (g *Graph) name(v int32) string {
+// nodeID is the node-id of a vertex.
+func (g *Graph) nodeID(v int32) string {
 	if int(v) < len(g.Members) {
 		return g.Members[v].Node
 	}
@@ -101,9 +101,9 @@ func (t *Topology) Graph(domain, sub uint16) *Graph {
 	return g
 }
 
-// connect lays the edges out by the vertex they leave and by the one they lead to, in the order
+// connectEdges lays the edges out by the vertex they leave and by the one they lead to, in the order
 // of the links.
-func (g *Graph) connect(links []Link) {
+func (g *Graph) connectEdges(links []Link) {
 	inside := make([]ends, 0, len(links))
 	for i := range links {
 		from, ok := g.index[links[i].Source.Node]
@@ -152,10 +152,10 @@ func (g *Graph) Member(node string) (Member, bool) {
 	return g.Members[i], true
 }
 
-// takes says by vertex who handles bit strings of a length: members that have labels for
+// bslTakers says by vertex who handles bit strings of a length: members that have labels for
 // it. The others are, for that length, no BFRs (RFC 8279 section 6.10.2, third option). It
 // must not be changed.
-func (g *Graph) takes(b BSL) []bool {
+func (g *Graph) bslTakers(b BSL) []bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if out := g.takers[b]; out != nil {
@@ -190,7 +190,7 @@ const maxTrees = 64
 // Tree computes the shortest paths from a member for bit strings of a length. The node must
 // be one. A tree that was asked for a short time ago is the same pointer.
 func (g *Graph) Tree(node string, b BSL) *Tree {
-	bfr, key := g.takes(b), treeKey{node, b}
+	bfr, key := g.bslTakers(b), treeKey{node, b}
 	g.mu.Lock()
 	t := g.trees[key]
 	g.mu.Unlock()
@@ -198,7 +198,7 @@ func (g *Graph) Tree(node string, b BSL) *Tree {
 		return t
 	}
 	t = &Tree{root: g.index[node], spf: spf{g: g, bfr: bfr}}
-	t.run(t.root)
+	t.computeTree(t.root)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.trees == nil || len(g.trees) >= maxTrees {
@@ -217,8 +217,8 @@ func (t *Tree) Next(node string) (out []string) {
 	if !ok || t.dist[to] == unreached {
 		return nil
 	}
-	for _, hop := range t.sets.list(t.hops[to]) {
-		out = append(out, t.g.name(hop))
+	for _, hop := range t.sets.setMembers(t.hops[to]) {
+		out = append(out, t.g.nodeID(hop))
 	}
 	return out
 }
@@ -232,23 +232,23 @@ func (t *Tree) Path(node string) []string {
 		return nil
 	}
 	var out []string
-	for at := to; at != t.root; at = t.previous(at)[0] {
-		out = append(out, t.g.name(at))
+	for at := to; at != t.root; at = t.previousVertices(at)[0] {
+		out = append(out, t.g.nodeID(at))
 	}
-	out = append(out, t.g.name(t.root))
+	out = append(out, t.g.nodeID(t.root))
 	slices.Reverse(out)
 	return out
 }
 
-// previous are the vertices from which a way of the least distance comes to v, in the order of
+// previousVertices are the vertices from which a way of the least distance comes to v, in the order of
 // their node-ids.
-func (t *Tree) previous(v int32) (out []int32) {
+func (t *Tree) previousVertices(v int32) (out []int32) {
 	g := t.g
 	for _, e := range g.back[g.ends[v]:g.ends[v+1]] {
 		if t.dist[e.to] != unreached && t.dist[e.to]+e.weight == t.dist[v] && !slices.Contains(out, e.to) {
 			out = append(out, e.to)
 		}
 	}
-	slices.SortFunc(out, func(a, b int32) int { return strings.Compare(g.name(a), g.name(b)) })
+	slices.SortFunc(out, func(a, b int32) int { return strings.Compare(g.nodeID(a), g.nodeID(b)) })
 	return out
 }

@@ -39,27 +39,27 @@ type ChannelState struct {
 // a revision. Everything that shows a channel's state asks here.
 func (s Routers) Channel(r state.Reader, t *Topology, c *Channel, revision uint64) ChannelState {
 	plan, err := PlanChannel(t, c)
-	return s.look(r).planned(t.ID, c, revision, plan, err)
+	return s.newLook(r).plannedState(t.ID, c, revision, plan, err)
 }
 
-// planned is Channel with what PlanChannel returned.
-func (l *look) planned(topology string, c *Channel, revision uint64, plan *Plan, err error) ChannelState {
+// plannedState is Channel with what PlanChannel returned.
+func (l *look) plannedState(topology string, c *Channel, revision uint64, plan *Plan, err error) ChannelState {
 	key := ChannelKey(topology, c.Name)
 	out := ChannelState{Plan: plan, Egress: map[string]int{}}
 	out.Carriers = make([]RouterState, 0, 1+len(c.EgressNodes))
-	ingress := l.carrier(c.IngressNode, RoleIngress, key, revision)
+	ingress := l.carrierState(c.IngressNode, RoleIngress, key, revision)
 	if err != nil {
 		ingress.State, ingress.Reason = Failed, err.Error()
-	} else if n := l.collision(c.IngressNode, plan.IngressID); n != "" && ingress.State == Applied {
+	} else if n := l.bfrIDCollision(c.IngressNode, plan.IngressID); n != "" && ingress.State == Applied {
 		ingress.State, ingress.Reason = Unreachable, n
 	}
 	out.Carriers = append(out.Carriers, ingress)
 	var v *view
 	if plan != nil {
-		v = l.view(topology, plan, revision)
+		v = l.newView(topology, plan, revision)
 	}
 	for i, e := range c.EgressNodes {
-		x := l.carrier(e.ID, RoleEgress, key, revision)
+		x := l.carrierState(e.ID, RoleEgress, key, revision)
 		if plan != nil {
 			p := proof{look: l, channel: key, ingress: c.IngressNode, revision: revision, view: v}
 			p.reach(&x, &plan.Egress[i])
@@ -72,13 +72,13 @@ func (l *look) planned(topology string, c *Channel, revision uint64, plan *Plan,
 		out.Carriers = append(out.Carriers, x)
 	}
 	for i := range out.Carriers {
-		if x := &out.Carriers[i]; out.State == "" || worse(x.State, out.State) {
+		if x := &out.Carriers[i]; out.State == "" || isWorseState(x.State, out.State) {
 			out.State, out.Since = x.State, x.Since
 		}
 	}
 	if plan != nil {
-		for _, node := range plan.ways.transits(c.Routers()) {
-			x := l.state(node, revision)
+		for _, node := range plan.ways.transitBFRs(c.Routers()) {
+			x := l.routerState(node, revision)
 			x.Role = RoleTransit
 			out.Carriers = append(out.Carriers, x)
 		}
@@ -86,21 +86,21 @@ func (l *look) planned(topology string, c *Channel, revision uint64, plan *Plan,
 	return out
 }
 
-// carrier is the state of a router as to one channel: whether it holds it.
-func (l *look) carrier(node, role, channel string, revision uint64) RouterState {
-	x := l.state(node, revision)
+// carrierState is the state of a router as to one channel: whether it holds it.
+func (l *look) carrierState(node, role, channel string, revision uint64) RouterState {
+	x := l.routerState(node, revision)
 	x.Role = role
-	if why := l.row(node).setAside(channel); why != "" && (x.State == Applied || x.State == Unverified) {
+	if why := l.routerRow(node).setAside(channel); why != "" && (x.State == Applied || x.State == Unverified) {
 		x.State, x.Reason = Failed, why
 	}
 	return x
 }
 
-// lacking says which routers on the way to an egress node are known not to be able to do
+// lackingRouters says which routers on the way to an egress node are known not to be able to do
 // what the way needs of them.
-func (l *look) lacking(w *Way) (out []string) {
+func (l *look) lackingRouters(w *Way) (out []string) {
 	for _, n := range w.Needs {
-		if l.lacks(n.Node, n.Ability) {
+		if l.lacksAbility(n.Node, n.Ability) {
 			out = append(out, n.Lacking())
 		}
 	}
@@ -112,18 +112,18 @@ func (l *look) lacking(w *Way) (out []string) {
 // one of the equal ways.
 func (s Routers) Warnings(r state.Reader, t *Topology, c *Channel, plan *Plan) [][]string {
 	out := make([][]string, len(plan.Egress))
-	l := s.look(r)
+	l := s.newLook(r)
 	trees := map[string]*Tree{} // of routers without ECMP
 	g := t.Graph(c.DomainID, c.SubDomainID)
 	for i := range plan.Egress {
 		w := &plan.Egress[i]
-		out[i] = l.lacking(w)
-		if ports := c.EgressNodes[i].Ports(); len(ports) > 0 && l.lacks(w.Node, bierdriver.Ports) {
+		out[i] = l.lackingRouters(w)
+		if ports := c.EgressNodes[i].Ports(); len(ports) > 0 && l.lacksAbility(w.Node, bierdriver.Ports) {
 			out[i] = append(out[i], fmt.Sprintf("the ports %s of router %s are not configured by the controller, because its driver or model has no place for them (%s)",
 				strings.Join(ports, ", "), w.Node, bierdriver.Ports))
 		}
 		for _, hop := range w.Path[:max(0, len(w.Path)-1)] {
-			if !l.lacks(hop, ECMP) {
+			if !l.lacksAbility(hop, ECMP) {
 				continue
 			}
 			if _, member := g.Member(hop); !member {
@@ -142,12 +142,12 @@ func (s Routers) Warnings(r state.Reader, t *Topology, c *Channel, plan *Plan) [
 
 // Lacks reports whether a router is known not to have an ability.
 func (s Routers) Lacks(r state.Reader, node, ability string) bool {
-	return s.look(r).lacks(node, ability)
+	return s.newLook(r).lacksAbility(node, ability)
 }
 
-func (l *look) lacks(node, ability string) bool {
-	x := l.row(node)
-	return slices.Contains(lacks(x.Status, x.session), ability)
+func (l *look) lacksAbility(node, ability string) bool {
+	x := l.routerRow(node)
+	return slices.Contains(lackedAbilities(x.Status, x.session), ability)
 }
 
 // BFRIDCollision is the kind of a Notice that says that a BFR-id is in use twice: routers
@@ -158,8 +158,8 @@ const BFRIDCollision = "bfr-id-collision"
 // say another way than the topology.
 const NetworkDiffers = "network-differs"
 
-// collision is the text of a report that a node's BFR-id is in use twice, "" if none.
-func (l *look) collision(node string, id uint16) string {
+// bfrIDCollision is the text of a report that a node's BFR-id is in use twice, "" if none.
+func (l *look) bfrIDCollision(node string, id uint16) string {
 	for _, n := range l.notices {
 		if n.Kind == BFRIDCollision && (n.BFRID == id || n.BFRID == 0 && n.Node == node) {
 			return fmt.Sprintf("router %s reports since %s: %s", n.Node, n.At.UTC().Format(time.RFC3339), n.Text)

@@ -122,11 +122,11 @@ func (p *port) passes(c *Channel) *PortUse {
 // onWay reports whether a link is on a way to an egress node: its nodes follow each other there, and no link between
 // them is shorter.
 func (p *port) onWay(w *ways, l Link, egress string) bool {
-	from, to := w.index(l.Source.Node), w.index(l.Dest.Node)
+	from, to := w.nodeIndex(l.Source.Node), w.nodeIndex(l.Dest.Node)
 	if from < 0 || to < 0 {
 		return false
 	}
-	on := w.to(w.index(egress))
+	on := w.markWayVertices(w.nodeIndex(egress))
 	if !on[from] || !on[to] || !slices.Contains(w.before[to], from) {
 		return false
 	}

@@ -37,12 +37,12 @@ func (p *proof) reach(x *RouterState, w *Way) {
 	if x.State != Applied && x.State != Unverified { // its own reason comes first
 		return
 	}
-	if n := p.collision(x.Node, w.ID); n != "" {
+	if n := p.bfrIDCollision(x.Node, w.ID); n != "" {
 		x.State, x.Reason = Unreachable, n
 		return
 	}
-	out := p.to(w)
-	if worse(out.state, x.State) {
+	out := p.egressState(w)
+	if isWorseState(out.state, x.State) {
 		x.State, x.Reason = out.state, out.reason
 		if !out.since.IsZero() {
 			x.Since = out.since
@@ -84,7 +84,7 @@ func (p *proof) measured(x *RouterState, tables time.Time) {
 // shown takes in what an egress router shows of the delivery of the channel, and returns why it does not deliver, ""
 // if it does or that is not known.
 func (p *proof) shown(x *RouterState) string {
-	c, ok := p.row(x.Node).counts[p.channel]
+	c, ok := p.routerRow(x.Node).counts[p.channel]
 	if !ok || c.Revision != p.revision {
 		return ""
 	}
@@ -96,7 +96,7 @@ func (p *proof) shown(x *RouterState) string {
 }
 
 func (p *proof) worsen(x *RouterState, state, reason string) {
-	if worse(state, x.State) {
+	if isWorseState(state, x.State) {
 		x.State, x.Reason = state, reason
 	}
 }
@@ -111,7 +111,7 @@ func later(a, b time.Time) time.Time {
 // pinged is the last ping of the ingress to an egress node, nil if none was sent since the channel is as it is. One
 // that failed says nothing any more when a router on the ways has changed since.
 func (p *proof) pinged(node string) *Pinged {
-	r := p.row(p.ingress).reading
+	r := p.routerRow(p.ingress).reading
 	if r == nil || !r.fresh(p.now) {
 		return nil
 	}
@@ -125,17 +125,17 @@ func (p *proof) pinged(node string) *Pinged {
 // counted returns when it was last seen that an egress node counts packets of the channel, and notes that it counts
 // none although the ingress does.
 func (p *proof) counted(node string) (at time.Time) {
-	out, ok := p.row(node).counts[p.channel]
+	out, ok := p.routerRow(node).counts[p.channel]
 	if !ok || out.Revision != p.revision {
 		return at
 	}
-	in, known := p.row(p.ingress).counts[p.channel]
+	in, known := p.routerRow(p.ingress).counts[p.channel]
 	known = known && in.Revision == p.revision
 	if from, to, ok := out.still(); ok {
 		from = later(from, p.since())
 		if known && from.Before(to) && in.within(from, to) > 0 {
 			p.silent = fmt.Sprintf("%s has counted packets of the channel between %s and %s, %s none",
-				p.ingress, stamp(from), stamp(to), node)
+				p.ingress, formatReasonTime(from), formatReasonTime(to), node)
 		}
 		return at
 	}

@@ -133,7 +133,7 @@ func TestNextHopsThatAreReadDecide(t *testing.T) {
 		}
 		c := &Channel{Name: "c", DomainID: 1, IngressNode: "r1", EgressNodes: []EgressNode{{ID: to}}}
 		plan, err := PlanChannel(top, c)
-		got := readings(routers(top, x.what...), top, x.shown...).planned("x", c, 1, plan, err)
+		got := readings(routers(top, x.what...), top, x.shown...).plannedState("x", c, 1, plan, err)
 		egress := got.Carriers[1]
 		if egress.State != x.state || !strings.Contains(egress.Reason, x.reason) || egress.ProvedBy != x.proved {
 			t.Errorf("%s: %s (%s), proved by %q; want %+v", name, egress.State, egress.Reason, egress.ProvedBy, x)
@@ -202,7 +202,7 @@ func TestWhatIsMeasuredCounts(t *testing.T) {
 			l.rows["r1"].reading = &Reading{At: x.ping.At, Every: 5 * time.Minute, Pings: []Pinged{*x.ping}}
 		}
 		plan, err := PlanChannel(top, c)
-		got := l.planned("x", c, 1, plan, err)
+		got := l.plannedState("x", c, 1, plan, err)
 		egress := got.Carriers[1]
 		if egress.State != x.state || !strings.Contains(egress.Reason, x.reason) || egress.ProvedBy != x.proved || len(got.Silent) > 0 != x.silent {
 			t.Errorf("%s: %s (%s), proved by %q, silent %q; want %+v", name, egress.State, egress.Reason, egress.ProvedBy, got.Silent, x)

@@ -205,7 +205,7 @@ func covers(all, mask []byte) bool {
 func (t *Table) next(id uint16) (nodes []string, ok bool) {
 	bit := BSL(t.BSL).Bit(id)
 	for _, n := range t.Neighbors {
-		if len(n.Mask) == 0 || !has(n.Mask, bit) {
+		if len(n.Mask) == 0 || !hasBit(n.Mask, bit) {
 			continue
 		}
 		if n.Node == "" {

@@ -29,8 +29,8 @@ type spf struct {
 	at   []int32 // where in heap a vertex is; -1: it is not there
 }
 
-// run computes the tree of a root.
-func (s *spf) run(root int32) {
+// computeTree computes the tree of a root.
+func (s *spf) computeTree(root int32) {
 	g, n := s.g, len(s.g.same)
 	if len(s.dist) != n {
 		s.dist, s.hops, s.at = make([]uint64, n), make([]int32, n), make([]int32, n)
@@ -41,39 +41,39 @@ func (s *spf) run(root int32) {
 	}
 	s.sets.reset(g.same)
 	s.dist[root], s.hops[root], s.open[root] = 0, root, true
-	s.push(root)
+	s.pushVertex(root)
 	for len(s.heap) > 0 {
-		u := s.pop()
+		u := s.popVertex()
 		for _, e := range g.edges[g.start[u]:g.start[u+1]] {
 			d := s.dist[u] + e.weight
 			if d > s.dist[e.to] {
 				continue
 			}
 			closer := d < s.dist[e.to]
-			s.extend(root, u, e.to, closer)
+			s.extendWay(root, u, e.to, closer)
 			if !closer {
 				continue
 			}
 			s.dist[e.to] = d
 			if s.at[e.to] < 0 {
-				s.push(e.to)
+				s.pushVertex(e.to)
 			} else {
-				s.up(s.at[e.to])
+				s.siftUp(s.at[e.to])
 			}
 		}
 	}
 }
 
-// extend takes in that a way of the least distance leads over u to v: the first, or one
+// extendWay takes in that a way of the least distance leads over u to v: the first, or one
 // more. All weights are at least 1, so nothing is added to u any more.
-func (s *spf) extend(root, u, v int32, first bool) {
+func (s *spf) extendWay(root, u, v int32, first bool) {
 	hops, open := s.hops[u], s.open[u]
 	if u == root {
 		hops = none
 	}
 	if open && s.bfr[v] {
-		hops, open = s.sets.union(hops, v), false
-		if first || !s.first(v) || u == root {
+		hops, open = s.sets.unionSets(hops, v), false
+		if first || !s.isNeighborOfRoot(v) || u == root {
 			s.through[v] = u
 		}
 	} else if open && (first || !s.open[v]) {
@@ -83,19 +83,19 @@ func (s *spf) extend(root, u, v int32, first bool) {
 		s.hops[v], s.open[v] = hops, open
 		return
 	}
-	s.hops[v], s.open[v] = s.sets.union(s.hops[v], hops), s.open[v] || open
+	s.hops[v], s.open[v] = s.sets.unionSets(s.hops[v], hops), s.open[v] || open
 }
 
-// first reports whether v is a neighbour of the root.
-func (s *spf) first(v int32) bool {
-	_, ok := slices.BinarySearch(s.sets.list(s.hops[v]), v)
+// isNeighborOfRoot reports whether v is a neighbour of the root.
+func (s *spf) isNeighborOfRoot(v int32) bool {
+	_, ok := slices.BinarySearch(s.sets.setMembers(s.hops[v]), v)
 	return ok
 }
 
-// via returns the vertices between the root and a neighbour of it that is not adjacent.
-func (s *spf) via(root, v int32) (out []string) {
+// viaVertices returns the vertices between the root and a neighbour of it that is not adjacent.
+func (s *spf) viaVertices(root, v int32) (out []string) {
 	for at := s.through[v]; at != root; at = s.through[at] {
-		out = append(out, s.g.name(at))
+		out = append(out, s.g.nodeID(at))
 	}
 	slices.Reverse(out)
 	return out
@@ -118,7 +118,7 @@ func (x *sets) reset(same []int32) {
 	clear(x.sums)
 }
 
-func (x *sets) list(set int32) []int32 {
+func (x *sets) setMembers(set int32) []int32 {
 	switch {
 	case set == none:
 		return nil
@@ -128,7 +128,7 @@ func (x *sets) list(set int32) []int32 {
 	return x.lists[int(set)-len(x.same)]
 }
 
-func (x *sets) union(a, b int32) int32 {
+func (x *sets) unionSets(a, b int32) int32 {
 	switch {
 	case a == b || b == none:
 		return a
@@ -142,7 +142,7 @@ func (x *sets) union(a, b int32) int32 {
 	if x.sums == nil {
 		x.sums, x.known = map[[2]int32]int32{}, map[string]int32{}
 	}
-	all := slices.Concat(x.list(a), x.list(b))
+	all := slices.Concat(x.setMembers(a), x.setMembers(b))
 	slices.Sort(all)
 	all = slices.Compact(all)
 	var key []byte
@@ -159,24 +159,24 @@ func (x *sets) union(a, b int32) int32 {
 	return sum
 }
 
-func (s *spf) push(v int32) {
+func (s *spf) pushVertex(v int32) {
 	s.heap = append(s.heap, v)
 	s.at[v] = int32(len(s.heap) - 1)
-	s.up(s.at[v])
+	s.siftUp(s.at[v])
 }
 
-func (s *spf) pop() int32 {
+func (s *spf) popVertex() int32 {
 	top, last := s.heap[0], s.heap[len(s.heap)-1]
 	s.heap = s.heap[:len(s.heap)-1]
 	s.at[top] = -1
 	if top != last {
 		s.heap[0], s.at[last] = last, 0
-		s.down(0)
+		s.siftDown(0)
 	}
 	return top
 }
 
-func (s *spf) up(i int32) {
+func (s *spf) siftUp(i int32) {
 	v := s.heap[i]
 	for i > 0 {
 		p := (i - 1) / 2
@@ -189,7 +189,7 @@ func (s *spf) up(i int32) {
 	s.heap[i], s.at[v] = v, i
 }
 
-func (s *spf) down(i int32) {
+func (s *spf) siftDown(i int32) {
 	v, n := s.heap[i], int32(len(s.heap))
 	for {
 		c := 2*i + 1

@@ -74,8 +74,8 @@ const (
 // States lists the states, from good to bad.
 var States = []string{Applied, AtRisk, Unverified, Pending, Unreachable, Failed}
 
-// worse reports whether state a is worse than b.
-func worse(a, b string) bool { return slices.Index(States, a) > slices.Index(States, b) }
+// isWorseState reports whether state a is worse than b.
+func isWorseState(a, b string) bool { return slices.Index(States, a) > slices.Index(States, b) }
 
 // Why a router is still Pending.
 const (
@@ -195,8 +195,8 @@ type heard struct {
 // silentBeats is after how many signs of life that did not come the service is no longer believed.
 const silentBeats = 3
 
-// silent returns since when the service is silent, zero while it is not.
-func (h *heard) silent(service Status, now time.Time) time.Time {
+// silentSince returns since when the service is silent, zero while it is not.
+func (h *heard) silentSince(service Status, now time.Time) time.Time {
 	if h == nil || service.Every <= 0 {
 		return time.Time{}
 	}
@@ -245,11 +245,13 @@ func (s Routers) Answered(r state.Reader, node string, revision uint64) bool {
 
 // State is that of a router as to what was configured up to a revision.
 func (s Routers) State(r state.Reader, node string, revision uint64) RouterState {
-	return s.look(r).state(node, revision)
+	return s.newLook(r).routerState(node, revision)
 }
 
 // Latest is the state of a router as to all that is configured.
-func (s Routers) Latest(r state.Reader, node string) RouterState { return s.look(r).latest(node) }
+func (s Routers) Latest(r state.Reader, node string) RouterState {
+	return s.newLook(r).latestState(node)
+}
 
 // look is what is known of routers in one snapshot. Each record is read once, though many
 // channels lead to the same router.
@@ -288,17 +290,17 @@ func (x *row) setAside(channel string) string {
 // Silent returns since when the service gave no sign of life, zero while it does.
 func (s Routers) Silent(r state.Reader) time.Time {
 	beat, _ := s.Get(r, BeatKey)
-	return s.heard.silent(beat, time.Now())
+	return s.heard.silentSince(beat, time.Now())
 }
 
-func (s Routers) look(r state.Reader) *look {
-	l := &look{Routers: s, r: r, now: time.Now(), rows: map[string]*row{}, notices: slices.Collect(values(s.Notices.All(r, "")))}
+func (s Routers) newLook(r state.Reader) *look {
+	l := &look{Routers: s, r: r, now: time.Now(), rows: map[string]*row{}, notices: slices.Collect(seqValues(s.Notices.All(r, "")))}
 	l.service, _ = s.Get(r, ServiceKey)
 	l.silent = s.Silent(r)
 	return l
 }
 
-func (l *look) row(node string) *row {
+func (l *look) routerRow(node string) *row {
 	x := l.rows[node]
 	if x == nil {
 		x = &row{}
@@ -313,17 +315,17 @@ func (l *look) row(node string) *row {
 	return x
 }
 
-func (l *look) state(node string, revision uint64) RouterState {
+func (l *look) routerState(node string, revision uint64) RouterState {
 	if l.service.Processed < revision {
 		return RouterState{Node: node, State: Pending, Waits: NotTried, Reason: cmp.Or(l.service.Reason, "the BIER service has not taken it in yet")}
 	}
-	return l.router(node, revision)
+	return l.knownRouterState(node, revision)
 }
 
-// latest is the state of a router as to all that it must hold, with the channels that it refuses.
-func (l *look) latest(node string) RouterState {
-	out := l.router(node, math.MaxUint64)
-	if aside := l.row(node).Aside; len(aside) > 0 && (out.State == Applied || out.State == Unverified) {
+// latestState is the state of a router as to all that it must hold, with the channels that it refuses.
+func (l *look) latestState(node string) RouterState {
+	out := l.knownRouterState(node, math.MaxUint64)
+	if aside := l.routerRow(node).Aside; len(aside) > 0 && (out.State == Applied || out.State == Unverified) {
 		var all []string
 		for _, a := range aside {
 			all = append(all, fmt.Sprintf("%s: %s", Several(a.Channels), a.Reason))
@@ -333,32 +335,32 @@ func (l *look) latest(node string) RouterState {
 	return out
 }
 
-func (l *look) router(node string, revision uint64) RouterState {
-	x := l.row(node)
+func (l *look) knownRouterState(node string, revision uint64) RouterState {
+	x := l.routerRow(node)
 	if !x.known {
 		return RouterState{Node: node, State: Applied}
 	}
 	out := x.Router(node, revision, x.session)
 	if out.State == Applied && !l.silent.IsZero() {
 		out.State, out.Since = Unverified, l.silent.UTC()
-		out.Reason = "nothing was heard of the BIER service since " + stamp(l.silent) + lastConfirmed(x.Confirmed)
+		out.Reason = "nothing was heard of the BIER service since " + formatReasonTime(l.silent) + lastConfirmed(x.Confirmed)
 	}
 	return out
 }
 
-// stamp is a time in a reason.
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+// formatReasonTime is a time in a reason.
+func formatReasonTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // lastConfirmed says in a reason how old it is what is known of a router.
 func lastConfirmed(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return "; it was last confirmed at " + stamp(t)
+	return "; it was last confirmed at " + formatReasonTime(t)
 }
 
-// lacks are the abilities that a router is known not to have, of its model and of its own.
-func lacks(x Status, session Session) []string {
+// lackedAbilities are the abilities that a router is known not to have, of its model and of its own.
+func lackedAbilities(x Status, session Session) []string {
 	if x.Lacks == "" && session.Lacks == "" { // as most
 		return nil
 	}
@@ -367,17 +369,17 @@ func lacks(x Status, session Session) []string {
 
 // Router is the state of a router as to what was configured up to a revision.
 func (x Status) Router(node string, revision uint64, session Session) RouterState {
-	return x.at(node, revision, session, time.Now())
+	return x.routerStateAt(node, revision, session, time.Now())
 }
 
-func (x Status) at(node string, revision uint64, session Session, now time.Time) RouterState {
+func (x Status) routerStateAt(node string, revision uint64, session Session, now time.Time) RouterState {
 	out := RouterState{Node: node, State: x.State, Reason: x.Reason, Driver: x.Driver, Since: x.Since, Intended: x.Intended, Sent: x.Sent,
-		Confirmed: x.Confirmed, Session: session.State, SessionSince: session.Since, Lacks: lacks(x, session)}
+		Confirmed: x.Confirmed, Session: session.State, SessionSince: session.Since, Lacks: lackedAbilities(x, session)}
 	if (x.State == Applied || x.State == Unverified) && x.Answered < min(x.Intent, revision) {
 		out.State = Pending
 	}
 	if out.State == Pending {
-		out.wait(x, revision, now)
+		out.explainPending(x, revision, now)
 	}
 	if out.State == Unverified {
 		out.Reason += lastConfirmed(x.Confirmed)
@@ -385,7 +387,7 @@ func (x Status) at(node string, revision uint64, session Session, now time.Time)
 	// A try that began after the session was lost and was confirmed says more than the loss.
 	if session.Lost() && (out.State == Unverified || out.State == Applied && !session.Since.Before(x.Sent)) {
 		out.State, out.Since = Unverified, session.Since
-		out.Reason = fmt.Sprintf("the session is %s since %s", session.State, stamp(session.Since))
+		out.Reason = fmt.Sprintf("the session is %s since %s", session.State, formatReasonTime(session.Since))
 		if session.Reason != "" {
 			out.Reason += ": " + session.Reason
 		}
@@ -394,8 +396,8 @@ func (x Status) at(node string, revision uint64, session Session, now time.Time)
 	return out
 }
 
-// wait says why the router is still pending; pending is never without a reason.
-func (out *RouterState) wait(x Status, revision uint64, now time.Time) {
+// explainPending says why the router is still pending; pending is never without a reason.
+func (out *RouterState) explainPending(x Status, revision uint64, now time.Time) {
 	said := out.Reason
 	switch {
 	case x.Answered >= min(x.Intent, revision): // it was tried in vain
@@ -404,7 +406,7 @@ func (out *RouterState) wait(x Status, revision uint64, now time.Time) {
 	case x.Sent.IsZero() || x.Sent.Before(x.Intended):
 		out.Waits, said = NotTried, cmp.Or(said, "the change has not been tried at the router yet")
 	case now.Sub(x.Sent) > slowAfter:
-		out.Waits, said = Slow, fmt.Sprintf("the router is slow: it has not confirmed the change that is under way since %s", stamp(x.Sent))
+		out.Waits, said = Slow, fmt.Sprintf("the router is slow: it has not confirmed the change that is under way since %s", formatReasonTime(x.Sent))
 	default:
 		out.Waits, said = UnderWay, cmp.Or(said, "the change is under way; the router has not confirmed it yet")
 	}

@@ -78,10 +78,10 @@ func (t *Trees) Topology(r state.Reader, id string) *Topology {
 		return nil
 	}
 	links := t.Links.All(r, id)
-	return t.once(&t.whole, id, [4]any{m, t.Links.Version(r)}, func() *Topology {
+	return t.cachedTopology(&t.whole, id, [4]any{m, t.Links.Version(r)}, func() *Topology {
 		x := *m
 		x.graphs = &graphs{all: map[[2]uint16]*Graph{}}
-		x.Links = slices.SortedFunc(values(links), func(a, b Link) int { return cmp.Compare(a.ID, b.ID) })
+		x.Links = slices.SortedFunc(seqValues(links), func(a, b Link) int { return cmp.Compare(a.ID, b.ID) })
 		return &x
 	})
 }
@@ -96,15 +96,15 @@ func (t *Trees) Members(r state.Reader, id string) *Topology {
 		return nil
 	}
 	nodes, domains := t.Nodes.All(r, id), t.Domains.All(r, id)
-	return t.once(&t.members, id, [4]any{t.Topologies.Version(r), t.Nodes.Version(r), t.Domains.Version(r)}, func() *Topology {
-		x := &Topology{ID: id, Nodes: slices.Collect(values(nodes)), Domains: slices.Collect(values(domains))}
+	return t.cachedTopology(&t.members, id, [4]any{t.Topologies.Version(r), t.Nodes.Version(r), t.Domains.Version(r)}, func() *Topology {
+		x := &Topology{ID: id, Nodes: slices.Collect(seqValues(nodes)), Domains: slices.Collect(seqValues(domains))}
 		x.Sort()
 		return x
 	})
 }
 
-// once returns what was made of these versions before, or makes it.
-func (t *Trees) once(kept *map[string]made, id string, of [4]any, make func() *Topology) *Topology {
+// cachedTopology returns what was made of these versions before, or makes it.
+func (t *Trees) cachedTopology(kept *map[string]made, id string, of [4]any, make func() *Topology) *Topology {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if m := (*kept)[id]; m.t != nil && m.of == of {
@@ -125,11 +125,11 @@ func (t *Trees) ChannelsOf(r state.Reader, topology string) []Channel {
 
 // ChannelsIn yields the channels of a topology.
 func (t *Trees) ChannelsIn(r state.Reader, topology string) iter.Seq[Channel] {
-	return values(t.Channels.All(r, topology))
+	return seqValues(t.Channels.All(r, topology))
 }
 
-// values yields the values of all, without their keys.
-func values[T any](all iter.Seq2[string, T]) iter.Seq[T] {
+// seqValues yields the values of all, without their keys.
+func seqValues[T any](all iter.Seq2[string, T]) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for _, x := range all {
 			if !yield(x) {

@@ -24,38 +24,38 @@ func CompareTables(node string, computed []BIFT, read *bierdriver.Forwarding, no
 	}
 	all := make([]byte, b/8)
 	for _, n := range read.Neighbors {
-		or(all, n.FBm)
-		if to := nodeOf(n.Name); len(n.FBm) == len(all) && !possible(&want, to, n.FBm) {
+		orBits(all, n.FBm)
+		if to := nodeOf(n.Name); len(n.FBm) == len(all) && !isPossibleNeighbor(&want, to, n.FBm) {
 			name := n.Name
 			if to != "" {
 				name += " (" + to + ")"
 			}
-			say("the bits of BFR-ids %s go to neighbour %s; computed is %s", ids(b, si, n.FBm), name, want.instead(to, n.FBm))
+			say("the bits of BFR-ids %s go to neighbour %s; computed is %s", formatBFRIDs(b, si, n.FBm), name, want.computedInstead(to, n.FBm))
 		}
 	}
-	or(all, read.Own)
+	orBits(all, read.Own)
 	for _, e := range want.Entries {
 		own := e.Node == node
-		if (!own || read.Own != nil) && !has(all, want.BSL.Bit(e.ID)) {
-			say("there is no way to BFR-id %d (%s); computed is %s", e.ID, e.Node, names(e.Neighbors))
+		if (!own || read.Own != nil) && !hasBit(all, want.BSL.Bit(e.ID)) {
+			say("there is no way to BFR-id %d (%s); computed is %s", e.ID, e.Node, formatNeighbors(e.Neighbors))
 		}
 		clearBit(all, want.BSL.Bit(e.ID))
 	}
-	if left := ids(b, si, all); left != "" {
+	if left := formatBFRIDs(b, si, all); left != "" {
 		say("the router has ways to BFR-ids %s, which no node of the topology has that can be reached", left)
 	}
 	return differences
 }
 
-// instead is what is computed where a router has another neighbour.
-func (x *BIFT) instead(node string, mask []byte) string {
+// computedInstead is what is computed where a router has another neighbour.
+func (x *BIFT) computedInstead(node string, mask []byte) string {
 	if node == "" {
 		return "no neighbour for all of them"
 	}
 	var out []string
 	for _, e := range x.Entries {
-		if has(mask, x.BSL.Bit(e.ID)) && !slices.ContainsFunc(e.Neighbors, func(n Neighbor) bool { return n.Node == node }) {
-			out = append(out, fmt.Sprintf("%s for BFR-id %d", names(e.Neighbors), e.ID))
+		if hasBit(mask, x.BSL.Bit(e.ID)) && !slices.ContainsFunc(e.Neighbors, func(n Neighbor) bool { return n.Node == node }) {
+			out = append(out, fmt.Sprintf("%s for BFR-id %d", formatNeighbors(e.Neighbors), e.ID))
 		}
 	}
 	if out == nil {
@@ -64,9 +64,9 @@ func (x *BIFT) instead(node string, mask []byte) string {
 	return strings.Join(out, ", ")
 }
 
-// possible reports whether one computed neighbour, the one that the router names where it is
+// isPossibleNeighbor reports whether one computed neighbour, the one that the router names where it is
 // known, has all these bits.
-func possible(want *BIFT, node string, mask []byte) bool {
+func isPossibleNeighbor(want *BIFT, node string, mask []byte) bool {
 	if !slices.ContainsFunc(mask, func(b byte) bool { return b != 0 }) {
 		return true
 	}
@@ -80,7 +80,7 @@ func possible(want *BIFT, node string, mask []byte) bool {
 	return false
 }
 
-func names(list []Neighbor) string {
+func formatNeighbors(list []Neighbor) string {
 	var out []string
 	for _, n := range list {
 		x := n.Node
@@ -92,8 +92,8 @@ func names(list []Neighbor) string {
 	return strings.Join(out, " or ")
 }
 
-// ids are the BFR-ids of bits.
-func ids(b BSL, si int, mask []byte) string {
+// formatBFRIDs are the BFR-ids of bits.
+func formatBFRIDs(b BSL, si int, mask []byte) string {
 	var out []string
 	for i := range mask {
 		for v := mask[len(mask)-1-i]; v != 0; v &= v - 1 {
@@ -103,7 +103,7 @@ func ids(b BSL, si int, mask []byte) string {
 	return strings.Join(out, ", ")
 }
 
-func or(to, from []byte) {
+func orBits(to, from []byte) {
 	if len(to) == len(from) {
 		for i := range to {
 			to[i] |= from[i]
@@ -111,7 +111,7 @@ func or(to, from []byte) {
 	}
 }
 
-func has(s []byte, bit int) bool {
+func hasBit(s []byte, bit int) bool {
 	i := len(s) - 1 - (bit-1)/8
 	return i >= 0 && s[i]&(1<<((bit-1)%8)) != 0
 }

@@ -29,31 +29,31 @@ const (
 	someShown
 )
 
-// view returns the view of a plan of a channel.
-func (l *look) view(topology string, plan *Plan, revision uint64) *view {
+// newView returns the view of a plan of a channel.
+func (l *look) newView(topology string, plan *Plan, revision uint64) *view {
 	w := plan.ways
 	return &view{ways: w, l: l, revision: revision, routers: make([]*RouterState, len(w.vertices)),
 		key: GraphKey(topology, w.g.Domain, w.g.SubDomain), bsl: plan.BSL}
 }
 
-// router is the state of the BFR of an index.
-func (v *view) router(i int32) *RouterState {
+// bfrState is the state of the BFR of an index.
+func (v *view) bfrState(i int32) *RouterState {
 	if v.routers[i] == nil {
-		x := v.l.state(v.name(i), v.revision)
+		x := v.l.routerState(v.vertexName(i), v.revision)
 		v.routers[i] = &x
 	}
 	return v.routers[i]
 }
 
-// obstacle is what stops packets that are sent from one vertex to the next, "" if nothing is known
+// findObstacle is what stops packets that are sent from one vertex to the next, "" if nothing is known
 // to; doubt is what may stop them.
-func (v *view) obstacle(from, hop, end int32, w *Way) (obstacle, doubt string) {
+func (v *view) findObstacle(from, hop, end int32, w *Way) (obstacle, doubt string) {
 	if !v.isBFR(hop) {
 		if !v.isBFR(from) { // they are in the tunnel already
 			return "", ""
 		}
-		need := v.tunnel(from, hop, w)
-		if v.l.lacks(need.Node, Tunnel) {
+		need := v.tunnelNeed(from, hop, w)
+		if v.l.lacksAbility(need.Node, Tunnel) {
 			return need.Lacking(), ""
 		}
 		return "", fmt.Sprintf("router %s needs a tunnel (RFC 8279 section 6.9) %s; routers may drop, re-encapsulate or tunnel, and which is not known of this one", need.Node, need.For)
@@ -61,11 +61,11 @@ func (v *view) obstacle(from, hop, end int32, w *Way) (obstacle, doubt string) {
 	if hop == end {
 		return "", ""
 	}
-	if x := v.router(hop); x.State == Failed {
+	if x := v.bfrState(hop); x.State == Failed {
 		return fmt.Sprintf("router %s is %s: %s", x.Node, x.State, x.Reason), ""
 	}
-	if m := v.g.Members[v.vertices[hop]]; m.ID == 0 && v.l.lacks(m.Node, Transit) {
-		return Need{m.Node, Transit, "on the way to " + v.name(end) + ": it has no bfr-id"}.Lacking(), ""
+	if m := v.g.Members[v.vertices[hop]]; m.ID == 0 && v.l.lacksAbility(m.Node, Transit) {
+		return Need{m.Node, Transit, "on the way to " + v.vertexName(end) + ": it has no bfr-id"}.Lacking(), ""
 	}
 	return "", ""
 }
@@ -93,11 +93,11 @@ type walk struct {
 	dark  bool
 }
 
-// to follows packets to an egress node. Routers may choose any of the ways of the least distance, unless they show
+// egressState follows packets to an egress node. Routers may choose any of the ways of the least distance, unless they show
 // which they use: all of those must work for the egress node to be applied.
-func (v *view) to(w *Way) outcome {
-	x := &walk{view: v, way: w, end: v.index(w.Node)}
-	x.on = v.ways.to(x.end)
+func (v *view) egressState(w *Way) outcome {
+	x := &walk{view: v, way: w, end: v.nodeIndex(w.Node)}
+	x.on = v.ways.markWayVertices(x.end)
 	x.open, x.leaves = make([]bool, len(x.on)), make([]bool, len(x.on))
 	x.open[0] = true
 	for hop := int32(0); hop < x.end; hop++ {
@@ -121,11 +121,11 @@ func (v *view) to(w *Way) outcome {
 	passed := x.beside
 	for i := int32(1); i < x.end; i++ {
 		if used[i] && v.isBFR(i) {
-			passed = append(passed, *v.router(i))
+			passed = append(passed, *v.bfrState(i))
 		}
 	}
 	for _, r := range passed {
-		if worse(r.State, out.state) {
+		if isWorseState(r.State, out.state) {
 			out.state, out.since = r.State, r.Since
 			out.reason = fmt.Sprintf("router %s on the way is %s: %s", r.Node, r.State, r.Reason)
 		}
@@ -142,11 +142,11 @@ func (x *walk) enter(hop int32) {
 		if !x.open[from] || !x.chosen(from, hop) {
 			continue
 		}
-		obstacle, doubt := x.obstacle(from, hop, x.end, x.way)
+		obstacle, doubt := x.findObstacle(from, hop, x.end, x.way)
 		if obstacle == "" {
 			x.open[hop] = true
 		} else {
-			x.stop(obstacle, x.last(from), x.name(hop))
+			x.stop(obstacle, x.lastBFR(from), x.vertexName(hop))
 		}
 		if x.doubted == "" {
 			x.doubted = doubt
@@ -165,7 +165,7 @@ func (x *walk) leave(at int32) {
 	if !x.isBFR(at) || !x.open[at] {
 		return
 	}
-	node := x.name(at)
+	node := x.vertexName(at)
 	next, read, ok := x.shows(node, x.way)
 	if !ok {
 		x.dark = true
@@ -173,7 +173,7 @@ func (x *walk) leave(at int32) {
 	}
 	x.read(read)
 	if len(next) == 0 {
-		x.stop(fmt.Sprintf("router %s shows no way to BFR-id %d (%s) in its forwarding table of %s", node, x.way.ID, x.way.Node, stamp(read)), node, "no way")
+		x.stop(fmt.Sprintf("router %s shows no way to BFR-id %d (%s) in its forwarding table of %s", node, x.way.ID, x.way.Node, formatReasonTime(read)), node, "no way")
 	}
 	for _, hop := range next {
 		if x.direct(at, hop) {
@@ -181,7 +181,7 @@ func (x *walk) leave(at int32) {
 		}
 		d := detour{walk: x, visited: map[string]visit{node: passing}}
 		if d.follow(hop); d.obstacle != "" {
-			x.stop(fmt.Sprintf("router %s sends packets to %s (forwarding table of %s): %s", node, hop, stamp(read), d.obstacle), node, hop)
+			x.stop(fmt.Sprintf("router %s sends packets to %s (forwarding table of %s): %s", node, hop, formatReasonTime(read), d.obstacle), node, hop)
 			continue
 		}
 		x.leaves[at] = true
@@ -203,7 +203,7 @@ func (x *walk) chosen(from, hop int32) bool {
 		return true
 	}
 	for _, origin := range x.origins(from, map[int32]bool{}) {
-		next, _, ok := x.shows(x.name(origin), x.way)
+		next, _, ok := x.shows(x.vertexName(origin), x.way)
 		if !ok || slices.ContainsFunc(next, func(node string) bool { return x.leads(hop, node) }) {
 			return true
 		}
@@ -230,7 +230,7 @@ func (x *walk) origins(at int32, seen map[int32]bool) (out []int32) {
 
 // leads reports whether a vertex is a BFR, or is on the way to it over vertices that are none.
 func (x *walk) leads(at int32, bfr string) bool {
-	to := x.index(bfr)
+	to := x.nodeIndex(bfr)
 	if to < 0 || !x.on[to] {
 		return false
 	}
@@ -255,14 +255,14 @@ func (x *walk) between(at, to int32, seen map[int32]bool) bool {
 
 // direct reports whether the next BFR of a BFR is a computed one.
 func (x *walk) direct(at int32, bfr string) bool {
-	to := x.index(bfr)
+	to := x.nodeIndex(bfr)
 	return to > at && x.on[to] && x.between(at, to, map[int32]bool{})
 }
 
 // shows are the next BFRs that a router shows for an egress node, and when it showed them; false: it does not show
 // them, or something has changed since.
 func (v *view) shows(node string, w *Way) (next []string, at time.Time, ok bool) {
-	r := v.l.row(node).reading
+	r := v.l.routerRow(node).reading
 	if !v.someShow() || r == nil || r.Tables == nil || r.Graphs[v.key] == "" || !r.fresh(v.l.now) || r.At.Before(v.since()) || r.Graphs[v.key] != v.g.Print() {
 		return nil, at, false
 	}
@@ -281,7 +281,7 @@ func (v *view) someShow() bool {
 	if v.reads == notLooked {
 		v.reads = noneShown
 		for i := range v.vertices {
-			if r := v.l.row(v.name(int32(i))).reading; v.isBFR(int32(i)) && r != nil && r.Tables != nil {
+			if r := v.l.routerRow(v.vertexName(int32(i))).reading; v.isBFR(int32(i)) && r != nil && r.Tables != nil {
 				v.reads = someShown
 			}
 		}
@@ -297,7 +297,7 @@ func (v *view) since() time.Time {
 			if !v.isBFR(int32(i)) {
 				continue
 			}
-			if x := v.router(int32(i)); x.Since.After(v.stable) {
+			if x := v.bfrState(int32(i)); x.Since.After(v.stable) {
 				v.stable = x.Since
 			}
 		}
@@ -336,7 +336,7 @@ func (d *detour) follow(node string) {
 		d.obstacle = fmt.Sprintf("%s is not in sub-domain %d of domain %d", node, d.g.SubDomain, d.g.Domain)
 		return
 	}
-	r := d.l.state(node, d.revision)
+	r := d.l.routerState(node, d.revision)
 	if r.State == Failed {
 		d.obstacle = fmt.Sprintf("router %s is %s: %s", node, r.State, r.Reason)
 		return
@@ -357,22 +357,22 @@ func (d *detour) follow(node string) {
 	}
 }
 
-// tunnel is the need of a tunnel that begins at a BFR with a hop that is not one.
-func (v *view) tunnel(from, hop int32, w *Way) Need {
+// tunnelNeed is the need of a tunnel that begins at a BFR with a hop that is not one.
+func (v *view) tunnelNeed(from, hop int32, w *Way) Need {
 	for _, n := range w.Needs {
-		if n.Ability == Tunnel && n.Node == v.name(from) && strings.Contains(n.For, v.plain(hop)) {
+		if n.Ability == Tunnel && n.Node == v.vertexName(from) && strings.Contains(n.For, v.describeNonBFR(hop)) {
 			return n
 		}
 	}
-	return Need{v.name(from), Tunnel, "over " + v.plain(hop)}
+	return Need{v.vertexName(from), Tunnel, "over " + v.describeNonBFR(hop)}
 }
 
-// last is the node-id of the BFR that packets at a vertex left last, which may be that vertex.
-func (v *view) last(at int32) string {
+// lastBFR is the node-id of the BFR that packets at a vertex left last, which may be that vertex.
+func (v *view) lastBFR(at int32) string {
 	for !v.isBFR(at) {
 		at = v.before[at][0]
 	}
-	return v.name(at)
+	return v.vertexName(at)
 }
 
 // used marks the vertices on the ways to the end that packets can take.
@@ -388,7 +388,7 @@ func (x *walk) used() []bool {
 			if !x.open[from] || !x.chosen(from, hop) {
 				continue
 			}
-			if obstacle, _ := x.obstacle(from, hop, x.end, x.way); obstacle == "" {
+			if obstacle, _ := x.findObstacle(from, hop, x.end, x.way); obstacle == "" {
 				out[from] = true
 			}
 		}

@@ -110,7 +110,7 @@ func TestStateOfTheWholeWay(t *testing.T) {
 		top := sketch(x.links, x.ids)
 		c := &Channel{Name: "c", DomainID: 1, IngressNode: "r1", EgressNodes: []EgressNode{{ID: x.to}}}
 		plan, err := PlanChannel(top, c)
-		got := routers(top, x.what...).planned("x", c, 1, plan, err)
+		got := routers(top, x.what...).plannedState("x", c, 1, plan, err)
 		egress := got.Carriers[1]
 		var transit []string
 		for _, r := range got.Carriers[2:] {
@@ -138,7 +138,7 @@ func TestNamesOfLinksDecideNothing(t *testing.T) {
 		top := sketch("r1-r2@"+name+" r1-r3@m r2-r4@"+name+" r3-r4@m", ids)
 		c := &Channel{Name: "c", DomainID: 1, IngressNode: "r1", EgressNodes: []EgressNode{{ID: "r4"}}}
 		plan, err := PlanChannel(top, c)
-		x := routers(top, "r1 lacks tunnel").planned("x", c, 1, plan, err)
+		x := routers(top, "r1 lacks tunnel").plannedState("x", c, 1, plan, err)
 		said = append(said, fmt.Sprintf("%+v %v %v", x.Carriers, plan.Egress[0].Path, plan.Egress[0].Needs))
 	}
 	if said[0] != said[1] || !strings.Contains(said[0], AtRisk) {
@@ -156,7 +156,7 @@ func TestASilentServiceIsNotBelieved(t *testing.T) {
 		silent bool
 	}{{1, 0, false}, {1, 3, false}, {1, 3.5, true}, {2, 4, false}, {2, 6.9, false}, {2, 7.1, true}} {
 		service.Beat = x.beat
-		if got := h.silent(service, begun.Add(time.Duration(x.at*float64(time.Second)))); got.IsZero() == x.silent {
+		if got := h.silentSince(service, begun.Add(time.Duration(x.at*float64(time.Second)))); got.IsZero() == x.silent {
 			t.Errorf("beat %d after %v s: silent since %v", x.beat, x.at, got)
 		}
 	}
@@ -164,7 +164,7 @@ func TestASilentServiceIsNotBelieved(t *testing.T) {
 	l := routers(top)
 	l.rows["r2"].Confirmed = begun
 	l.silent = begun.Add(time.Minute)
-	if x := l.latest("r2"); x.State != Unverified || !strings.Contains(x.Reason, "nothing was heard of the BIER service since 1970-01-01T00:17:40Z") ||
+	if x := l.latestState("r2"); x.State != Unverified || !strings.Contains(x.Reason, "nothing was heard of the BIER service since 1970-01-01T00:17:40Z") ||
 		!strings.Contains(x.Reason, "last confirmed at 1970-01-01T00:16:40Z") {
 		t.Errorf("%+v", x)
 	}
@@ -184,7 +184,7 @@ func TestWhyARouterIsPending(t *testing.T) {
 		"tried in vain":     {Status{State: Pending, Intent: 5, Answered: 5, Reason: "no route"}, NotTried, "no route"},
 		"it did not answer": {Status{State: Pending, Intent: 5, Answered: 5, Reason: "deadline", Waits: Slow}, Slow, "deadline"},
 	} {
-		got := x.s.at("r", 9, Session{}, now)
+		got := x.s.routerStateAt("r", 9, Session{}, now)
 		if got.State != Pending || got.Waits != x.waits || !strings.Contains(got.Reason, x.said) {
 			t.Errorf("%s: %+v", name, got)
 		}

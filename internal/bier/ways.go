@@ -32,12 +32,12 @@ func newWays(t *Tree, nodes []string) *ways {
 		add(t.g.index[node])
 	}
 	for i := 0; i < len(w.vertices); i++ {
-		for _, u := range t.previous(w.vertices[i]) {
+		for _, u := range t.previousVertices(w.vertices[i]) {
 			add(u)
 		}
 	}
 	slices.SortFunc(w.vertices, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(t.dist[a], t.dist[b]), strings.Compare(t.g.name(a), t.g.name(b)))
+		return cmp.Or(cmp.Compare(t.dist[a], t.dist[b]), strings.Compare(t.g.nodeID(a), t.g.nodeID(b)))
 	})
 	at := make(map[int32]int32, len(w.vertices))
 	for i, v := range w.vertices {
@@ -45,20 +45,20 @@ func newWays(t *Tree, nodes []string) *ways {
 	}
 	w.before = make([][]int32, len(w.vertices))
 	for i, v := range w.vertices {
-		for _, u := range t.previous(v) {
+		for _, u := range t.previousVertices(v) {
 			w.before[i] = append(w.before[i], at[u])
 		}
 	}
 	return w
 }
 
-func (w *ways) name(i int32) string { return w.g.name(w.vertices[i]) }
+func (w *ways) vertexName(i int32) string { return w.g.nodeID(w.vertices[i]) }
 
 // isBFR reports whether packets are forwarded by BIER there; else they pass in tunnels.
 func (w *ways) isBFR(i int32) bool { return w.bfr[w.vertices[i]] }
 
-// index is that of a node, -1 if it is on no way.
-func (w *ways) index(node string) int32 {
+// nodeIndex is that of a node, -1 if it is on no way.
+func (w *ways) nodeIndex(node string) int32 {
 	v, ok := w.g.index[node]
 	if !ok {
 		return -1
@@ -66,8 +66,8 @@ func (w *ways) index(node string) int32 {
 	return int32(slices.Index(w.vertices, v))
 }
 
-// to marks the vertices that are on a way to a node.
-func (w *ways) to(node int32) []bool {
+// markWayVertices marks the vertices that are on a way to a node.
+func (w *ways) markWayVertices(node int32) []bool {
 	on := make([]bool, len(w.vertices))
 	on[node] = true
 	for i := node; i > 0; i-- {
@@ -81,44 +81,44 @@ func (w *ways) to(node int32) []bool {
 	return on
 }
 
-// transits are the BFRs on the ways besides the ingress and these nodes, in the order of the distance.
-func (w *ways) transits(nodes []string) (out []string) {
+// transitBFRs are the BFRs on the ways besides the ingress and these nodes, in the order of the distance.
+func (w *ways) transitBFRs(nodes []string) (out []string) {
 	for i := range w.vertices[1:] {
-		if node := w.name(int32(i + 1)); w.isBFR(int32(i+1)) && !slices.Contains(nodes, node) {
+		if node := w.vertexName(int32(i + 1)); w.isBFR(int32(i+1)) && !slices.Contains(nodes, node) {
 			out = append(out, node)
 		}
 	}
 	return out
 }
 
-// needs are what the ways to a node ask of routers, each once.
-func (w *ways) needs(to int32) (out []Need) {
+// wayNeeds are what the ways to a node ask of routers, each once.
+func (w *ways) wayNeeds(to int32) (out []Need) {
 	add := func(n Need) {
 		if !slices.Contains(out, n) {
 			out = append(out, n)
 		}
 	}
-	on := w.to(to)
+	on := w.markWayVertices(to)
 	for i := int32(1); i <= to; i++ {
 		if !on[i] || !w.isBFR(i) {
 			continue
 		}
 		if m := w.g.Members[w.vertices[i]]; m.ID == 0 {
-			add(Need{w.name(i), Transit, "on the way to " + w.name(to) + ": it has no bfr-id"})
+			add(Need{w.vertexName(i), Transit, "on the way to " + w.vertexName(to) + ": it has no bfr-id"})
 		}
 		for _, u := range w.before[i] {
-			w.tunnels(i, u, nil, map[int32]bool{}, add)
+			w.addTunnelNeeds(i, u, nil, map[int32]bool{}, add)
 		}
 	}
 	return out
 }
 
-// tunnels adds the need of each BFR from which packets come to the BFR hop over nodes that are none;
+// addTunnelNeeds adds the need of each BFR from which packets come to the BFR hop over nodes that are none;
 // between are those found so far, the nearest to hop last.
-func (w *ways) tunnels(hop, at int32, between []string, seen map[int32]bool, add func(Need)) {
+func (w *ways) addTunnelNeeds(hop, at int32, between []string, seen map[int32]bool, add func(Need)) {
 	if w.isBFR(at) {
 		if len(between) > 0 {
-			add(Need{w.name(at), Tunnel, fmt.Sprintf("to reach %s over %s", w.name(hop), strings.Join(between, " and "))})
+			add(Need{w.vertexName(at), Tunnel, fmt.Sprintf("to reach %s over %s", w.vertexName(hop), strings.Join(between, " and "))})
 		}
 		return
 	}
@@ -126,15 +126,15 @@ func (w *ways) tunnels(hop, at int32, between []string, seen map[int32]bool, add
 		return
 	}
 	seen[at] = true
-	between = append([]string{w.plain(at)}, between...)
+	between = append([]string{w.describeNonBFR(at)}, between...)
 	for _, u := range w.before[at] {
-		w.tunnels(hop, u, between, seen, add)
+		w.addTunnelNeeds(hop, u, between, seen, add)
 	}
 }
 
-// plain names a node that is no BFR, and says why.
-func (w *ways) plain(i int32) string {
-	node := w.name(i)
+// describeNonBFR names a node that is no BFR, and says why.
+func (w *ways) describeNonBFR(i int32) string {
+	node := w.vertexName(i)
 	if m, member := w.g.Member(node); member {
 		return fmt.Sprintf("%s, which takes bit strings of %v only", node, Disposition(m.domain, m.sub))
 	}

@@ -50,8 +50,8 @@ func (c *controller) stop() {
 	_ = os.RemoveAll(filepath.Dir(c.Home))
 }
 
-// ctl runs a line and returns what it printed.
-func (c *controller) ctl(args ...string) ([]byte, error) {
+// runCtl runs a line and returns what it printed.
+func (c *controller) runCtl(args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(c.ctx, filepath.Join(c.bin, "ctl"), append([]string{"--home", c.Home}, args...)...)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
@@ -61,17 +61,17 @@ func (c *controller) ctl(args ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// data runs a line and decodes its JSON.
-func (c *controller) data(v any, line string) error {
-	out, err := c.ctl("--format", "json", line)
+// decodeLine runs a line and decodes its JSON.
+func (c *controller) decodeLine(v any, line string) error {
+	out, err := c.runCtl("--format", "json", line)
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal(out, v)
 }
 
-// get reads an address of a listener.
-func (c *controller) get(listener, path string) ([]byte, error) {
+// getPage reads an address of a listener.
+func (c *controller) getPage(listener, path string) ([]byte, error) {
 	address, err := os.ReadFile(filepath.Join(c.Home, "data", "run", listener+".addr"))
 	if err != nil {
 		return nil, err

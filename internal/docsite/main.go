@@ -32,9 +32,9 @@ func main() {
 	var err error
 	switch args := os.Args[1:]; {
 	case len(args) == 3 && args[0] == "site":
-		err = site(args[1], args[2])
+		err = buildSite(args[1], args[2])
 	case len(args) == 3 && args[0] == "pictures":
-		err = pictures(args[1], args[2])
+		err = drawPictures(args[1], args[2])
 	default:
 		err = errors.New("usage: docsite site BIN OUT | docsite pictures BIN DIR, from the top of the tree")
 	}
@@ -64,12 +64,12 @@ var groups = []struct {
 	{"More", nil},
 }
 
-func site(bin, out string) error {
-	pages, err := read("docs")
+func buildSite(bin, out string) error {
+	pages, err := readPages("docs")
 	if err != nil {
 		return err
 	}
-	reference, err := reference(bin)
+	reference, err := buildReference(bin)
 	if err != nil {
 		return fmt.Errorf("the reference: %w", err)
 	}
@@ -81,7 +81,7 @@ func site(bin, out string) error {
 	if err := os.MkdirAll(next, 0o755); err != nil {
 		return err
 	}
-	if err := render(pages, next); err != nil {
+	if err := renderPages(pages, next); err != nil {
 		return err
 	}
 	assets, err := fs.Sub(static, "static")
@@ -117,7 +117,7 @@ func site(bin, out string) error {
 	return errors.Join(os.RemoveAll(out), os.Rename(next, out))
 }
 
-func read(dir string) ([]page, error) {
+func readPages(dir string) ([]page, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.md"))
 	if err != nil {
 		return nil, err
@@ -161,8 +161,8 @@ var (
 	blanks  = regexp.MustCompile(`\s+`)
 )
 
-// render writes the pages and the index of the search.
-func render(pages []page, out string) error {
+// renderPages writes the pages and the index of the search.
+func renderPages(pages []page, out string) error {
 	layout, err := template.ParseFS(static, "static/page.tmpl")
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func render(pages []page, out string) error {
 		}
 		text := toPage.ReplaceAllString(body.String(), `href="$1.html$2"`)
 		text = outside.ReplaceAllString(text, "<code>$1</code>") // of the source tree, which is not here
-		index = append(index, sections(p, text)...)
+		index = append(index, splitSections(p, text)...)
 		var whole bytes.Buffer
 		err := layout.Execute(&whole, map[string]any{"Title": p.Title, "Name": p.Name, "Menu": menu, "Body": template.HTML(text)})
 		if err == nil {
@@ -210,8 +210,8 @@ func render(pages []page, out string) error {
 	return errors.Join(err, os.WriteFile(filepath.Join(out, "search.json"), b, 0o644))
 }
 
-// sections divides a page at its headings.
-func sections(p page, body string) []found {
+// splitSections divides a page at its headings.
+func splitSections(p page, body string) []found {
 	var out []found
 	heads := heading.FindAllStringSubmatchIndex(body, -1)
 	for i, h := range heads {
@@ -219,15 +219,15 @@ func sections(p page, body string) []found {
 		if i+1 < len(heads) {
 			end = heads[i+1][0]
 		}
-		title := words(body[h[4]:h[5]])
+		title := plainText(body[h[4]:h[5]])
 		if title != p.Title {
 			title = p.Title + ": " + title
 		}
-		out = append(out, found{p.Name + ".html#" + body[h[2]:h[3]], title, words(body[h[1]:end])})
+		out = append(out, found{p.Name + ".html#" + body[h[2]:h[3]], title, plainText(body[h[1]:end])})
 	}
 	return out
 }
 
-func words(text string) string {
+func plainText(text string) string {
 	return strings.TrimSpace(blanks.ReplaceAllString(html.UnescapeString(tag.ReplaceAllString(text, " ")), " "))
 }

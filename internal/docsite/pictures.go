@@ -27,9 +27,9 @@ var shots = []shot{
 	{"bier", []string{"bier:topo-list", "bier:driver-list"}},
 }
 
-// pictures draws the console, and the map of the web page with a browser where there is one, from a
+// drawPictures draws the console, and the map of the web page with a browser where there is one, from a
 // controller with a simulated lab.
-func pictures(bin, dir string) error {
+func drawPictures(bin, dir string) error {
 	c, err := startController(bin)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func pictures(bin, dir string) error {
 	}
 	defer lab.Stop()
 	for _, line := range []string{"feature:install ctl-switch-all ctl-bier-all ctl-aaa-cli", "switch:ReadDB " + list, "switch:TopoDiscover"} {
-		if _, err := c.ctl(line); err != nil {
+		if _, err := c.runCtl(line); err != nil {
 			return err
 		}
 	}
@@ -56,25 +56,25 @@ func pictures(bin, dir string) error {
 	for _, s := range shots {
 		var screen strings.Builder
 		for _, line := range s.lines {
-			out, err := c.typed(line)
+			out, err := c.runTyped(line)
 			if err != nil {
 				return fmt.Errorf("%s: %w", line, err)
 			}
 			fmt.Fprintf(&screen, "admin@ctl> %s\n%s", line, out)
 		}
-		if err := os.WriteFile(filepath.Join(dir, s.name+".svg"), []byte(svg(screen.String())), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, s.name+".svg"), []byte(renderSVG(screen.String())), 0o644); err != nil {
 			return err
 		}
 	}
-	return c.browse(dir)
+	return c.takeWebPictures(dir)
 }
 
 // columns of the terminal in the pictures.
 const columns = 110
 
-// typed runs a line in a terminal; that it fails is part of the picture.
-func (c *controller) typed(line string) (string, error) {
-	cmd := exec.CommandContext(c.ctx, "script", "-qec", fmt.Sprintf("stty cols %d; %s --home %s %s", columns, shell(filepath.Join(c.bin, "ctl")), shell(c.Home), shell(line)), "/dev/null")
+// runTyped runs a line in a terminal; that it fails is part of the picture.
+func (c *controller) runTyped(line string) (string, error) {
+	cmd := exec.CommandContext(c.ctx, "script", "-qec", fmt.Sprintf("stty cols %d; %s --home %s %s", columns, shellQuote(filepath.Join(c.bin, "ctl")), shellQuote(c.Home), shellQuote(line)), "/dev/null")
 	out, err := cmd.Output()
 	if len(out) == 0 && err != nil {
 		return "", err
@@ -92,12 +92,12 @@ func (c *controller) typed(line string) (string, error) {
 // erase clears the line that the cursor is in.
 const erase = "\r\x1b[K"
 
-func shell(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 var sgr = regexp.MustCompile("\x1b\\[([0-9;]*)[a-zA-Z]")
 
-// svg draws a screen: one text element a line, colours as classes.
-func svg(screen string) string {
+// renderSVG draws a screen: one text element a line, colours as classes.
+func renderSVG(screen string) string {
 	lines := strings.Split(strings.TrimRight(screen, "\n"), "\n")
 	const wide, high = 8.4, 19
 	var b strings.Builder
@@ -123,8 +123,8 @@ func svg(screen string) string {
 	return b.String()
 }
 
-// browse takes pictures of the web pages with a Chromium, when there is one.
-func (c *controller) browse(dir string) error {
+// takeWebPictures takes pictures of the web pages with a Chromium, when there is one.
+func (c *controller) takeWebPictures(dir string) error {
 	browser, err := exec.LookPath("chromium")
 	if err != nil {
 		fmt.Println("no chromium here: the pictures of the web pages stay as they are")

@@ -12,8 +12,8 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// reference asks a controller with all features what it has.
-func reference(bin string) ([]page, error) {
+// buildReference asks a controller with all features what it has.
+func buildReference(bin string) ([]page, error) {
 	c, err := startController(bin)
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func reference(bin string) ([]page, error) {
 	if err := rig.Write(c.Home, map[string]string{"etc/openflow.yaml": "listen: 127.0.0.1:0\n"}); err != nil {
 		return nil, err
 	}
-	if _, err := c.ctl(append([]string{"feature:install"}, names...)...); err != nil {
+	if _, err := c.runCtl(append([]string{"feature:install"}, names...)...); err != nil {
 		return nil, err
 	}
 	out := []page{features, errorPage()}
@@ -46,8 +46,8 @@ type text struct{ strings.Builder }
 
 func (t *text) linef(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 
-// cell is a text within a table.
-func cell(v any) string {
+// escapeTableCell is a text within a table.
+func escapeTableCell(v any) string {
 	return strings.NewReplacer("|", "\\|", "\n", " ", "<", "&lt;").Replace(fmt.Sprint(v))
 }
 
@@ -55,16 +55,16 @@ func (t *text) page(name string) page { return newPage(name, []byte(t.String()))
 
 func featurePage(c *controller) (page, []string, error) {
 	var all []struct{ Name, Version, Description, State string }
-	if err := c.data(&all, "feature:list"); err != nil {
+	if err := c.decodeLine(&all, "feature:list"); err != nil {
 		return page{}, nil, err
 	}
 	var t text
 	t.linef("# Features\n\nWhat `feature:install` knows (`feature:list`).\n\n| Feature | Version | |\n|---|---|---|")
 	var names []string
 	for _, f := range all {
-		t.linef("| `%s` | %s | %s |", f.Name, f.Version, cell(f.Description))
+		t.linef("| `%s` | %s | %s |", f.Name, f.Version, escapeTableCell(f.Description))
 		if f.State == "Uninstalled" {
-			if _, err := c.ctl("feature:install", "-t", f.Name); err == nil { // some are not available
+			if _, err := c.runCtl("feature:install", "-t", f.Name); err == nil { // some are not available
 				names = append(names, f.Name)
 			}
 		}
@@ -74,14 +74,14 @@ func featurePage(c *controller) (page, []string, error) {
 
 func commandPage(c *controller) (page, error) {
 	var all []struct{ Name string }
-	if err := c.data(&all, "help"); err != nil {
+	if err := c.decodeLine(&all, "help"); err != nil {
 		return page{}, err
 	}
 	var lines []string
 	for _, one := range all {
 		lines = append(lines, "help "+one.Name)
 	}
-	out, err := c.ctl("--format", "json", strings.Join(lines, "; "))
+	out, err := c.runCtl("--format", "json", strings.Join(lines, "; "))
 	if err != nil {
 		return page{}, err
 	}
@@ -105,12 +105,12 @@ func commandPage(c *controller) (page, error) {
 		}
 		for _, a := range h.Arguments {
 			if len(h.Arguments)+len(h.Options) > 2 {
-				t.linef("| `%s` | %s |", a.Name, cell(a.Help))
+				t.linef("| `%s` | %s |", a.Name, escapeTableCell(a.Help))
 			}
 		}
 		for _, o := range h.Options {
 			if o.Name != "format" && o.Name != "help" {
-				t.linef("| `--%s` | %s |", o.Name, cell(o.Help))
+				t.linef("| `--%s` | %s |", o.Name, escapeTableCell(o.Help))
 			}
 		}
 	}
@@ -120,7 +120,7 @@ func commandPage(c *controller) (page, error) {
 func settingsPage(c *controller) (page, error) {
 	var t text
 	var own []struct{ Key, Value string }
-	if err := c.data(&own, "config:show --effective"); err != nil {
+	if err := c.decodeLine(&own, "config:show --effective"); err != nil {
 		return page{}, err
 	}
 	t.linef("# Settings\n\n## etc/ctl.yaml\n\nRead at the start. `etc/ctl.yaml` of a new home has each with its explanation. Each is also a variable of the environment: " +
@@ -130,10 +130,10 @@ func settingsPage(c *controller) (page, error) {
 		if strings.HasPrefix(s.Key, "listeners.") { // those of this controller are given by flags
 			value = map[string]string{"listeners.http": "127.0.0.1:8181", "listeners.https": "off", "listeners.ssh": "127.0.0.1:8101", "listeners.admin": "127.0.0.1:8182"}[s.Key]
 		}
-		t.linef("| `%s` | `%s` |", s.Key, cell(value))
+		t.linef("| `%s` | `%s` |", s.Key, escapeTableCell(value))
 	}
 	var plugins []struct{ Name string }
-	if err := c.data(&plugins, "plugin:list"); err != nil {
+	if err := c.decodeLine(&plugins, "plugin:list"); err != nil {
 		return page{}, err
 	}
 	for _, p := range plugins {
@@ -141,39 +141,39 @@ func settingsPage(c *controller) (page, error) {
 			Summary string
 			Schema  map[string]any
 		}
-		if err := c.data(&info, "plugin:info "+p.Name); err != nil {
+		if err := c.decodeLine(&info, "plugin:info "+p.Name); err != nil {
 			return page{}, err
 		}
 		t.linef("\n## etc/%s.yaml\n\n%s. Read again by `plugin:reload %s`.\n\n| Setting | Type | Default | |\n|---|---|---|---|", p.Name, info.Summary, p.Name)
-		members(&t, info.Schema, "")
+		writeSchemaMembers(&t, info.Schema, "")
 	}
 	return t.page("reference-settings"), nil
 }
 
-func members(t *text, schema map[string]any, prefix string) {
+func writeSchemaMembers(t *text, schema map[string]any, prefix string) {
 	properties, _ := schema["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		p, _ := properties[name].(map[string]any)
 		if below, ok := p["properties"].(map[string]any); ok && len(below) > 0 {
-			members(t, p, prefix+name+".")
+			writeSchemaMembers(t, p, prefix+name+".")
 			continue
 		}
 		value := ""
 		if d, ok := p["default"]; ok {
 			b, _ := json.Marshal(d) // it was JSON
-			value = "`" + cell(string(b)) + "`"
+			value = "`" + escapeTableCell(string(b)) + "`"
 		}
 		kind := p["type"]
 		if f, ok := p["format"]; ok {
 			kind = f
 		}
 		about, _ := p["description"].(string)
-		t.linef("| `%s%s` | %v | %s | %s |", prefix, name, kind, value, cell(about))
+		t.linef("| `%s%s` | %v | %s | %s |", prefix, name, kind, value, escapeTableCell(about))
 	}
 }
 
 func yangPage(c *controller) (page, error) {
-	b, err := c.get("http", "/rests/data/ietf-yang-library:modules-state")
+	b, err := c.getPage("http", "/rests/data/ietf-yang-library:modules-state")
 	if err != nil {
 		return page{}, err
 	}
@@ -191,7 +191,7 @@ func yangPage(c *controller) (page, error) {
 		return strings.Compare(a.Name, b.Name)
 	})
 	for _, m := range library.State.Module {
-		module, err := c.get("http", m.Schema)
+		module, err := c.getPage("http", m.Schema)
 		if err != nil {
 			return page{}, fmt.Errorf("%s: %w", m.Schema, err)
 		}
@@ -201,7 +201,7 @@ func yangPage(c *controller) (page, error) {
 }
 
 func metricsPage(c *controller) (page, error) {
-	b, err := c.get("admin", "/metrics")
+	b, err := c.getPage("admin", "/metrics")
 	if err != nil {
 		return page{}, err
 	}
@@ -216,7 +216,7 @@ func metricsPage(c *controller) (page, error) {
 	for line := range strings.Lines(string(b)) {
 		if rest, ok := strings.CutPrefix(line, "# HELP "); ok {
 			name, help, _ := strings.Cut(strings.TrimSpace(rest), " ")
-			t.linef("| `%s` | %s | %s |", name, kinds[name], cell(help))
+			t.linef("| `%s` | %s | %s |", name, kinds[name], escapeTableCell(help))
 		}
 	}
 	return t.page("reference-metrics"), nil

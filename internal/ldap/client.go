@@ -72,7 +72,7 @@ func (c *Client) Login(ctx context.Context, name, password string, found func(co
 	if password == "" || name == "" {
 		return &RefusedError{"an empty name or password"}
 	}
-	return c.users.use(ctx, func(ctx context.Context, conn *conn) error {
+	return c.users.useConnection(ctx, func(ctx context.Context, conn *conn) error {
 		if err := conn.bind(name, password); err != nil {
 			return bindError(err)
 		}
@@ -95,7 +95,7 @@ func (c *Client) Find(ctx context.Context, found func(context.Context, Search) e
 }
 
 func (c *Client) search(ctx context.Context, q Query) (entries []*goldap.Entry, err error) {
-	err = c.sys.use(ctx, func(ctx context.Context, conn *conn) error {
+	err = c.sys.useConnection(ctx, func(ctx context.Context, conn *conn) error {
 		entries, err = conn.search(ctx, q, c.s.SizeLimit)
 		return err
 	})
@@ -127,7 +127,7 @@ func (c *conn) search(ctx context.Context, q Query, limit int) ([]*goldap.Entry,
 	if q.Limit > 0 {
 		limit = min(limit, q.Limit)
 	}
-	left, scope := remaining(ctx), goldap.ScopeWholeSubtree
+	left, scope := remainingTime(ctx), goldap.ScopeWholeSubtree
 	if q.Alone {
 		scope = goldap.ScopeBaseObject
 	}
@@ -144,8 +144,8 @@ func (c *conn) search(ctx context.Context, q Query, limit int) ([]*goldap.Entry,
 	return r.Entries, nil // referrals in r are not followed
 }
 
-// remaining is the time left, a minute if no limit is set.
-func remaining(ctx context.Context) time.Duration {
+// remainingTime is the time left, a minute if no limit is set.
+func remainingTime(ctx context.Context) time.Duration {
 	if t, ok := ctx.Deadline(); ok {
 		return max(time.Until(t), time.Millisecond)
 	}

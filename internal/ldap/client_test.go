@@ -126,7 +126,7 @@ type hasty struct {
 
 func (h hasty) Deadline() (time.Time, bool) {
 	left := time.Minute
-	if h.c.users.first() == h.slow {
+	if h.c.users.firstServer() == h.slow {
 		left = time.Second
 	}
 	return time.Now().Add(left), true

@@ -25,8 +25,8 @@ func Bound() {
 	runtime.GOMAXPROCS(1)
 }
 
-// dial connects to a server and agrees on TLS, verifying its certificate.
-func (p *pool) dial(ctx context.Context, index int) (*conn, error) {
+// dialServer connects to a server and agrees on TLS, verifying its certificate.
+func (p *pool) dialServer(ctx context.Context, index int) (*conn, error) {
 	server := p.s.Servers[index]
 	ctx, cancel := context.WithTimeout(ctx, p.s.Dial)
 	defer cancel()
@@ -35,7 +35,7 @@ func (p *pool) dial(ctx context.Context, index int) (*conn, error) {
 		return nil, fmt.Errorf("%s: %w", server.URL, err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
-	c, err := p.agree(ctx, raw, server)
+	c, err := p.negotiateTLS(ctx, raw, server)
 	if !stop() || err != nil {
 		_ = raw.Close()
 		if err == nil || ctx.Err() != nil {
@@ -46,7 +46,7 @@ func (p *pool) dial(ctx context.Context, index int) (*conn, error) {
 	return &conn{Conn: c, raw: raw, server: index, since: time.Now()}, nil
 }
 
-func (p *pool) agree(ctx context.Context, raw net.Conn, server Server) (*goldap.Conn, error) {
+func (p *pool) negotiateTLS(ctx context.Context, raw net.Conn, server Server) (*goldap.Conn, error) {
 	var settings *tls.Config
 	if server.TLS || p.s.StartTLS {
 		var err error

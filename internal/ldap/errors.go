@@ -101,7 +101,7 @@ func serverError(err error) error {
 	case goldap.LDAPResultStrongAuthRequired, goldap.LDAPResultConfidentialityRequired:
 		return fmt.Errorf("the server wants an encrypted connection; use ldaps:// or startTLS = true: %w", err)
 	case goldap.LDAPResultReferral:
-		return fmt.Errorf("the server refers to another one%s, which is not followed; name that one in the url: %w", referral(err), err)
+		return fmt.Errorf("the server refers to another one%s, which is not followed; name that one in the url: %w", firstReferral(err), err)
 	}
 	return err
 }
@@ -109,9 +109,9 @@ func serverError(err error) error {
 // referralTag is that of LDAPResult.referral (RFC 4511 section 4.1.9).
 const referralTag = 3
 
-// referral is the first address that a server refers to, in parentheses; empty when it
+// firstReferral is the first address that a server refers to, in parentheses; empty when it
 // names none.
-func referral(err error) string {
+func firstReferral(err error) string {
 	var e *goldap.Error
 	if !errors.As(err, &e) || e.Packet == nil || len(e.Packet.Children) < 2 {
 		return ""
@@ -137,15 +137,15 @@ func resultCode(err error) (code uint16, ok bool) {
 	return e.ResultCode, true
 }
 
-// elsewhere reports whether another server may do better.
-func elsewhere(err error) bool {
+// mayTryElsewhere reports whether another server may do better.
+func mayTryElsewhere(err error) bool {
 	code, ok := resultCode(err)
 	return !ok || code == goldap.LDAPResultBusy || code == goldap.LDAPResultUnavailable
 }
 
-// forbidden reports whether a server refused a search as such: asking again, or
+// isSearchForbidden reports whether a server refused a search as such: asking again, or
 // another server, changes nothing.
-func forbidden(err error) bool {
+func isSearchForbidden(err error) bool {
 	code, ok := resultCode(err)
 	return ok && (code == goldap.LDAPResultInsufficientAccessRights || code == goldap.LDAPResultNoSuchObject || code == goldap.LDAPResultOperationsError)
 }

@@ -18,9 +18,9 @@ const (
 	epoch1601       = 11_644_473_600_000_000 // microseconds from 1601 to 1970; accountExpires counts tenths of them
 )
 
-// locked says why an entry may not log in, empty when nothing says so. Who logs in with a password
+// accountLockReason says why an entry may not log in, empty when nothing says so. Who logs in with a password
 // gets the server's own word; this is for who is looked up.
-func locked(e *goldap.Entry) string {
+func accountLockReason(e *goldap.Entry) string {
 	value := e.GetEqualFoldAttributeValue
 	if n, err := strconv.ParseInt(value("userAccountControl"), 10, 64); err == nil && n&accountDisabled != 0 {
 		return "the account is disabled"

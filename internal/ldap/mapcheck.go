@@ -22,15 +22,15 @@ type mapCheck struct {
 	found atomic.Pointer[string]
 }
 
-// run checks once; later calls return what was found, empty when nothing was or the check is under
+// checkOnce checks once; later calls return what was found, empty when nothing was or the check is under
 // way. attribute is the one whose values are compared with the keys; empty = the keys are the DNs of
 // groups.
-func (m *mapCheck) run(ctx context.Context, search Search, base, attribute string, r *Roles) string {
+func (m *mapCheck) checkOnce(ctx context.Context, search Search, base, attribute string, r *Roles) string {
 	if r == nil {
 		return ""
 	}
 	if m.begun.CompareAndSwap(false, true) {
-		text := strings.Join(r.unmatched(ctx, search, base, attribute), "; ")
+		text := strings.Join(r.listUnmatchedKeys(ctx, search, base, attribute), "; ")
 		if text != "" {
 			slog.Warn("groupRolesMap of a realm", "problem", text)
 		}
@@ -42,8 +42,8 @@ func (m *mapCheck) run(ctx context.Context, search Search, base, attribute strin
 	return ""
 }
 
-// unmatched says which keys can give no role.
-func (r *Roles) unmatched(ctx context.Context, search Search, base, attribute string) (out []string) {
+// listUnmatchedKeys says which keys can give no role.
+func (r *Roles) listUnmatchedKeys(ctx context.Context, search Search, base, attribute string) (out []string) {
 	keys := slices.Sorted(maps.Keys(r.exact))
 	for _, key := range keys[:min(len(keys), maxChecked)] {
 		q := Query{Base: base, Filter: "(" + attribute + "=" + Filter("{0}", key) + ")", Attributes: []string{attribute}, Limit: 1}
@@ -64,7 +64,7 @@ func (r *Roles) unmatched(ctx context.Context, search Search, base, attribute st
 		if attribute != "" {
 			values = entries[0].GetEqualFoldAttributeValues(attribute)
 		}
-		if !slices.ContainsFunc(values, func(v string) bool { return folded(v) == folded(key) }) {
+		if !slices.ContainsFunc(values, func(v string) bool { return foldValue(v) == foldValue(key) }) {
 			out = append(out, fmt.Sprintf("groupRolesMap: the directory writes %q in another way, such as %q: write it so", key, values[:min(len(values), 3)]))
 		}
 	}

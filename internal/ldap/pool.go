@@ -27,30 +27,30 @@ func newPool(s Settings, t *trust.Source, ready func(*conn) error) *pool {
 	return &pool{s: s, trust: t, ready: ready, slots: make(chan struct{}, s.Connections)}
 }
 
-// use calls f with a connection. When the connection turns out to be broken, f is
+// useConnection calls f with a connection. When the connection turns out to be broken, f is
 // called again with a fresh one, to each server once; so f must be repeatable.
-func (p *pool) use(ctx context.Context, f func(context.Context, *conn) error) error {
+func (p *pool) useConnection(ctx context.Context, f func(context.Context, *conn) error) error {
 	select {
 	case p.slots <- struct{}{}:
 		defer func() { <-p.slots }()
 	case <-ctx.Done():
 		return fmt.Errorf("all %d connections are busy: %w", cap(p.slots), ctx.Err())
 	}
-	if c := p.take(); c != nil {
-		err := p.run(ctx, c, len(p.s.Servers)+1, f)
-		if err == nil || !elsewhere(err) || ctx.Err() != nil || isAnswer(err) {
+	if c := p.takeConnection(); c != nil {
+		err := p.runAndKeep(ctx, c, len(p.s.Servers)+1, f)
+		if err == nil || !mayTryElsewhere(err) || ctx.Err() != nil || isAnswer(err) {
 			return err
 		}
 	}
 	var all error
-	first := p.first()
+	first := p.firstServer()
 	for i := range p.s.Servers {
 		index := (first + i) % len(p.s.Servers)
-		err := p.fresh(ctx, index, len(p.s.Servers)-i, f)
-		if err == nil || isAnswer(err) || !elsewhere(err) {
+		err := p.useFreshConnection(ctx, index, len(p.s.Servers)-i, f)
+		if err == nil || isAnswer(err) || !mayTryElsewhere(err) {
 			return err
 		}
-		p.failed(index)
+		p.markServerFailed(index)
 		if all = errors.Join(all, err); ctx.Err() != nil {
 			break
 		}
@@ -64,24 +64,24 @@ func isAnswer(err error) bool {
 	return errors.As(err, &refused) || errors.Is(err, ErrSizeLimit)
 }
 
-// fresh connects to a server, within its share of the time left, and calls f.
-func (p *pool) fresh(ctx context.Context, index, shares int, f func(context.Context, *conn) error) error {
-	limit, cancel := context.WithTimeout(ctx, remaining(ctx)/time.Duration(shares))
+// useFreshConnection connects to a server, within its share of the time left, and calls f.
+func (p *pool) useFreshConnection(ctx context.Context, index, shares int, f func(context.Context, *conn) error) error {
+	limit, cancel := context.WithTimeout(ctx, remainingTime(ctx)/time.Duration(shares))
 	defer cancel()
-	c, err := p.dial(limit, index)
+	c, err := p.dialServer(limit, index)
 	if err != nil {
 		return err
 	}
-	if err := p.prepare(limit, c); err != nil {
+	if err := p.prepareConnection(limit, c); err != nil {
 		_ = c.Close()
 		return err
 	}
-	return p.run(limit, c, 1, f)
+	return p.runAndKeep(limit, c, 1, f)
 }
 
-// prepare makes a fresh connection usable. After an error the connection must not be used: a search
+// prepareConnection makes a fresh connection usable. After an error the connection must not be used: a search
 // on it would be anonymous.
-func (p *pool) prepare(ctx context.Context, c *conn) error {
+func (p *pool) prepareConnection(ctx context.Context, c *conn) error {
 	if p.ready == nil {
 		return nil
 	}
@@ -96,9 +96,9 @@ func (p *pool) prepare(ctx context.Context, c *conn) error {
 	return err
 }
 
-// run calls f within a share of the time and keeps the connection if it is good.
-func (p *pool) run(ctx context.Context, c *conn, shares int, f func(context.Context, *conn) error) error {
-	limit, cancel := context.WithTimeout(ctx, remaining(ctx)/time.Duration(shares))
+// runAndKeep calls f within a share of the time and keeps the connection if it is good.
+func (p *pool) runAndKeep(ctx context.Context, c *conn, shares int, f func(context.Context, *conn) error) error {
+	limit, cancel := context.WithTimeout(ctx, remainingTime(ctx)/time.Duration(shares))
 	defer cancel()
 	stop := context.AfterFunc(limit, c.cut)
 	err := f(limit, c)
@@ -106,7 +106,7 @@ func (p *pool) run(ctx context.Context, c *conn, shares int, f func(context.Cont
 	if !stop() || c.IsClosing() || err != nil && !answered && !isAnswer(err) {
 		_ = c.Close()
 	} else {
-		p.put(c)
+		p.putConnection(c)
 	}
 	if err != nil && limit.Err() != nil && !isAnswer(err) {
 		err = fmt.Errorf("%s does not answer in time: %w", p.s.Servers[c.server].URL, err)
@@ -114,7 +114,7 @@ func (p *pool) run(ctx context.Context, c *conn, shares int, f func(context.Cont
 	return err
 }
 
-func (p *pool) take() *conn {
+func (p *pool) takeConnection() *conn {
 	var stale []*conn
 	defer func() {
 		for _, c := range stale {
@@ -134,7 +134,7 @@ func (p *pool) take() *conn {
 	return nil
 }
 
-func (p *pool) put(c *conn) {
+func (p *pool) putConnection(c *conn) {
 	c.since = time.Now()
 	p.mu.Lock()
 	closed := p.closed
@@ -147,14 +147,14 @@ func (p *pool) put(c *conn) {
 	}
 }
 
-func (p *pool) first() int {
+func (p *pool) firstServer() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.current
 }
 
-// failed makes later logins begin with the next server.
-func (p *pool) failed(index int) {
+// markServerFailed makes later logins begin with the next server.
+func (p *pool) markServerFailed(index int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.current == index {

@@ -49,7 +49,7 @@ func (r *Realm) Authenticate(ctx context.Context, c realm.Credentials) (realm.Re
 	var found func(context.Context, Search) error
 	if !r.NoRoles {
 		found = func(ctx context.Context, search Search) (err error) {
-			result.Roles, result.Reason, err = r.roles(ctx, search, user)
+			result.Roles, result.Reason, err = r.rolesOf(ctx, search, user)
 			return err
 		}
 	}
@@ -72,11 +72,11 @@ func (r *Realm) Find(ctx context.Context, name, domain string) (realm.Result, er
 		if err != nil {
 			return err
 		}
-		if why := locked(entry); why != "" {
+		if why := accountLockReason(entry); why != "" {
 			return &RefusedError{why}
 		}
 		if !r.NoRoles {
-			result.Roles, result.Reason, err = r.roles(ctx, search, user)
+			result.Roles, result.Reason, err = r.rolesOf(ctx, search, user)
 		}
 		return err
 	})
@@ -89,8 +89,8 @@ func (r *Realm) Find(ctx context.Context, name, domain string) (realm.Result, er
 	return result, nil
 }
 
-// roles returns the roles of a user; reason says why there may be fewer than expected.
-func (r *Realm) roles(ctx context.Context, search Search, user string) (roles []string, reason string, err error) {
+// rolesOf returns the roles of a user; reason says why there may be fewer than expected.
+func (r *Realm) rolesOf(ctx context.Context, search Search, user string) (roles []string, reason string, err error) {
 	values, err := r.Values(ctx, search, user)
 	var none *RefusedError
 	switch {
@@ -98,7 +98,7 @@ func (r *Realm) roles(ctx context.Context, search Search, user string) (roles []
 		reason = err.Error()
 	case errors.As(err, &none):
 		reason = "no roles, because " + none.Reason
-	case forbidden(err):
+	case isSearchForbidden(err):
 		reason = "no roles, because the search was refused: " + err.Error()
 	case err != nil:
 		return nil, "", err
@@ -106,7 +106,7 @@ func (r *Realm) roles(ctx context.Context, search Search, user string) (roles []
 	if reason != "" {
 		slog.Warn("roles of a user of a directory", "user", user, "problem", reason)
 	}
-	return r.Map.Of(values), cmp.Or(reason, r.check.run(ctx, search, r.Base, r.Attribute, r.Map)), nil
+	return r.Map.Of(values), cmp.Or(reason, r.check.checkOnce(ctx, search, r.Base, r.Attribute, r.Map)), nil
 }
 
 // Close implements realm.Realm.

@@ -29,13 +29,13 @@ func NewRoles(pairs map[string]string) *Roles {
 			}
 		}
 		r.exact[value] = roles
-		r.fold[folded(value)] = append(r.fold[folded(value)], roles...)
+		r.fold[foldValue(value)] = append(r.fold[foldValue(value)], roles...)
 	}
 	return r
 }
 
-// folded makes values equal that directories hold to be equal.
-func folded(value string) string {
+// foldValue makes values equal that directories hold to be equal.
+func foldValue(value string) string {
 	if strings.ContainsRune(value, '=') {
 		if dn, err := goldap.ParseDN(value); err == nil {
 			value = dn.String()
@@ -56,7 +56,7 @@ func (r *Roles) Of(values []string) []string {
 		if roles, ok := r.exact[v]; ok {
 			out = append(out, roles...)
 		} else {
-			out = append(out, r.fold[folded(v)]...)
+			out = append(out, r.fold[foldValue(v)]...)
 		}
 	}
 	slices.Sort(out)

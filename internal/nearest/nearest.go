@@ -26,7 +26,7 @@ func Name(have string, known []string) (string, bool) {
 		if len(name) > maxName {
 			continue
 		}
-		if d := distance(lower, strings.ToLower(name)); d <= allowed {
+		if d := editDistance(lower, strings.ToLower(name)); d <= allowed {
 			best, allowed = name, d-1
 		}
 	}
@@ -49,8 +49,8 @@ func Hint(have string, known []string) string {
 	return ""
 }
 
-// distance counts edits, a swap of neighbours as one (optimal string alignment).
-func distance(a, b string) int {
+// editDistance counts edits, a swap of neighbours as one (optimal string alignment).
+func editDistance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	before, last := make([]int, len(y)+1), make([]int, len(y)+1)
 	for j := range last {

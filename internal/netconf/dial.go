@@ -38,7 +38,7 @@ func Dial(ctx context.Context, t Target) (*Session, error) {
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { client.Close() })
-	ch, err := subsystem(client)
+	ch, err := openSubsystem(client)
 	stop()
 	if err != nil {
 		client.Close()
@@ -64,16 +64,16 @@ func (s sshStream) Close() error {
 	return s.client.Close()
 }
 
-func subsystem(client *ssh.Client) (ssh.Channel, error) {
-	ch, err := channel(client)
+func openSubsystem(client *ssh.Client) (ssh.Channel, error) {
+	ch, err := openChannel(client)
 	if err != nil {
 		return nil, err
 	}
-	return ch, ask(ch, "subsystem", "the subsystem netconf", ssh.Marshal(struct{ Name string }{"netconf"}))
+	return ch, requestChannel(ch, "subsystem", "the subsystem netconf", ssh.Marshal(struct{ Name string }{"netconf"}))
 }
 
-// channel opens a session channel; what drains it ends with it.
-func channel(client *ssh.Client) (ssh.Channel, error) {
+// openChannel opens a session channel; what drains it ends with it.
+func openChannel(client *ssh.Client) (ssh.Channel, error) {
 	ch, requests, err := client.OpenChannel("session", nil)
 	if err != nil {
 		return nil, err
@@ -83,8 +83,8 @@ func channel(client *ssh.Client) (ssh.Channel, error) {
 	return ch, nil
 }
 
-// ask makes a request of a channel, which must be granted.
-func ask(ch ssh.Channel, request, what string, payload []byte) error {
+// requestChannel makes a request of a channel, which must be granted.
+func requestChannel(ch ssh.Channel, request, what string, payload []byte) error {
 	ok, err := ch.SendRequest(request, true, payload)
 	if err == nil && !ok {
 		err = errors.New(what + " was refused")
@@ -100,7 +100,7 @@ func DialSSH(ctx context.Context, t Target) (*ssh.Client, string, error) {
 		return nil, "", err
 	}
 	tried := false
-	auth, err := methods(t, &tried)
+	auth, err := authMethods(t, &tried)
 	if err != nil {
 		return nil, "", err
 	}
@@ -114,7 +114,7 @@ func DialSSH(ctx context.Context, t Target) (*ssh.Client, string, error) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	c, chans, requests, err := ssh.NewClientConn(conn, address, &ssh.ClientConfig{
-		User: t.User, Auth: auth, HostKeyCallback: p.check, HostKeyAlgorithms: p.algorithms(), ClientVersion: "SSH-2.0-ctl"})
+		User: t.User, Auth: auth, HostKeyCallback: p.checkHostKey, HostKeyAlgorithms: p.hostKeyAlgorithms(), ClientVersion: "SSH-2.0-ctl"})
 	if err != nil {
 		conn.Close()
 		var other *HostKeyError
@@ -137,7 +137,7 @@ func DialSSH(ctx context.Context, t Target) (*ssh.Client, string, error) {
 // few devices break lines or pages for. Devices without terminals do without. It ends
 // with the channel.
 func OpenShell(c *ssh.Client) (ssh.Channel, error) {
-	ch, err := channel(c)
+	ch, err := openChannel(c)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func OpenShell(c *ssh.Client) (ssh.Channel, error) {
 	if _, err := ch.SendRequest("pty-req", true, pty); err != nil {
 		return ch, err
 	}
-	return ch, ask(ch, "shell", "the shell", nil)
+	return ch, requestChannel(ch, "shell", "the shell", nil)
 }
 
 // CheckPrivateKey says what is wrong with a Target.PrivateKey; none is right.
@@ -169,9 +169,9 @@ func readPrivateKey(key []byte) (ssh.Signer, error) {
 	return signer, nil
 }
 
-// methods lists ways to log in. tried becomes true when one is used, which is past
+// authMethods lists ways to log in. tried becomes true when one is used, which is past
 // the check of the host key.
-func methods(t Target, tried *bool) ([]ssh.AuthMethod, error) {
+func authMethods(t Target, tried *bool) ([]ssh.AuthMethod, error) {
 	var auth []ssh.AuthMethod
 	if len(t.PrivateKey) > 0 {
 		signer, err := readPrivateKey(t.PrivateKey)

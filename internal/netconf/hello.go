@@ -69,18 +69,18 @@ const (
 	maxGreets  = 6
 )
 
-// greet asks for nothing until there is an answer to one of its questions. Some
+// probeServer asks for nothing until there is an answer to one of its questions. Some
 // servers lose the first message after a hello (seen with netconfd 2.13); a question
 // that changes nothing may be lost and asked again, an edit may not.
-func (s *Session) greet(ctx context.Context) error {
+func (s *Session) probeServer(ctx context.Context) error {
 	op := GetConfigOp(Running, NoFilter()...)
 	reply := make(chan Answer, maxGreets) // room for an answer to each
 	var asked []string
-	defer func() { s.abandon(asked) }()
+	defer func() { s.abandonRequests(asked) }()
 	for pause := greetAgain; ; pause *= 2 {
 		var again <-chan time.Time
 		if len(asked) < maxGreets {
-			ids, err := s.ask(ctx, []Operation{op}, []chan Answer{reply}, func() { s.fail(ctx.Err()) })
+			ids, err := s.sendOperations(ctx, []Operation{op}, []chan Answer{reply}, func() { s.fail(ctx.Err()) })
 			if err != nil {
 				return err
 			}
@@ -100,8 +100,8 @@ func (s *Session) greet(ctx context.Context) error {
 	}
 }
 
-// abandon lets answers to these questions come late.
-func (s *Session) abandon(ids []string) {
+// abandonRequests lets answers to these questions come late.
+func (s *Session) abandonRequests(ids []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range ids {

@@ -60,15 +60,17 @@ func CheckHostKey(line string) error {
 	return err
 }
 
-func (p *pin) check(_ string, _ net.Addr, key ssh.PublicKey) error {
+func (p *pin) checkHostKey(_ string, _ net.Addr, key ssh.PublicKey) error {
 	p.shown = strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key)))
 	if p.want != nil && !bytes.Equal(p.want.Marshal(), key.Marshal()) {
-		return &HostKeyError{Pinned: p.pinned(), Shown: p.shown}
+		return &HostKeyError{Pinned: p.pinnedKeyText(), Shown: p.shown}
 	}
 	return nil
 }
 
-func (p *pin) pinned() string { return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(p.want))) }
+func (p *pin) pinnedKeyText() string {
+	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(p.want)))
+}
 
 // otherKind is a server that has no key of the pinned kind; nil: err says nothing of that.
 func (p *pin) otherKind(err error) *HostKeyError {
@@ -76,12 +78,12 @@ func (p *pin) otherKind(err error) *HostKeyError {
 	if p.want == nil || !errors.As(err, &none) || none.What != "host key" {
 		return nil
 	}
-	return &HostKeyError{Pinned: p.pinned(), Kinds: none.RequestedAlgorithms}
+	return &HostKeyError{Pinned: p.pinnedKeyText(), Kinds: none.RequestedAlgorithms}
 }
 
-// algorithms asks for the kind of key that is pinned, so that a server with several
+// hostKeyAlgorithms asks for the kind of key that is pinned, so that a server with several
 // shows that one; nil: any.
-func (p *pin) algorithms() []string {
+func (p *pin) hostKeyAlgorithms() []string {
 	switch {
 	case p.want == nil:
 		return nil

@@ -22,36 +22,40 @@ func (o Operation) MarshalMethod() string { return o.Element.String() }
 // Name is the operation's name, for messages.
 func (o Operation) Name() string { return o.Element.Name }
 
-func el(name string, kids ...*xmltree.Node) *xmltree.Node { return xmltree.New(NS, name, kids...) }
+func newElement(name string, kids ...*xmltree.Node) *xmltree.Node {
+	return xmltree.New(NS, name, kids...)
+}
 
-func leaf(name, text string) *xmltree.Node { return xmltree.Leaf(NS, name, text) }
+func newLeafElement(name, text string) *xmltree.Node { return xmltree.Leaf(NS, name, text) }
 
-func on(operation, role string, ds Datastore) Operation {
-	return Operation{el(operation, el(role, el(string(ds))))}
+func newDatastoreOperation(operation, role string, ds Datastore) Operation {
+	return Operation{newElement(operation, newElement(role, newElement(string(ds))))}
 }
 
 // CloseOp is close-session (RFC 6241 section 7.8).
-func CloseOp() Operation { return Operation{el("close-session")} }
+func CloseOp() Operation { return Operation{newElement("close-session")} }
 
 // KillOp is kill-session (RFC 6241 section 7.9) of another session.
 func KillOp(session string) Operation {
-	return Operation{el("kill-session", leaf("session-id", session))}
+	return Operation{newElement("kill-session", newLeafElement("session-id", session))}
 }
 
 // NoFilter is a subtree filter that selects nothing.
 func NoFilter() []*xmltree.Node { return []*xmltree.Node{} }
 
-// filter makes a subtree filter (RFC 6241 section 6); nil selects everything, an
+// newSubtreeFilter makes a subtree filter (RFC 6241 section 6); nil selects everything, an
 // empty list nothing.
-func filter(subtrees []*xmltree.Node) *xmltree.Node {
+func newSubtreeFilter(subtrees []*xmltree.Node) *xmltree.Node {
 	if subtrees == nil {
 		return nil
 	}
-	return el("filter", subtrees...).With("", "type", "subtree")
+	return newElement("filter", subtrees...).With("", "type", "subtree")
 }
 
 // GetOp is get (RFC 6241 section 7.7): configuration and state.
-func GetOp(subtrees ...*xmltree.Node) Operation { return Operation{el("get", filter(subtrees))} }
+func GetOp(subtrees ...*xmltree.Node) Operation {
+	return Operation{newElement("get", newSubtreeFilter(subtrees))}
+}
 
 // StateOp reads state and configuration in use: get-data of the operational datastore
 // (RFC 8526 section 3.1.1) where a server has it, else get.
@@ -65,30 +69,30 @@ func StateOp(c Capabilities, subtrees ...*xmltree.Node) Operation {
 
 // GetConfigOp is get-config (RFC 6241 section 7.1).
 func GetConfigOp(ds Datastore, subtrees ...*xmltree.Node) Operation {
-	return Operation{el("get-config", el("source", el(string(ds))), filter(subtrees))}
+	return Operation{newElement("get-config", newElement("source", newElement(string(ds))), newSubtreeFilter(subtrees))}
 }
 
 // LockOp is lock (RFC 6241 section 7.5).
-func LockOp(ds Datastore) Operation { return on("lock", "target", ds) }
+func LockOp(ds Datastore) Operation { return newDatastoreOperation("lock", "target", ds) }
 
 // UnlockOp is unlock (RFC 6241 section 7.6).
-func UnlockOp(ds Datastore) Operation { return on("unlock", "target", ds) }
+func UnlockOp(ds Datastore) Operation { return newDatastoreOperation("unlock", "target", ds) }
 
 // DiscardOp is discard-changes (RFC 6241 section 8.3): candidate becomes running.
-func DiscardOp() Operation { return Operation{el("discard-changes")} }
+func DiscardOp() Operation { return Operation{newElement("discard-changes")} }
 
 // CommitOp is commit (RFC 6241 section 8.3); it confirms a confirmed commit too.
-func CommitOp() Operation { return Operation{el("commit")} }
+func CommitOp() Operation { return Operation{newElement("commit")} }
 
 // ConfirmedCommitOp is a commit that the router takes back unless CommitOp follows
 // within timeout, at least a second, or the session stays (RFC 6241 section 8.4).
 func ConfirmedCommitOp(timeout time.Duration) Operation {
 	seconds := strconv.Itoa(max(1, int(timeout/time.Second)))
-	return Operation{el("commit", el("confirmed"), leaf("confirm-timeout", seconds))}
+	return Operation{newElement("commit", newElement("confirmed"), newLeafElement("confirm-timeout", seconds))}
 }
 
 // CancelCommitOp takes a confirmed commit back (RFC 6241 section 8.4.4).
-func CancelCommitOp() Operation { return Operation{el("cancel-commit")} }
+func CancelCommitOp() Operation { return Operation{newElement("cancel-commit")} }
 
 // SubscribeOp is create-subscription (RFC 5277 section 2.1.1) to the server's default stream.
 func SubscribeOp() Operation { return Operation{xmltree.New(NSNotification, "create-subscription")} }
@@ -103,13 +107,13 @@ type Edit struct {
 
 // Operation is the edit-config.
 func (e Edit) Operation() Operation {
-	n := el("edit-config", el("target", el(string(e.Target))))
+	n := newElement("edit-config", newElement("target", newElement(string(e.Target))))
 	for _, o := range [][2]string{{"default-operation", e.DefaultOperation}, {"error-option", e.ErrorOption}} {
 		if o[1] != "" {
-			n.Add(leaf(o[0], o[1]))
+			n.Add(newLeafElement(o[0], o[1]))
 		}
 	}
-	return Operation{n.Add(el("config", e.Config...))}
+	return Operation{n.Add(newElement("config", e.Config...))}
 }
 
 // Data is the content of an answer to op, which is get, get-config or get-data.

@@ -58,8 +58,8 @@ func Open(ctx context.Context, conn io.ReadWriteCloser, maxMessage int) (*Sessio
 		}
 		return nil, fmt.Errorf("the router's hello: %w", t.helloErr)
 	}
-	go s.read()
-	if err := s.greet(ctx); err != nil {
+	go s.readMessages()
+	if err := s.probeServer(ctx); err != nil {
 		s.fail(err)
 		<-s.done
 		return nil, err
@@ -123,14 +123,14 @@ func (s *Session) DoAll(ctx context.Context, ops ...Operation) []Answer {
 	late := func() {
 		s.fail(fmt.Errorf("no answer to %s: %w", ops[min(int(got.Load()), len(ops)-1)].Name(), context.Cause(ctx)))
 	}
-	ids, err := s.ask(ctx, ops, replies, late)
+	ids, err := s.sendOperations(ctx, ops, replies, late)
 	if err != nil {
 		for i := range out {
 			out[i].Err = err
 		}
 		return out
 	}
-	defer s.forget(ids)
+	defer s.forgetRequests(ids)
 	stop := context.AfterFunc(ctx, late)
 	defer stop()
 	for i, reply := range replies {
@@ -140,9 +140,9 @@ func (s *Session) DoAll(ctx context.Context, ops ...Operation) []Answer {
 	return out
 }
 
-// ask writes operations whose answers, or the end of the session, go to replies; late
+// sendOperations writes operations whose answers, or the end of the session, go to replies; late
 // is called when ctx ends during that.
-func (s *Session) ask(ctx context.Context, ops []Operation, replies []chan Answer, late func()) ([]string, error) {
+func (s *Session) sendOperations(ctx context.Context, ops []Operation, replies []chan Answer, late func()) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -170,14 +170,14 @@ func (s *Session) ask(ctx context.Context, ops []Operation, replies []chan Answe
 	s.send.Lock()
 	defer s.send.Unlock()
 	if err := s.t.f.Write(msgs...); err != nil {
-		s.forget(ids)
+		s.forgetRequests(ids)
 		s.fail(err)
 		return nil, s.Err()
 	}
 	return ids, nil
 }
 
-func (s *Session) forget(ids []string) {
+func (s *Session) forgetRequests(ids []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range ids {
@@ -212,14 +212,14 @@ func (s *Session) Close(ctx context.Context) error {
 	return err
 }
 
-// read is the session's only reader. It hands replies out by their message-id.
-func (s *Session) read() {
+// readMessages is the session's only reader. It hands replies out by their message-id.
+func (s *Session) readMessages() {
 	defer close(s.done)
 	defer close(s.events)
 	for {
 		data, err := s.t.Receive()
 		if err == nil {
-			err = s.take(data)
+			err = s.handleMessage(data)
 		}
 		if err != nil {
 			s.fail(err)
@@ -228,24 +228,24 @@ func (s *Session) read() {
 	}
 }
 
-func (s *Session) take(data []byte) error {
+func (s *Session) handleMessage(data []byte) error {
 	root, err := xmltree.Parse(data)
 	switch {
 	case err != nil:
 		return fmt.Errorf("a message of the router is %w", err)
 	case root.Is(NS, "rpc-reply"):
-		return s.deliver(root)
+		return s.deliverReply(root)
 	case root.Is(NSNotification, "notification"):
 		n, err := readNotification(root)
 		if err == nil {
-			s.queue(n)
+			s.queueNotification(n)
 		}
 		return err
 	}
 	return fmt.Errorf("the router sent %.40q of %.80q, neither a reply nor a notification", root.Name, root.Space)
 }
 
-func (s *Session) deliver(root *xmltree.Node) error {
+func (s *Session) deliverReply(root *xmltree.Node) error {
 	id := root.Attr("", "message-id")
 	reply, err := readReply(root)
 	s.mu.Lock()
@@ -265,8 +265,8 @@ func (s *Session) deliver(root *xmltree.Node) error {
 	return errors.New("the router answered a message that was not sent")
 }
 
-// queue never blocks: a slow reader must not hold up replies.
-func (s *Session) queue(n Notification) {
+// queueNotification never blocks: a slow reader must not hold up replies.
+func (s *Session) queueNotification(n Notification) {
 	n.Lost = s.lost
 	select {
 	case s.events <- n:

@@ -18,15 +18,15 @@ import (
 const usage = "usage: packages manuals BIN DIR | packages stage BIN ROOT | packages oci ROOT LAYOUT, from the top of the tree, the latter two with SOURCE_DATE_EPOCH set"
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	if err := runCommand(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "packages:", err)
 		os.Exit(1)
 	}
 }
 
-func run(args []string) error {
+func runCommand(args []string) error {
 	if len(args) == 3 && args[0] == "manuals" {
-		return manuals(args[1], args[2])
+		return writeManuals(args[1], args[2])
 	}
 	seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
 	if len(args) != 3 || err != nil {
@@ -35,9 +35,9 @@ func run(args []string) error {
 	when := time.Unix(seconds, 0).UTC()
 	switch args[0] {
 	case "stage":
-		return stage(args[1], args[2], when)
+		return stageTree(args[1], args[2], when)
 	case "oci":
-		return image(args[1], args[2], when)
+		return writeImage(args[1], args[2], when)
 	}
 	return errors.New(usage)
 }
@@ -45,14 +45,14 @@ func run(args []string) error {
 // programs are those of the packages; the links to ctl-plugins are made where they are installed.
 var programs = []string{"ctld", "ctl", "idmtool", "ctl-lab", "ctl-plugins"}
 
-// stage makes the tree that the packages install.
-func stage(bin, root string, when time.Time) error {
+// stageTree makes the tree that the packages install.
+func stageTree(bin, root string, when time.Time) error {
 	if err := os.RemoveAll(root); err != nil {
 		return err
 	}
 	lib := filepath.Join(root, "usr/lib/ctl")
 	for _, p := range programs {
-		if err := install(filepath.Join(bin, p), filepath.Join(lib, p), 0o755); err != nil {
+		if err := installFile(filepath.Join(bin, p), filepath.Join(lib, p), 0o755); err != nil {
 			return err
 		}
 		if p == "ctl-plugins" {
@@ -67,7 +67,7 @@ func stage(bin, root string, when time.Time) error {
 	}
 	for from, to := range map[string]string{filepath.Join(bin, "plugins/SHA256SUMS"): "usr/lib/ctl/plugins/SHA256SUMS",
 		"internal/packages/ctld.service": "usr/lib/systemd/system/ctld.service", "LICENSE": "usr/share/doc/ctl/copyright"} {
-		if err := install(from, filepath.Join(root, to), 0o644); err != nil {
+		if err := installFile(from, filepath.Join(root, to), 0o644); err != nil {
 			return err
 		}
 	}
@@ -76,17 +76,17 @@ func stage(bin, root string, when time.Time) error {
 			return err
 		}
 	}
-	if err := completions(bin, root); err != nil {
+	if err := writeCompletions(bin, root); err != nil {
 		return err
 	}
 	if err := writeSBOM(bin, filepath.Join(root, "usr/share/doc/ctl/sbom.cdx.json"), when); err != nil {
 		return err
 	}
-	return even(root, when)
+	return normalizeTree(root, when)
 }
 
-// completions adds what ctl says to the completion of shells.
-func completions(bin, root string) error {
+// writeCompletions adds what ctl says to the completion of shells.
+func writeCompletions(bin, root string) error {
 	for shell, file := range map[string]string{"bash": "usr/share/bash-completion/completions/ctl", "zsh": "usr/share/zsh/vendor-completions/_ctl",
 		"fish": "usr/share/fish/vendor_completions.d/ctl.fish"} {
 		out, err := exec.Command(filepath.Join(bin, "ctl"), "completion", shell).Output()
@@ -101,8 +101,8 @@ func completions(bin, root string) error {
 	return nil
 }
 
-// even gives all files the same time, and modes that do not depend on who built them.
-func even(root string, when time.Time) error {
+// normalizeTree gives all files the same time, and modes that do not depend on who built them.
+func normalizeTree(root string, when time.Time) error {
 	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.Type()&fs.ModeSymlink != 0 {
 			return err
@@ -119,7 +119,7 @@ func even(root string, when time.Time) error {
 	})
 }
 
-func install(from, to string, mode fs.FileMode) error {
+func installFile(from, to string, mode fs.FileMode) error {
 	content, err := os.ReadFile(from)
 	if err != nil {
 		return err
@@ -127,8 +127,8 @@ func install(from, to string, mode fs.FileMode) error {
 	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, content, mode))
 }
 
-// version is what the packages are called: the version of the programs without its v, or 0.0.0.
-func version(v string) string {
+// packageVersion is what the packages are called: the version of the programs without its v, or 0.0.0.
+func packageVersion(v string) string {
 	v = strings.TrimPrefix(v, "v")
 	if v == "" || v == "(devel)" {
 		return "0.0.0"

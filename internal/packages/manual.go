@@ -10,22 +10,22 @@ import (
 	"strings"
 )
 
-// manuals writes the manual pages of all programs into dir: those of ctl by itself, those of the others from their
+// writeManuals writes the manual pages of all programs into dir: those of ctl by itself, those of the others from their
 // help.
-func manuals(bin, dir string) error {
+func writeManuals(bin, dir string) error {
 	if out, err := exec.Command(filepath.Join(bin, "ctl"), "man", dir).CombinedOutput(); err != nil {
 		return fmt.Errorf("ctl man: %w: %s", err, out)
 	}
 	for _, p := range []string{"ctld", "idmtool", "ctl-lab"} {
-		if err := manual(bin, dir, p); err != nil {
+		if err := writeManualPage(bin, dir, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// manual writes the page of a program, or of a command of it, and those of the commands below.
-func manual(bin, dir string, words ...string) error {
+// writeManualPage writes the page of a program, or of a command of it, and those of the commands below.
+func writeManualPage(bin, dir string, words ...string) error {
 	help, err := exec.Command(filepath.Join(bin, words[0]), append(words[1:len(words):len(words)], "--help")...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%q --help: %w: %s", words, err, help)
@@ -40,10 +40,10 @@ func manual(bin, dir string, words ...string) error {
 	for _, command := range p.commands {
 		if command != "completion" && command != "help" {
 			see = append(see, name+"-"+command+" (1)")
-			below = errors.Join(below, manual(bin, dir, append(words[:len(words):len(words)], command)...))
+			below = errors.Join(below, writeManualPage(bin, dir, append(words[:len(words):len(words)], command)...))
 		}
 	}
-	return errors.Join(below, os.WriteFile(filepath.Join(dir, name+".1"), p.roff(name, see), 0o644))
+	return errors.Join(below, os.WriteFile(filepath.Join(dir, name+".1"), p.formatRoff(name, see), 0o644))
 }
 
 // section is one of a manual page, in roff.
@@ -69,7 +69,7 @@ var (
 
 func parseHelp(help string) parsed {
 	var p parsed
-	in := p.section("DESCRIPTION")
+	in := p.sectionWithTitle("DESCRIPTION")
 	own := false // whether the section has commands with helps of their own
 	for line := range strings.Lines(help) {
 		line = strings.TrimRight(line, "\n ")
@@ -78,33 +78,33 @@ func parseHelp(help string) parsed {
 		e := listed.FindStringSubmatch(line)
 		switch {
 		case isUsage:
-			fmt.Fprintf(&p.section("SYNOPSIS").text, ".B %s\n", escape(usage))
+			fmt.Fprintf(&p.sectionWithTitle("SYNOPSIS").text, ".B %s\n", escapeRoff(usage))
 		case t != nil && titles[t[1]] != "":
-			in, own = p.section(titles[t[1]]), t[1] == "Available Commands"
-			in.text.WriteString(text(strings.TrimSpace(t[2])))
+			in, own = p.sectionWithTitle(titles[t[1]]), t[1] == "Available Commands"
+			in.text.WriteString(formatTextLine(strings.TrimSpace(t[2])))
 		case line == "":
 			if in.title == "DESCRIPTION" && in.text.Len() > 0 {
 				in.text.WriteString(".PP\n")
 			}
 		case e != nil && in.title == "SYNOPSIS":
-			fmt.Fprintf(&in.text, ".B %s\n.br\n", escape(e[1]))
+			fmt.Fprintf(&in.text, ".B %s\n.br\n", escapeRoff(e[1]))
 		case e != nil && (in.title != "DESCRIPTION" || strings.HasPrefix(e[1], "-")):
 			if strings.HasPrefix(e[1], "-") && in.title == "DESCRIPTION" {
-				in = p.section("OPTIONS")
+				in = p.sectionWithTitle("OPTIONS")
 			}
 			if own {
 				p.commands = append(p.commands, e[1])
 			}
-			fmt.Fprintf(&in.text, ".TP\n.B %s\n%s", escape(e[1]), text(e[2]))
+			fmt.Fprintf(&in.text, ".TP\n.B %s\n%s", escapeRoff(e[1]), formatTextLine(e[2]))
 		default:
-			in.text.WriteString(text(strings.TrimSpace(line)))
+			in.text.WriteString(formatTextLine(strings.TrimSpace(line)))
 		}
 	}
 	return p
 }
 
-// section is that with a title, made where it is not there yet.
-func (p *parsed) section(title string) *section {
+// sectionWithTitle is that with a title, made where it is not there yet.
+func (p *parsed) sectionWithTitle(title string) *section {
 	for _, s := range p.sections {
 		if s.title == title {
 			return s
@@ -115,12 +115,12 @@ func (p *parsed) section(title string) *section {
 	return s
 }
 
-func (p *parsed) roff(name string, see []string) []byte {
-	about := p.section("DESCRIPTION").text.String()
+func (p *parsed) formatRoff(name string, see []string) []byte {
+	about := p.sectionWithTitle("DESCRIPTION").text.String()
 	summary, _, _ := strings.Cut(strings.ReplaceAll(about, "\n", " "), ". ")
 	summary = strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(strings.TrimSuffix(summary, ".PP ")), "."), name+" ")
-	out := fmt.Sprintf(".TH %q \"1\" \"\" \"ctl\" \"ctl\"\n.SH NAME\n%s \\- %s\n", strings.ToUpper(name), escape(name), summary)
-	first := []*section{p.section("SYNOPSIS"), p.section("DESCRIPTION")}
+	out := fmt.Sprintf(".TH %q \"1\" \"\" \"ctl\" \"ctl\"\n.SH NAME\n%s \\- %s\n", strings.ToUpper(name), escapeRoff(name), summary)
+	first := []*section{p.sectionWithTitle("SYNOPSIS"), p.sectionWithTitle("DESCRIPTION")}
 	for _, s := range append(first, p.sections...) {
 		if !strings.Contains(out, "\n.SH "+s.title+"\n") && s.text.Len() > 0 {
 			out += ".SH " + s.title + "\n" + s.text.String()
@@ -129,18 +129,18 @@ func (p *parsed) roff(name string, see []string) []byte {
 	return []byte(out + ".SH SEE ALSO\n.BR " + strings.Join(see, " ,\n.BR ") + "\n")
 }
 
-// text is a line of running text, if there is one.
-func text(line string) string {
+// formatTextLine is a line of running text, if there is one.
+func formatTextLine(line string) string {
 	if line == "" {
 		return ""
 	}
-	if escaped := escape(line); escaped[0] != '.' && escaped[0] != '\'' {
+	if escaped := escapeRoff(line); escaped[0] != '.' && escaped[0] != '\'' {
 		return escaped + "\n"
 	} else {
 		return `\&` + escaped + "\n"
 	}
 }
 
-func escape(text string) string {
+func escapeRoff(text string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 }

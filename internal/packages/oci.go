@@ -24,9 +24,9 @@ import (
 // user is whom the controller runs as in the image.
 const user = 10001
 
-// image writes an OCI image layout with one layer: the tree of the packages, git with what it links, and CA
+// writeImage writes an OCI image layout with one layer: the tree of the packages, git with what it links, and CA
 // certificates, both taken from this machine. No daemon and no registry is asked.
-func image(root, layout string, when time.Time) error {
+func writeImage(root, layout string, when time.Time) error {
 	entries, err := layerEntries(root)
 	if err != nil {
 		return err
@@ -38,11 +38,11 @@ func image(root, layout string, when time.Time) error {
 	if err := os.MkdirAll(filepath.Join(layout, "blobs/sha256"), 0o755); err != nil {
 		return err
 	}
-	layer, plainSum, err := l.layer(entries, when)
+	layer, plainSum, err := l.writeLayer(entries, when)
 	if err != nil {
 		return err
 	}
-	config, err := l.document("application/vnd.oci.image.config.v1+json", map[string]any{
+	config, err := l.writeDocument("application/vnd.oci.image.config.v1+json", map[string]any{
 		"created": when.Format(time.RFC3339), "architecture": runtime.GOARCH, "os": "linux",
 		"config": map[string]any{"User": fmt.Sprintf("%d:%d", user, user), "Env": []string{"PATH=/usr/bin", "HOME=/var/lib/ctl", "CTL_HOME=/var/lib/ctl", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"},
 			"Entrypoint": []string{"/usr/lib/ctl/ctld"}, "Cmd": []string{"--http", "0.0.0.0:8181", "--ssh", "0.0.0.0:8101", "--admin", "0.0.0.0:8182"},
@@ -54,7 +54,7 @@ func image(root, layout string, when time.Time) error {
 	if err != nil {
 		return err
 	}
-	manifest, err := l.document("application/vnd.oci.image.manifest.v1+json", map[string]any{"schemaVersion": 2,
+	manifest, err := l.writeDocument("application/vnd.oci.image.manifest.v1+json", map[string]any{"schemaVersion": 2,
 		"mediaType": "application/vnd.oci.image.manifest.v1+json", "config": config, "layers": []descriptor{layer}})
 	if err != nil {
 		return err
@@ -189,17 +189,17 @@ type descriptor struct {
 
 type layoutDir struct{ path string }
 
-func (l layoutDir) blob(sum string) string { return filepath.Join(l.path, "blobs/sha256", sum) }
+func (l layoutDir) blobPath(sum string) string { return filepath.Join(l.path, "blobs/sha256", sum) }
 
-func (l layoutDir) document(media string, v any) (descriptor, error) {
+func (l layoutDir) writeDocument(media string, v any) (descriptor, error) {
 	b, err := json.Marshal(v)
 	sum := sha256.Sum256(b)
 	d := descriptor{MediaType: media, Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(b))}
-	return d, errors.Join(err, os.WriteFile(l.blob(hex.EncodeToString(sum[:])), b, 0o644))
+	return d, errors.Join(err, os.WriteFile(l.blobPath(hex.EncodeToString(sum[:])), b, 0o644))
 }
 
-// layer writes the entries as a compressed archive; plain is the digest of it uncompressed.
-func (l layoutDir) layer(entries []entry, when time.Time) (d descriptor, plain string, err error) {
+// writeLayer writes the entries as a compressed archive; plain is the digest of it uncompressed.
+func (l layoutDir) writeLayer(entries []entry, when time.Time) (d descriptor, plain string, err error) {
 	f, err := os.CreateTemp(l.path, "layer-*")
 	if err != nil {
 		return d, "", err
@@ -209,7 +209,7 @@ func (l layoutDir) layer(entries []entry, when time.Time) (d descriptor, plain s
 	zip := gzip.NewWriter(io.MultiWriter(f, packed))
 	archive := tar.NewWriter(io.MultiWriter(zip, unpacked))
 	for _, e := range entries {
-		if err := e.write(archive, when); err != nil {
+		if err := e.writeTar(archive, when); err != nil {
 			return d, "", errors.Join(err, f.Close())
 		}
 	}
@@ -222,10 +222,10 @@ func (l layoutDir) layer(entries []entry, when time.Time) (d descriptor, plain s
 	}
 	sum := hex.EncodeToString(packed.Sum(nil))
 	d = descriptor{MediaType: "application/vnd.oci.image.layer.v1.tar+gzip", Digest: "sha256:" + sum, Size: info.Size()}
-	return d, "sha256:" + hex.EncodeToString(unpacked.Sum(nil)), os.Rename(f.Name(), l.blob(sum))
+	return d, "sha256:" + hex.EncodeToString(unpacked.Sum(nil)), os.Rename(f.Name(), l.blobPath(sum))
 }
 
-func (e entry) write(w *tar.Writer, when time.Time) error {
+func (e entry) writeTar(w *tar.Writer, when time.Time) error {
 	h := e.header
 	h.ModTime = when
 	var content io.Reader = bytes.NewReader(e.data)

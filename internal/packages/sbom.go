@@ -26,7 +26,7 @@ func writeSBOM(bin, path string, when time.Time) error {
 		if err != nil {
 			return err
 		}
-		own.Version = version(info.Main.Version)
+		own.Version = packageVersion(info.Main.Version)
 		all["go"] = component{Type: "framework", Name: "go", Version: info.GoVersion, PURL: "pkg:golang/std@" + info.GoVersion}
 		for _, d := range info.Deps {
 			if d.Replace != nil {

@@ -24,7 +24,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: sdkcopy DIR, from the top of the tree; DIR is made, or replaced if an earlier run made it")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1]); err != nil {
+	if err := copySDK(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "sdkcopy:", err)
 		os.Exit(1)
 	}
@@ -38,8 +38,8 @@ type goPackage struct {
 	Module                              *struct{ Path, Version, GoVersion string }
 }
 
-func run(to string) error {
-	packages, err := list()
+func copySDK(to string) error {
+	packages, err := listPackages()
 	if err != nil {
 		return err
 	}
@@ -76,9 +76,9 @@ func run(to string) error {
 	return os.Rename(next, to)
 }
 
-// list returns the packages of the SDK and all that they import.
-func list() ([]goPackage, error) {
-	out, err := output(".", "list", "-deps", "-json=ImportPath,Dir,GoFiles,IgnoredGoFiles,EmbedFiles,Standard,Module", "./sdk/...", "./proto/ctl/...")
+// listPackages returns the packages of the SDK and all that they import.
+func listPackages() ([]goPackage, error) {
+	out, err := goOutput(".", "list", "-deps", "-json=ImportPath,Dir,GoFiles,IgnoredGoFiles,EmbedFiles,Standard,Module", "./sdk/...", "./proto/ctl/...")
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func list() ([]goPackage, error) {
 	}
 }
 
-func output(dir string, args ...string) ([]byte, error) {
+func goOutput(dir string, args ...string) ([]byte, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
 	var errs bytes.Buffer
@@ -149,7 +149,7 @@ func writeModule(dir, version string, requires map[string]string) error {
 	if err := os.WriteFile(sums, all, 0o644); err != nil {
 		return err
 	}
-	graph, err := output(dir, "mod", "graph")
+	graph, err := goOutput(dir, "mod", "graph")
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func TestKnownPrompts(t *testing.T) {
 		{"* X440.1 #", "X450.2 #"}, {"* X440.1 #", "X440 #"}, {"*A:sr1#", "*A:sr2>config#"}, {"a-very-long-switch-name-1#", "a-very-long-switch-x(config)#"},
 		{"a-very-long-switch-name-1#", "a-very-long-switch-n#"}, {"admin@sonic:~$", "root@sonic:~#"}, {"sw1#", "sw2$"},
 	} {
-		if prompts(c.seen).MatchString("done\n" + c.said) {
+		if compilePrompts(c.seen).MatchString("done\n" + c.said) {
 			t.Errorf("%q is taken for a prompt of the switch with %q", c.said, c.seen)
 		}
 	}

@@ -20,13 +20,13 @@ func (s *Session) login(ctx context.Context, d Dialogue) error {
 	pending := "" // what is to be sent, with the next read
 	answered := 0
 	for next := 0; ; {
-		said, m, err := s.heard(ctx, pending, s.expected(steps, next, final))
+		said, m, err := s.awaitMeaning(ctx, pending, s.expectedMeanings(steps, next, final))
 		if err != nil {
 			what := "prompt for a command"
 			if next < len(steps) {
 				what = "prompt " + strings.TrimSpace(steps[next].Prompt)
 			}
-			return s.fault(ctx, err, "%s", what)
+			return s.exchangeFault(ctx, err, "%s", what)
 		}
 		switch {
 		case m.reply != nil:
@@ -37,12 +37,12 @@ func (s *Session) login(ctx context.Context, d Dialogue) error {
 				return err
 			}
 		case m.step == done:
-			s.prompt = prompts(lastLine([]byte(said)))
+			s.prompt = compilePrompts(lastLine([]byte(said)))
 			return nil
 		case m.step < next:
 			return fault.Device(fault.Denied, "switch %s does not let CLI user %q in; check user and password in the switch list", s.target, s.target.User)
 		default:
-			pending, next = steps[m.step].send(s.target)+s.eol, m.step+1
+			pending, next = steps[m.step].sendText(s.target)+s.eol, m.step+1
 		}
 	}
 }
@@ -55,8 +55,8 @@ type meaning struct {
 	reply func(said string) (string, error)
 }
 
-// heard sends and reads until one of some things is said.
-func (s *Session) heard(ctx context.Context, send string, all []meaning) (said string, m meaning, err error) {
+// awaitMeaning sends and reads until one of some things is said.
+func (s *Session) awaitMeaning(ctx context.Context, send string, all []meaning) (said string, m meaning, err error) {
 	patterns := make([]*regexp.Regexp, len(all))
 	for i := range all {
 		patterns[i] = all[i].shown
@@ -71,13 +71,13 @@ func (s *Session) heard(ctx context.Context, send string, all []meaning) (said s
 // done means that the switch waits for a command.
 const done = -1
 
-// expected is what may be said now, and what each means. Where two fit, the first counts.
-func (s *Session) expected(steps []Step, next int, final *regexp.Regexp) (all []meaning) {
-	step := func(i int) meaning { return meaning{shown: ends(steps[i].Prompt), step: i} }
+// expectedMeanings is what may be said now, and what each means. Where two fit, the first counts.
+func (s *Session) expectedMeanings(steps []Step, next int, final *regexp.Regexp) (all []meaning) {
+	step := func(i int) meaning { return meaning{shown: compileEnding(steps[i].Prompt), step: i} }
 	questions := loginQuestions()
 	for _, q := range questions {
 		if own := slices.ContainsFunc(steps, func(p Step) bool { return q.asked.MatchString(p.Prompt) }); q.refuse != "" && !own {
-			all = append(all, meaning{shown: q.asked, reply: func(string) (string, error) { return "", q.refused(s.target) }})
+			all = append(all, meaning{shown: q.asked, reply: func(string) (string, error) { return "", q.refusedFault(s.target) }})
 		}
 	}
 	if next < len(steps) {
@@ -114,5 +114,5 @@ func (s *Session) finalPrompt(d Dialogue, steps []Step) *regexp.Regexp {
 	if p == "" {
 		return anyPrompt()
 	}
-	return ends(p)
+	return compileEnding(p)
 }

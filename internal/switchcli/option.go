@@ -55,7 +55,7 @@ func (d *decoder) decode(in []byte) (data, reply []byte) {
 				d.state = 0
 			}
 		default:
-			if verb := agree(d.state, c); verb != 0 && !d.answered[[2]byte{verb, c}] {
+			if verb := answerOption(d.state, c); verb != 0 && !d.answered[[2]byte{verb, c}] {
 				d.answered[[2]byte{verb, c}] = true
 				reply = append(reply, iac, verb, c)
 			}
@@ -65,8 +65,8 @@ func (d *decoder) decode(in []byte) (data, reply []byte) {
 	return data, reply
 }
 
-// agree answers a request: the switch may echo, both may do without go-aheads.
-func agree(verb, option byte) byte {
+// answerOption answers a request: the switch may echo, both may do without go-aheads.
+func answerOption(verb, option byte) byte {
 	switch {
 	case verb == do && option == optSuppressGoAhead:
 		return will

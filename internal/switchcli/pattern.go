@@ -9,8 +9,8 @@ import (
 // depth is how much of what was said last is looked at for a prompt, in octets.
 const depth = 1000
 
-// ends matches when text is the last that was said.
-func ends(text string) *regexp.Regexp {
+// compileEnding matches when text is the last that was said.
+func compileEnding(text string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + regexp.QuoteMeta(strings.TrimSpace(text)) + `\s*\z`)
 }
 
@@ -32,10 +32,10 @@ var (
 	homed   = regexp.MustCompile(`^([\w.-]+@[\w.-]+):[^\s#$]*[#$]$`)     // a shell: "admin@sonic:~$"
 )
 
-// prompts matches the prompt line that was seen after login, and those of other modes
+// compilePrompts matches the prompt line that was seen after login, and those of other modes
 // of the same switch: "sw1#" also "sw1(config)#", "<sw1>" also "[sw1-acl-1]" (Huawei, H3C).
 // Blanks before it are what is left of a page prompt that the switch has wiped out.
-func prompts(seen string) *regexp.Regexp {
+func compilePrompts(seen string) *regexp.Regexp {
 	seen = strings.TrimSpace(seen)
 	if name := strings.Trim(seen, "<>[]*~"); name != "" && strings.ContainsAny(seen[:1], "<[") {
 		return regexp.MustCompile(`(?m)^[ \t]*[<\[][*~]?` + regexp.QuoteMeta(name) + `[^\n<>\[\]]{0,60}[>\]]\s*\z`)
@@ -64,13 +64,13 @@ func prompts(seen string) *regexp.Regexp {
 // escapes are the sequences that draw on a terminal (ECMA-48), and titles of windows.
 var escapes = regexp.MustCompile(`\x1b(?:\][^\x07\x1b]*\x07|[\[()#;?]*[0-9;?]*[0-9A-Za-z=><~])`)
 
-// plain is what was said without what only draws.
-func plain(said []byte) []byte {
+// stripEscapes is what was said without what only draws.
+func stripEscapes(said []byte) []byte {
 	return escapes.ReplaceAllLiteral(bytes.ReplaceAll(said, []byte("\r"), nil), nil)
 }
 
-// tail is the end of what was said, from a line's beginning if there is one.
-func tail(said []byte) []byte {
+// lastLines is the end of what was said, from a line's beginning if there is one.
+func lastLines(said []byte) []byte {
 	if len(said) <= depth {
 		return said
 	}

@@ -21,7 +21,7 @@ func TestPrompts(t *testing.T) {
 		},
 		"[zorg] ": {"done\n[zorg]": true, "done\n[zorg-acl-1]": true, "done\n<zorg>": true, "zorg#": false},
 	} {
-		p := prompts(seen)
+		p := compilePrompts(seen)
 		for said, want := range cases {
 			if got := p.MatchString(said); got != want {
 				t.Errorf("prompt %q, %q: %v, want %v", seen, said, got, want)

@@ -13,9 +13,9 @@ type pager struct {
 	key   string // empty: a line end
 }
 
-// pagers are those of the switches that are known. What says "press any key" or "press Enter" may also stand before
+// listPagers are those of the switches that are known. What says "press any key" or "press Enter" may also stand before
 // a login.
-func pagers() []pager {
+func listPagers() []pager {
 	compile := func(text string) *regexp.Regexp { return regexp.MustCompile(`(?i)(?:` + text + `)\s*\z`) }
 	return []pager{
 		{compile(`[<\[]?-+ *[(\[]?more[^\n]{0,100}`), " "},              // most of them
@@ -71,7 +71,7 @@ func (q question) reply(text, eol string) string {
 	return out
 }
 
-// refused is the fault of a question that is not answered.
-func (q question) refused(t Target) error {
+// refusedFault is the fault of a question that is not answered.
+func (q question) refusedFault(t Target) error {
 	return fault.Device(fault.Denied, "switch %s "+q.refuse, t, t.User)
 }

@@ -42,15 +42,15 @@ type Session struct {
 // faults are the device's: Unavailable when there is no connection, Denied when the
 // login is refused, Timeout when the dialogue does not come to its end.
 func Open(ctx context.Context, t Target, d Dialogue) (*Session, error) {
-	if err := t.check(); err != nil {
+	if err := t.checkTyped(); err != nil {
 		return nil, err
 	}
-	if err := d.check(); err != nil {
+	if err := d.checkSteps(); err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "the login dialogue of switch %s: %v", t, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, loginTime)
 	defer cancel()
-	s := &Session{target: t, pages: pagers(), eol: "\r\n"}
+	s := &Session{target: t, pages: listPagers(), eol: "\r\n"}
 	var err error
 	if t.Transport == SSH {
 		s.eol = "\n"
@@ -89,7 +89,7 @@ func (s *Session) Run(ctx context.Context, line string, answers ...Answer) (stri
 		if !switchdriver.Printable(a.Send) {
 			return "", fault.New(fault.Invalid, "the answer to %q has control characters", a.Question)
 		}
-		patterns = append(patterns, ends(a.Question))
+		patterns = append(patterns, compileEnding(a.Question))
 	}
 	s.said = 0
 	said, at, err := s.exchange(ctx, line+s.eol, patterns)
@@ -106,7 +106,7 @@ func (s *Session) Run(ctx context.Context, line string, answers ...Answer) (stri
 		text += said
 	}
 	if err != nil {
-		return "", s.fault(ctx, err, "answer to %q", line)
+		return "", s.exchangeFault(ctx, err, "answer to %q", line)
 	}
 	if i := strings.LastIndexByte(strings.TrimRight(text, " \n\t"), '\n'); i >= 0 {
 		text = text[:i+1]
@@ -133,13 +133,13 @@ func (s *Session) exchange(ctx context.Context, send string, patterns []*regexp.
 		if s.said += n; s.said > maxAnswer {
 			return "", 0, fault.Device(fault.TooBig, "switch %s: it says more than %d octets to one command", s.target, maxAnswer)
 		}
-		end := plain(tail(all))
+		end := stripEscapes(lastLines(all))
 		if l := lastLine(end); l != "" {
 			s.last = l
 		}
 		for i, p := range patterns {
 			if p.Match(end) {
-				return string(plain(all)), i, nil
+				return string(stripEscapes(all)), i, nil
 			}
 		}
 		if err != nil {
@@ -148,8 +148,8 @@ func (s *Session) exchange(ctx context.Context, send string, patterns []*regexp.
 	}
 }
 
-// fault is why an exchange failed, in the words of the user.
-func (s *Session) fault(ctx context.Context, err error, waited string, args ...any) error {
+// exchangeFault is why an exchange failed, in the words of the user.
+func (s *Session) exchangeFault(ctx context.Context, err error, waited string, args ...any) error {
 	var f *fault.Error
 	args = append(append([]any{s.target}, args...), s.lastSaid())
 	switch {

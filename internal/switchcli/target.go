@@ -57,8 +57,8 @@ func (t Target) TCPPort() int {
 
 func (t Target) address() string { return net.JoinHostPort(t.Host, strconv.Itoa(t.TCPPort())) }
 
-// check refuses what cannot be typed: a line end in a password would be a command.
-func (t Target) check() error {
+// checkTyped refuses what cannot be typed: a line end in a password would be a command.
+func (t Target) checkTyped() error {
 	if t.Transport != "" && t.Transport != Telnet && t.Transport != SSH {
 		return fault.New(fault.Invalid, "%q is not a transport of a command line; write %s or %s", t.Transport, Telnet, SSH)
 	}
@@ -100,8 +100,8 @@ type Answer struct {
 	Send     string // without a line end
 }
 
-// send is a step's text for a target.
-func (s Step) send(t Target) string {
+// sendText is a step's text for a target.
+func (s Step) sendText(t Target) string {
 	return strings.NewReplacer("${user}$", t.User, "${username}$", t.User, "${password}$", t.Password).Replace(s.Send)
 }
 
@@ -110,8 +110,8 @@ func defaultLogin() []Step {
 	return []Step{{"name:", "${user}$"}, {"password:", "${password}$"}}
 }
 
-// check refuses a dialogue that cannot work.
-func (d Dialogue) check() error {
+// checkSteps refuses a dialogue that cannot work.
+func (d Dialogue) checkSteps() error {
 	for i, s := range d.Login {
 		if strings.TrimSpace(s.Prompt) == "" {
 			return fmt.Errorf("step %d of the login has no prompt", i+1)

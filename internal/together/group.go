@@ -37,8 +37,8 @@ func (g *Group[T]) Do(ctx context.Context, key string, ask func(context.Context)
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
-	c := g.enter(ctx, key)
-	defer g.leave(key, c)
+	c := g.enterCrowd(ctx, key)
+	defer g.leaveCrowd(key, c)
 	select {
 	case r := <-g.calls.DoChan(key, func() (any, error) { return withRecover(c.ctx, ask) }):
 		if p := (*panicked)(nil); errors.As(r.Err, &p) {
@@ -68,7 +68,7 @@ func withRecover[T any](ctx context.Context, ask func(context.Context) (T, error
 	return ask(ctx)
 }
 
-func (g *Group[T]) enter(ctx context.Context, key string) *crowd {
+func (g *Group[T]) enterCrowd(ctx context.Context, key string) *crowd {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := g.now[key]
@@ -84,8 +84,8 @@ func (g *Group[T]) enter(ctx context.Context, key string) *crowd {
 	return c
 }
 
-// leave ends the question with its last caller: whoever comes then asks again.
-func (g *Group[T]) leave(key string, c *crowd) {
+// leaveCrowd ends the question with its last caller: whoever comes then asks again.
+func (g *Group[T]) leaveCrowd(key string, c *crowd) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if c.size--; c.size == 0 {

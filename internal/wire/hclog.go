@@ -17,7 +17,7 @@ const LevelTrace = slog.LevelDebug - 4
 func HCLog(log *slog.Logger, most slog.Level) hclog.Logger {
 	s := slogSink{log, most}
 	lowest := hclog.Trace
-	for lowest < hclog.Off && !log.Enabled(context.Background(), s.level(lowest)) {
+	for lowest < hclog.Off && !log.Enabled(context.Background(), s.slogLevel(lowest)) {
 		lowest++
 	}
 	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Output: io.Discard, Level: lowest})
@@ -31,7 +31,7 @@ type slogSink struct {
 	most slog.Level
 }
 
-func (s slogSink) level(l hclog.Level) slog.Level {
+func (s slogSink) slogLevel(l hclog.Level) slog.Level {
 	named, ok := map[hclog.Level]slog.Level{hclog.Trace: LevelTrace, hclog.Debug: slog.LevelDebug, hclog.Warn: slog.LevelWarn,
 		hclog.Error: slog.LevelError}[l]
 	if !ok {
@@ -53,5 +53,5 @@ func (s slogSink) Accept(name string, level hclog.Level, msg string, args ...any
 	if name != "" {
 		args = append(args, "module", name)
 	}
-	s.log.Log(context.Background(), s.level(level), msg, args...)
+	s.log.Log(context.Background(), s.slogLevel(level), msg, args...)
 }

@@ -85,7 +85,7 @@ func checkAliases(field string, r *pluginv1.Route) []error {
 		}
 		before, twice := seen[a.Path]
 		switch {
-		case !below(a.Path, r.Path), !below(a.Target, r.Path):
+		case !isBelowPath(a.Path, r.Path), !isBelowPath(a.Target, r.Path):
 			faults = append(faults, fmt.Errorf("%s: %q and %q must be below the route's own path %s: the rest is not this plugin's", at, a.Path, a.Target, r.Path))
 		case Below(a.Path, a.Target), Below(a.Target, a.Path):
 			faults = append(faults, fmt.Errorf("%s: %q and %q are the same path or one holds the other, so the alias has no end", at, a.Path, a.Target))
@@ -99,8 +99,8 @@ func checkAliases(field string, r *pluginv1.Route) []error {
 	return faults
 }
 
-// below reports whether a path lies below another one and is not that one itself.
-func below(path, parent string) bool { return path != parent && Below(path, parent) }
+// isBelowPath reports whether a path lies below another one and is not that one itself.
+func isBelowPath(path, parent string) bool { return path != parent && Below(path, parent) }
 
 func checkParameters(field string, r *pluginv1.Route) []error {
 	var faults []error

@@ -30,10 +30,10 @@ func (n *Node) notification(name string) *Node {
 // CheckOutput checks the conditions of an output, the content of output as a plugin returned it. at is the instance that
 // an action was invoked on, nil for an RPC; tops is the data that the conditions may look at.
 func (r *RPC) CheckOutput(output []byte, at *Data, tops *Data) error {
-	if !r.Output.constrains || blank(output) {
+	if !r.Output.constrains || isBlank(output) {
 		return nil
 	}
-	d, err := r.output(&arena{}, output)
+	d, err := r.checkOutput(&arena{}, output)
 	if d == nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *Set) DecodeNotification(module, name string, text []byte) (*Notice, err
 		return nil, fault.New(fault.Unknown, "there is no notification %s:%s", module, name)
 	}
 	var notice Notice
-	d, err := decode(text, n, Options{Drop: true, Partial: true, Masks: true}, true, func(v *validator, d *Data) {
+	d, err := decodeDocument(text, n, Options{Drop: true, Partial: true, Masks: true}, true, func(v *validator, d *Data) {
 		d.name = n.Name
 		notice.Notification = v.lead(d, n)
 	})
@@ -82,14 +82,14 @@ func (v *validator) lead(d *Data, n *Node) *Data {
 	d.Node = n
 	if n.Keyed() {
 		if d.kind != jArray || d.first == nil || d.first.next != nil {
-			v.fault(fault.Invalid, d.Path(), "want an array of one entry: the one that the notification is of")
+			v.addFault(fault.Invalid, d.Path(), "want an array of one entry: the one that the notification is of")
 			return nil
 		}
 		d = d.first
 		d.Node = n
 	}
 	if d.kind != jObject || n.IsLeaf() || n.Kind == AnyData {
-		v.fault(fault.Invalid, d.Path(), "this does not lead to a notification")
+		v.addFault(fault.Invalid, d.Path(), "this does not lead to a notification")
 		return nil
 	}
 	var next *Data
@@ -99,31 +99,31 @@ func (v *validator) lead(d *Data, n *Node) *Data {
 		switch {
 		case m != nil && m.key:
 			c.Node = m
-			v.leaf(c, m)
+			v.checkLeaf(c, m)
 			keys++
 			continue
 		case next != nil:
-			v.fault(fault.Invalid, c.Path(), "beside the keys of an entry only one member leads to a notification")
+			v.addFault(fault.Invalid, c.Path(), "beside the keys of an entry only one member leads to a notification")
 			return nil
 		case m != nil:
 			c.Node = m
 		case n.notification(c.name) != nil:
 			c.Node = n.notification(c.name)
 		default:
-			v.fault(fault.Invalid, c.Path(), "there is no such member here%s", suggest(c.name, n))
+			v.addFault(fault.Invalid, c.Path(), "there is no such member here%s", suggestMember(c.name, n))
 			return nil
 		}
 		next = c
 	}
 	switch {
 	case keys < len(n.Keys):
-		v.fault(fault.Missing, d.Path(), "the keys of the entry are required")
+		v.addFault(fault.Missing, d.Path(), "the keys of the entry are required")
 		return nil
 	case next == nil:
-		v.fault(fault.Missing, d.Path(), "a notification is required")
+		v.addFault(fault.Missing, d.Path(), "a notification is required")
 		return nil
 	case next.Node.Kind == Notification:
-		v.object(next, next.Node)
+		v.checkObject(next, next.Node)
 		return next
 	}
 	return v.lead(next, next.Node)

@@ -29,8 +29,8 @@ type Aliases struct {
 	Trim bool `json:"trim,omitempty" yaml:"trim,omitempty"`
 }
 
-// member returns the name that an unknown name stands for below n, "" if none.
-func (a *Aliases) member(n *Node, name string) string {
+// memberAlias returns the name that an unknown name stands for below n, "" if none.
+func (a *Aliases) memberAlias(n *Node, name string) string {
 	if a == nil {
 		return ""
 	}
@@ -39,14 +39,14 @@ func (a *Aliases) member(n *Node, name string) string {
 			return name
 		}
 	}
-	if _, bare := prefixed(name); a.Members[name] == "" {
+	if _, bare := splitPrefix(name); a.Members[name] == "" {
 		name = bare
 	}
 	return a.Members[name]
 }
 
-// value returns what a value that does not fit stands for.
-func (a *Aliases) value(n *Node, text string) (string, bool) {
+// valueAlias returns what a value that does not fit stands for.
+func (a *Aliases) valueAlias(n *Node, text string) (string, bool) {
 	if a == nil || a.Values == nil {
 		return "", false
 	}
@@ -54,8 +54,8 @@ func (a *Aliases) value(n *Node, text string) (string, bool) {
 	return v, ok
 }
 
-// unwrap makes {"x": v} of a leaf-list entry v.
-func (a *Aliases) unwrap(e *Data, n *Node) {
+// unwrapEntry makes {"x": v} of a leaf-list entry v.
+func (a *Aliases) unwrapEntry(e *Data, n *Node) {
 	if a == nil || e.kind != jObject || e.first == nil || e.first.next != nil || !slices.Contains(a.Unwrap, n.Name) {
 		return
 	}
@@ -64,7 +64,7 @@ func (a *Aliases) unwrap(e *Data, n *Node) {
 	}
 }
 
-func (a *Aliases) wraps(n *Node) bool { return a != nil && slices.Contains(a.Wrap, n.Name) }
+func (a *Aliases) wrapsNode(n *Node) bool { return a != nil && slices.Contains(a.Wrap, n.Name) }
 
 // AliasSet is the member "aliases" of a plugin's manifest: other names under
 // which its modules, rpcs and their input are served.
@@ -83,7 +83,7 @@ type AliasSet struct {
 // is of Kind Invalid.
 func ParseAliases(text []byte) (AliasSet, error) {
 	var s AliasSet
-	if blank(text) {
+	if isBlank(text) {
 		return s, nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
@@ -116,14 +116,14 @@ func NewAliasIndex(set *Set, all ...AliasSet) (*AliasIndex, error) {
 			}
 		}
 		for other, rpc := range s.RPCs {
-			module, _ := prefixed(other)
+			module, _ := splitPrefix(other)
 			if set.RPC(module, rpc) == nil {
 				l = append(l, fault.New(fault.Invalid, "aliases: rpcs: %s: there is no rpc %q in module %q", other, rpc, module))
 			}
 			x.rpcs[other] = rpc
 		}
 		for name, a := range s.Inputs {
-			l = append(l, x.input(set, name, a)...)
+			l = append(l, x.addInput(set, name, a)...)
 		}
 	}
 	if err := l.Err(); err != nil {
@@ -132,13 +132,13 @@ func NewAliasIndex(set *Set, all ...AliasSet) (*AliasIndex, error) {
 	return x, nil
 }
 
-func (x *AliasIndex) input(set *Set, name string, a Aliases) fault.List {
-	module, rpc := prefixed(name)
+func (x *AliasIndex) addInput(set *Set, name string, a Aliases) fault.List {
+	module, rpc := splitPrefix(name)
 	if rpc != "*" {
 		if set.RPC(module, rpc) == nil {
 			return fault.List{fault.New(fault.Invalid, "aliases: inputs: there is no rpc %q", name)}
 		}
-		x.inputs[name] = a.over(x.inputs[name])
+		x.inputs[name] = a.mergeOver(x.inputs[name])
 		return nil
 	}
 	m := set.Module(module)
@@ -148,7 +148,7 @@ func (x *AliasIndex) input(set *Set, name string, a Aliases) fault.List {
 	for _, r := range m.RPCs {
 		full := module + ":" + r.Name
 		if have := x.inputs[full]; have != nil {
-			x.inputs[full] = have.over(&a)
+			x.inputs[full] = have.mergeOver(&a)
 		} else {
 			x.inputs[full] = &a
 		}
@@ -156,8 +156,8 @@ func (x *AliasIndex) input(set *Set, name string, a Aliases) fault.List {
 	return nil
 }
 
-// over merges a with what it goes before.
-func (a Aliases) over(below *Aliases) *Aliases {
+// mergeOver merges a with what it goes before.
+func (a Aliases) mergeOver(below *Aliases) *Aliases {
 	if below == nil {
 		return &a
 	}

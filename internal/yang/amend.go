@@ -12,27 +12,27 @@ type pendingAugment struct {
 	module *file
 }
 
-func (c *compiler) augment() {
+func (c *compiler) applyAugments() {
 	left := c.augments
 	for len(left) > 0 {
 		var later []*pendingAugment
 		for _, a := range left {
-			if !c.enabled(a.stmt) {
+			if !c.isEnabled(a.stmt) {
 				continue
 			}
-			n, why := c.target(a.stmt)
+			n, why := c.findTarget(a.stmt)
 			switch {
 			case why != "":
-				c.fault(a.stmt, "augment %q: %s", a.stmt.arg, why)
+				c.addFault(a.stmt, "augment %q: %s", a.stmt.arg, why)
 			case n == nil:
 				later = append(later, a)
 			default:
-				c.extend(n, a.stmt, a.module)
+				c.extendTarget(n, a.stmt, a.module)
 			}
 		}
 		if len(later) == len(left) {
 			for _, a := range later {
-				c.fault(a.stmt, "the target %q of the augment is not there", a.stmt.arg)
+				c.addFault(a.stmt, "the target %q of the augment is not there", a.stmt.arg)
 			}
 		}
 		if left = later; len(c.faults) > 0 {
@@ -41,14 +41,14 @@ func (c *compiler) augment() {
 	}
 }
 
-// target finds the node of an absolute schema node identifier; nil if it is not there (yet).
-func (c *compiler) target(s *statement) (n *Node, why string) {
+// findTarget finds the node of an absolute schema node identifier; nil if it is not there (yet).
+func (c *compiler) findTarget(s *statement) (n *Node, why string) {
 	path, absolute := strings.CutPrefix(s.arg, "/")
 	if !absolute {
 		return nil, "a target begins with a slash"
 	}
 	first, rest, deeper := strings.Cut(path, "/")
-	prefix, name := prefixed(strings.TrimSpace(first))
+	prefix, name := splitPrefix(strings.TrimSpace(first))
 	f := s.moduleOf(prefix)
 	if f == nil {
 		return nil, fmt.Sprintf("no import has the prefix %q", prefix)
@@ -59,49 +59,49 @@ func (c *compiler) target(s *statement) (n *Node, why string) {
 	if n == nil || !deeper {
 		return n, ""
 	}
-	return c.below(n, s, rest, s.file.module.name), ""
+	return c.nodeBelow(n, s, rest, s.file.module.name), ""
 }
 
-// extend adds what an augment has to its target.
-func (c *compiler) extend(n *Node, s *statement, f *file) {
+// extendTarget adds what an augment has to its target.
+func (c *compiler) extendTarget(n *Node, s *statement, f *file) {
 	switch n.Kind {
 	case Container, List, Choice, Case, Input, Output, Notification:
 	default:
-		c.fault(s, "a %s cannot be augmented", n.Kind)
+		c.addFault(s, "a %s cannot be augmented", n.Kind)
 		return
 	}
 	from := len(n.Children)
 	for _, sub := range s.sub {
 		if sub.keyword == "case" && n.Kind != Choice {
-			c.fault(sub, "only a choice has cases")
+			c.addFault(sub, "only a choice has cases")
 			continue
 		}
-		c.child(sub, n, f)
+		c.compileChild(sub, n, f)
 	}
-	w := s.one("when")
+	w := s.firstSub("when")
 	for _, added := range n.Children[from:] {
 		if w != nil {
 			added.raw.whens = append(added.raw.whens, when{w, true})
 		}
 		for _, o := range n.Children[:from] {
 			if o.Name == added.Name && o.Module == added.Module {
-				c.fault(added.raw.stmt, "the augment adds %q to %s %q, which has it already: %s", added.Name, n.Kind, n.Name, o.definedAt())
+				c.addFault(added.raw.stmt, "the augment adds %q to %s %q, which has it already: %s", added.Name, n.Kind, n.Name, o.definedAt())
 			}
 		}
 	}
 }
 
-// deviate applies the deviations of all modules (RFC 7950 section 7.20.3).
-func (c *compiler) deviate() {
+// applyDeviations applies the deviations of all modules (RFC 7950 section 7.20.3).
+func (c *compiler) applyDeviations() {
 	for _, f := range c.lib.order {
-		for _, body := range f.bodies() {
-			for _, s := range body.all("deviation") {
-				n, why := c.target(s)
+		for _, body := range f.moduleBodies() {
+			for _, s := range body.subsWithKeyword("deviation") {
+				n, why := c.findTarget(s)
 				if n == nil {
-					c.fault(s, "the target %q of the deviation is not there%s", s.arg, why)
+					c.addFault(s, "the target %q of the deviation is not there%s", s.arg, why)
 					continue
 				}
-				for _, d := range s.all("deviate") {
+				for _, d := range s.subsWithKeyword("deviate") {
 					c.deviateOne(n, d)
 				}
 			}
@@ -120,37 +120,37 @@ func (c *compiler) deviateOne(n *Node, d *statement) {
 		n.detach()
 		return
 	case "add", "replace":
-		if t := d.one("type"); t != nil {
+		if t := d.firstSub("type"); t != nil {
 			if d.arg == "add" {
-				c.fault(t, "a type can be replaced, not added")
+				c.addFault(t, "a type can be replaced, not added")
 				return
 			}
 			n.raw.typ = t
 		}
-		if d.arg == "add" && len(n.raw.defaults) > 0 && n.Kind == Leaf && d.one("default") != nil {
-			c.fault(d, "%q has a default already", n.Name)
+		if d.arg == "add" && len(n.raw.defaults) > 0 && n.Kind == Leaf && d.firstSub("default") != nil {
+			c.addFault(d, "%q has a default already", n.Name)
 		}
 		if d.arg == "add" && n.Kind == LeafList {
 			kept := n.raw.defaults
-			c.properties(n, d)
-			if len(d.all("default")) > 0 {
-				n.raw.defaults = append(kept[:len(kept):len(kept)], d.all("default")...)
+			c.setProperties(n, d)
+			if len(d.subsWithKeyword("default")) > 0 {
+				n.raw.defaults = append(kept[:len(kept):len(kept)], d.subsWithKeyword("default")...)
 			}
 		} else {
-			c.properties(n, d)
+			c.setProperties(n, d)
 		}
-		n.raw.unique = append(n.raw.unique, d.all("unique")...)
+		n.raw.unique = append(n.raw.unique, d.subsWithKeyword("unique")...)
 	case "delete":
-		c.remove(n, d)
+		c.removeProperties(n, d)
 	}
 }
 
-// remove takes properties away, which must be there as they are written.
-func (c *compiler) remove(n *Node, d *statement) {
+// removeProperties takes properties away, which must be there as they are written.
+func (c *compiler) removeProperties(n *Node, d *statement) {
 	take := func(list []*statement, s *statement) []*statement {
 		i := slices.IndexFunc(list, func(o *statement) bool { return o.arg == s.arg })
 		if i < 0 {
-			c.fault(s, "%q has no %s %q", n.Name, s.keyword, s.arg)
+			c.addFault(s, "%q has no %s %q", n.Name, s.keyword, s.arg)
 			return list
 		}
 		return slices.Concat(list[:i], list[i+1:])
@@ -165,7 +165,7 @@ func (c *compiler) remove(n *Node, d *statement) {
 			n.raw.defaults = take(n.raw.defaults, s)
 		case "units":
 			if n.raw.units != s.arg {
-				c.fault(s, "%q has no units %q", n.Name, s.arg)
+				c.addFault(s, "%q has no units %q", n.Name, s.arg)
 			}
 			n.raw.units = ""
 		}

@@ -158,7 +158,7 @@ func setFormat(a *Annotations, s string) string {
 
 // annotation is the name of the extension of ctl-schema or RFC 8341 that a statement is, empty for any other statement.
 func (s *statement) annotation() (module, name string) {
-	prefix, name := prefixed(s.keyword)
+	prefix, name := splitPrefix(s.keyword)
 	if prefix == "" {
 		return "", ""
 	}
@@ -188,7 +188,7 @@ func (s *statement) annotates() bool {
 // were left out in silence would open what it closes.
 func (c *compiler) checkAnnotations() {
 	for _, f := range c.lib.order {
-		for _, body := range f.bodies() {
+		for _, body := range f.moduleBodies() {
 			c.checkAnnotationsBelow(body)
 		}
 	}
@@ -204,7 +204,7 @@ func (c *compiler) checkAnnotationsBelow(s *statement) {
 		}
 		e, ok := known(module, name)
 		if line := seen[sub.keyword]; ok && line > 0 {
-			c.fault(sub, "%s is there already: line %d", sub.keyword, line)
+			c.addFault(sub, "%s is there already: line %d", sub.keyword, line)
 		}
 		seen[sub.keyword] = sub.line
 		top := s.keyword == "module" || s.keyword == "submodule"
@@ -213,12 +213,12 @@ func (c *compiler) checkAnnotationsBelow(s *statement) {
 			c.checkAnnotation(sub, e)
 		case !sub.annotates():
 			if module == schemaModule {
-				c.fault(sub, "the module %s has no extension %q%s", module, name, nearest.Hint(name, slices.Sorted(maps.Keys(extensions))))
+				c.addFault(sub, "the module %s has no extension %q%s", module, name, nearest.Hint(name, slices.Sorted(maps.Keys(extensions))))
 			}
 		case !top:
-			c.fault(sub, "%s must be at the top of a module, not in %q", sub.keyword, s.keyword)
+			c.addFault(sub, "%s must be at the top of a module, not in %q", sub.keyword, s.keyword)
 		case len(sub.sub) == 0:
-			c.fault(sub, "%s %q has no annotation in it", sub.keyword, sub.arg)
+			c.addFault(sub, "%s %q has no annotation in it", sub.keyword, sub.arg)
 		}
 	}
 }
@@ -227,14 +227,14 @@ func (c *compiler) checkAnnotation(s *statement, e extension) {
 	parent := s.parent
 	switch {
 	case !parent.annotates() && !slices.Contains(strings.Fields(e.in), parent.keyword):
-		c.fault(s, "%s may be in %s, not in %q", s.keyword, strings.ReplaceAll(e.in, " ", ", "), parent.keyword)
+		c.addFault(s, "%s may be in %s, not in %q", s.keyword, strings.ReplaceAll(e.in, " ", ", "), parent.keyword)
 	case e.argument && !s.hasArg:
-		c.fault(s, "%s needs an argument", s.keyword)
+		c.addFault(s, "%s needs an argument", s.keyword)
 	case !e.argument && s.hasArg:
-		c.fault(s, "%s has no argument", s.keyword)
+		c.addFault(s, "%s has no argument", s.keyword)
 	default:
 		if why := e.set(&Annotations{}, s.arg); why != "" {
-			c.fault(s, "%s %q: %s", s.keyword, s.arg, why)
+			c.addFault(s, "%s %q: %s", s.keyword, s.arg, why)
 		}
 	}
 }
@@ -258,7 +258,7 @@ func annotate(have *Annotations, s *statement) *Annotations {
 // annotateOthers takes the annotations that modules have of nodes and operations of other modules.
 func (c *compiler) annotateOthers() {
 	for _, f := range c.lib.order {
-		for _, body := range f.bodies() {
+		for _, body := range f.moduleBodies() {
 			for _, s := range body.sub {
 				if s.annotates() {
 					c.annotateOther(s)
@@ -271,7 +271,7 @@ func (c *compiler) annotateOthers() {
 func (c *compiler) annotateOther(s *statement) {
 	n, r, why := c.annotated(s)
 	if why != "" {
-		c.fault(s, "%s %q: %s", s.keyword, s.arg, why)
+		c.addFault(s, "%s %q: %s", s.keyword, s.arg, why)
 		return
 	}
 	what := "rpc"
@@ -282,7 +282,7 @@ func (c *compiler) annotateOther(s *statement) {
 		module, name := sub.annotation()
 		e, ok := known(module, name)
 		if ok && !slices.Contains(strings.Fields(e.in), what) {
-			c.fault(sub, "%s may be of %s, and %q is a %s", sub.keyword, strings.ReplaceAll(e.in, " ", ", "), s.arg, what)
+			c.addFault(sub, "%s may be of %s, and %q is a %s", sub.keyword, strings.ReplaceAll(e.in, " ", ", "), s.arg, what)
 		}
 	}
 	if r != nil {
@@ -305,7 +305,7 @@ func (c *compiler) annotated(s *statement) (n *Node, r *RPC, why string) {
 	}
 	var at *Node
 	for step := range strings.SplitSeq(path, "/") {
-		prefix, name := prefixed(strings.TrimSpace(step))
+		prefix, name := splitPrefix(strings.TrimSpace(step))
 		f := s.moduleOf(prefix)
 		if f == nil {
 			return nil, nil, fmt.Sprintf("no import has the prefix %q", prefix)
@@ -350,7 +350,7 @@ func (c *compiler) noteMarked() {
 		return module == schemaModule && name != "annotate" && !s.parent.annotates() || slices.ContainsFunc(s.sub, has)
 	}
 	for _, f := range c.lib.order {
-		if slices.ContainsFunc(f.bodies(), has) {
+		if slices.ContainsFunc(f.moduleBodies(), has) {
 			c.marked[f.name] = true
 		}
 	}
@@ -361,7 +361,7 @@ func (c *compiler) noteMarked() {
 func Operations(texts map[string][]byte) (map[string]Annotations, error) {
 	out := map[string]Annotations{}
 	for _, path := range slices.Sorted(maps.Keys(texts)) {
-		f, err := scan("", path, texts[path])
+		f, err := scanFile("", path, texts[path])
 		if err != nil {
 			return nil, err
 		}
@@ -389,7 +389,7 @@ func (s *statement) operation(module string) string {
 	if !absolute || !s.annotates() || strings.Contains(path, "/") {
 		return ""
 	}
-	prefix, name := prefixed(path)
+	prefix, name := splitPrefix(path)
 	m := s.moduleOf(prefix)
 	if m == nil {
 		return ""
@@ -399,7 +399,7 @@ func (s *statement) operation(module string) string {
 
 // importNames gives each prefix of a file a module that has its name alone.
 func (f *file) importNames() {
-	f.module, f.prefixes = f, map[string]*file{f.prefix(): f}
+	f.module, f.prefixes = f, map[string]*file{f.ownPrefix(): f}
 	for _, i := range f.imports {
 		f.prefixes[i.prefix] = &file{name: i.module}
 	}

@@ -147,14 +147,14 @@ func TestTheModuleDeclaresItsAnnotations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := scan("", "ctl-schema.yang", text)
+	f, err := scanFile("", "ctl-schema.yang", text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	declared := []string{}
-	for _, s := range f.stmt.all("extension") {
+	for _, s := range f.stmt.subsWithKeyword("extension") {
 		declared = append(declared, s.arg)
-		if e, ok := extensions[s.arg]; ok && e.argument != (s.one("argument") != nil) {
+		if e, ok := extensions[s.arg]; ok && e.argument != (s.firstSub("argument") != nil) {
 			t.Errorf("%s: module and compiler disagree whether it has an argument", s.arg)
 		}
 	}

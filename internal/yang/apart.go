@@ -32,11 +32,11 @@ func (e *xeval) members(d *Data, m *Node, f func(*Data)) {
 	}
 	at := e.lists.Member(d, m)
 	switch {
-	case at == nil || !e.step():
+	case at == nil || !e.countStep():
 	case at.kind != jArray:
 		f(at)
 	default:
-		for entry := at.first; entry != nil && e.step(); entry = entry.next {
+		for entry := at.first; entry != nil && e.countStep(); entry = entry.next {
 			f(entry)
 		}
 	}
@@ -53,7 +53,7 @@ func (e *xeval) apartChildren(d *Data, s *xnode, f func(*Data)) {
 		case !known:
 			e.members(d, m, f)
 		case keys != nil:
-			if entry := e.lists.Entry(d, m, keys); entry != nil && e.step() {
+			if entry := e.lists.Entry(d, m, keys); entry != nil && e.countStep() {
 				f(entry)
 			}
 		}
@@ -105,7 +105,7 @@ func (e *xeval) keyValues(m *Node, x *xnode, values map[*Node][]string) bool {
 	if key == nil || values[key] != nil || !value.fixed() {
 		return false
 	}
-	v := e.eval(value, xcontext{e.current, 1, 1})
+	v := e.evalNode(value, xcontext{e.current, 1, 1})
 	found := make([]string, 0, len(v.set))
 	switch one := v.one.(type) {
 	case string:
@@ -114,10 +114,10 @@ func (e *xeval) keyValues(m *Node, x *xnode, values map[*Node][]string) bool {
 		if base := key.Type.Final().Base; base > Uint64 || one != float64(int64(one)) {
 			return false // not compared as text
 		}
-		found = append(found, xnumber(one))
+		found = append(found, formatXNumber(one))
 	case nil:
 		for _, d := range v.set {
-			found = append(found, xtext(d))
+			found = append(found, stringValue(d))
 		}
 	default:
 		return false
@@ -171,12 +171,12 @@ func (e *xeval) referred(d *Data, t *Type) (out []*Data, ok bool) {
 		}
 	}
 	x.args = steps[:len(steps)-2]
-	for _, holder := range e.eval(&x, xcontext{d, 1, 1}).set {
+	for _, holder := range e.evalNode(&x, xcontext{d, 1, 1}).set {
 		if !e.apart(holder) {
-			out = append(out, e.walk([]*Data{holder}, steps[len(steps)-2:])...)
+			out = append(out, e.walkSteps([]*Data{holder}, steps[len(steps)-2:])...)
 			continue
 		}
-		if entry := e.lists.Entry(holder, list, []string{d.Text()}); entry != nil && e.step() {
+		if entry := e.lists.Entry(holder, list, []string{d.Text()}); entry != nil && e.countStep() {
 			out = append(out, entry.Get(t.Target))
 		}
 	}

@@ -50,7 +50,7 @@ type when struct {
 	above bool
 }
 
-func compile(lib *library) (*Set, error) {
+func compileLibrary(lib *library) (*Set, error) {
 	c := &compiler{
 		lib: lib, types: map[*statement]*Type{}, active: map[*statement]bool{}, features: map[*statement]bool{}, derived: map[string][]string{},
 		identities: map[string]*identityTable{},
@@ -59,9 +59,9 @@ func compile(lib *library) (*Set, error) {
 	c.spaces = &spaces{module: map[string]string{}, uri: map[string]string{}}
 	c.spaces.derived = c.derived
 	c.set.Root.spaces = c.spaces
-	slices.SortFunc(lib.order, func(a, b *file) int { return strings.Compare(a.full(), b.full()) })
-	for _, step := range []func(){c.namespaces, c.cycles, c.checkAnnotations, c.noteMarked, c.collectIdentities, c.build, c.augment, c.deviate,
-		c.annotateOthers, c.resolve, c.leafrefs, c.finishAll, c.markSecrets, c.release} {
+	slices.SortFunc(lib.order, func(a, b *file) int { return strings.Compare(a.nameAndRevision(), b.nameAndRevision()) })
+	for _, step := range []func(){c.compileNamespaces, c.checkCycles, c.checkAnnotations, c.noteMarked, c.collectIdentities, c.buildTrees, c.applyAugments, c.applyDeviations,
+		c.annotateOthers, c.resolveNodes, c.resolveLeafrefs, c.finishAll, c.markSecrets, c.releaseStatements} {
 		if step(); len(c.faults) > 0 {
 			return nil, c.faults.Err()
 		}
@@ -69,8 +69,8 @@ func compile(lib *library) (*Set, error) {
 	return c.set, nil
 }
 
-// release lets go of the statements, which are ten times as large as what is made of them.
-func (c *compiler) release() {
+// releaseStatements lets go of the statements, which are ten times as large as what is made of them.
+func (c *compiler) releaseStatements() {
 	for _, t := range c.types {
 		t.path, t.dflt = nil, nil
 	}
@@ -102,29 +102,29 @@ func (c *compiler) release() {
 	}
 }
 
-func (c *compiler) fault(s *statement, format string, args ...any) {
+func (c *compiler) addFault(s *statement, format string, args ...any) {
 	if len(c.faults) < maxFaults {
-		c.faults = append(c.faults, at(s, format, args...))
+		c.faults = append(c.faults, faultAt(s, format, args...))
 	}
 }
 
-func (c *compiler) namespaces() {
+func (c *compiler) compileNamespaces() {
 	for _, f := range c.lib.order {
-		space := argument(f.stmt, "namespace")
+		space := firstArgument(f.stmt, "namespace")
 		if o, ok := c.spaces.module[space]; ok && o != f.name {
-			c.fault(f.stmt, "module %q has the namespace of module %q: %s", f.name, o, space)
+			c.addFault(f.stmt, "module %q has the namespace of module %q: %s", f.name, o, space)
 		}
 		c.spaces.module[space] = f.name
 		c.spaces.uri[f.name] = space
 	}
 }
 
-// build makes the trees of all modules; files come sorted by name and revision.
-func (c *compiler) build() {
+// buildTrees makes the trees of all modules; files come sorted by name and revision.
+func (c *compiler) buildTrees() {
 	for _, f := range c.lib.order {
 		m := &Module{
-			Name: f.name, Revision: f.revision, Namespace: argument(f.stmt, "namespace"), Prefix: argument(f.stmt, "prefix"),
-			Description: argument(f.stmt, "description"), Source: f.source, Text: f.text, Path: f.path,
+			Name: f.name, Revision: f.revision, Namespace: firstArgument(f.stmt, "namespace"), Prefix: firstArgument(f.stmt, "prefix"),
+			Description: firstArgument(f.stmt, "description"), Source: f.source, Text: f.text, Path: f.path,
 		}
 		for _, p := range f.parts {
 			m.Submodules = append(m.Submodules, Submodule{p.name, p.revision, p.text})
@@ -132,10 +132,10 @@ func (c *compiler) build() {
 		c.set.modules = append(c.set.modules, m)
 		c.set.byName[m.Name] = m
 		top := &Node{Kind: Root, Module: f.name}
-		for _, body := range f.bodies() {
+		for _, body := range f.moduleBodies() {
 			c.checkGroupings(body)
 			for _, s := range body.sub {
-				c.top(s, top, m, f)
+				c.compileTop(s, top, m, f)
 			}
 		}
 		for _, n := range top.Children {
@@ -146,11 +146,11 @@ func (c *compiler) build() {
 	}
 }
 
-// top compiles one statement at the top of a module.
-func (c *compiler) top(s *statement, top *Node, m *Module, f *file) {
+// compileTop compiles one statement at the top of a module.
+func (c *compiler) compileTop(s *statement, top *Node, m *Module, f *file) {
 	switch s.keyword {
 	case "feature":
-		if c.supported(s) {
+		if c.isFeatureSupported(s) {
 			m.Features = append(m.Features, s.arg)
 		}
 	case "augment":
@@ -159,19 +159,19 @@ func (c *compiler) top(s *statement, top *Node, m *Module, f *file) {
 	case "deviation":
 		m.Deviates = true
 	case "rpc":
-		if c.enabled(s) {
-			r := c.rpc(s, f)
+		if c.isEnabled(s) {
+			r := c.compileRPC(s, f)
 			m.RPCs = append(m.RPCs, r)
 			c.set.rpcs[m.Name+":"+r.Name] = r
 		}
 	case "notification":
-		if c.enabled(s) {
-			m.Notifications = append(m.Notifications, c.node(s, nil, f))
+		if c.isEnabled(s) {
+			m.Notifications = append(m.Notifications, c.newNode(s, nil, f))
 		}
 	case "typedef":
 		c.checkTypedef(s)
 	default:
-		c.child(s, top, f)
+		c.compileChild(s, top, f)
 	}
 }
 
@@ -183,12 +183,12 @@ func (c *compiler) checkTypedef(s *statement) {
 	c.active[s] = true
 	defer delete(c.active, s)
 	t := c.compileTypedef(s)
-	if d := s.one("default"); d != nil && !t.local {
+	if d := s.firstSub("default"); d != nil && !t.local {
 		v := Data{kind: jString, text: c.defaultText(d, t)}
 		if t.Base == Empty {
-			c.fault(d, "the type empty has no default")
-		} else if why := t.parse(&v, &Node{Module: s.file.module.name}, true); why != "" {
-			c.fault(d, "the default %q of the typedef %q is not of its type: %s", d.arg, s.arg, why)
+			c.addFault(d, "the type empty has no default")
+		} else if why := t.canonicalizeValue(&v, &Node{Module: s.file.module.name}, true); why != "" {
+			c.addFault(d, "the default %q of the typedef %q is not of its type: %s", d.arg, s.arg, why)
 		}
 	}
 }
@@ -199,7 +199,7 @@ func (c *compiler) checkGroupings(s *statement) {
 		if g.keyword == "grouping" {
 			into := &Node{Kind: Container, Name: g.arg, Module: g.file.module.name}
 			kept := c.actions
-			c.children(g, into, g.file.module)
+			c.compileChildren(g, into, g.file.module)
 			c.typesBelow(into)
 			c.actions = kept // they are those of no node
 		}
@@ -220,13 +220,13 @@ func (c *compiler) typesBelow(n *Node) {
 	}
 }
 
-func (c *compiler) rpc(s *statement, f *file) *RPC {
-	r := &RPC{Module: f.name, Name: s.arg, Description: argument(s, "description"), Annotations: *annotate(&Annotations{}, s)}
+func (c *compiler) compileRPC(s *statement, f *file) *RPC {
+	r := &RPC{Module: f.name, Name: s.arg, Description: firstArgument(s, "description"), Annotations: *annotate(&Annotations{}, s)}
 	part := func(k Kind) *Node {
 		n := &Node{Kind: k, Name: k.String(), Module: f.name, spaces: c.spaces, raw: &raw{stmt: s}}
-		if p := s.one(k.String()); p != nil {
-			n.raw.stmt, n.raw.musts = p, p.all("must")
-			c.children(p, n, f)
+		if p := s.firstSub(k.String()); p != nil {
+			n.raw.stmt, n.raw.musts = p, p.subsWithKeyword("must")
+			c.compileChildren(p, n, f)
 		}
 		return n
 	}
@@ -241,80 +241,80 @@ var kindsOf = map[string]Kind{
 	"choice": Choice, "case": Case, "notification": Notification,
 }
 
-// children compiles what is below a statement into a node, in the namespace of a module.
-func (c *compiler) children(s *statement, parent *Node, f *file) {
+// compileChildren compiles what is below a statement into a node, in the namespace of a module.
+func (c *compiler) compileChildren(s *statement, parent *Node, f *file) {
 	for _, sub := range s.sub {
-		c.child(sub, parent, f)
+		c.compileChild(sub, parent, f)
 	}
 }
 
-func (c *compiler) child(s *statement, parent *Node, f *file) {
+func (c *compiler) compileChild(s *statement, parent *Node, f *file) {
 	kind := kindsOf[s.keyword]
 	switch {
 	case s.keyword == "uses":
-		c.uses(s, parent, f)
+		c.expandUses(s, parent, f)
 		return
-	case s.keyword == "action" && c.enabled(s):
-		r := c.rpc(s, f)
+	case s.keyword == "action" && c.isEnabled(s):
+		r := c.compileRPC(s, f)
 		r.Input.Parent, r.Output.Parent = parent, parent
 		parent.Actions = append(parent.Actions, r)
 		c.actions = append(c.actions, r)
 		return
-	case kind == 0 || !c.enabled(s):
+	case kind == 0 || !c.isEnabled(s):
 		return
 	case kind == Notification:
-		parent.Notifications = append(parent.Notifications, c.node(s, parent, f))
+		parent.Notifications = append(parent.Notifications, c.newNode(s, parent, f))
 		return
 	case parent.Kind == Choice && kind != Case: // the shorthand of a case with one node
 		cs := &Node{Kind: Case, Name: s.arg, Module: f.name, Parent: parent, raw: &raw{stmt: s}}
 		parent.Children = append(parent.Children, cs)
 		parent = cs
 	}
-	n := c.node(s, parent, f)
+	n := c.newNode(s, parent, f)
 	parent.Children = append(parent.Children, n)
 }
 
-// node makes a node of its statement.
-func (c *compiler) node(s *statement, parent *Node, f *file) *Node {
+// newNode makes a node of its statement.
+func (c *compiler) newNode(s *statement, parent *Node, f *file) *Node {
 	n := &Node{
-		Kind: kindsOf[s.keyword], Name: s.arg, Module: f.name, Description: argument(s, "description"), Parent: parent, Max: math.MaxUint64,
-		Status: argument(s, "status"), spaces: c.spaces, raw: &raw{stmt: s},
+		Kind: kindsOf[s.keyword], Name: s.arg, Module: f.name, Description: firstArgument(s, "description"), Parent: parent, Max: math.MaxUint64,
+		Status: firstArgument(s, "status"), spaces: c.spaces, raw: &raw{stmt: s},
 	}
 	n.opening, n.closing = "<"+n.Name+">", "</"+n.Name+">"
 	n.bare, n.full = `"`+n.Name+`":`, `"`+n.Module+":"+n.Name+`":`
-	n.raw.typ, n.raw.key, n.raw.unique = s.one("type"), s.one("key"), s.all("unique")
-	n.UserOrdered = argument(s, "ordered-by") == "user"
-	if w := s.one("when"); w != nil {
+	n.raw.typ, n.raw.key, n.raw.unique = s.firstSub("type"), s.firstSub("key"), s.subsWithKeyword("unique")
+	n.UserOrdered = firstArgument(s, "ordered-by") == "user"
+	if w := s.firstSub("when"); w != nil {
 		n.raw.whens = append(n.raw.whens, when{stmt: w})
 	}
 	n.Annotations = annotate(nil, s)
-	c.properties(n, s)
-	c.children(s, n, f)
+	c.setProperties(n, s)
+	c.compileChildren(s, n, f)
 	return n
 }
 
-// properties sets what a node, a refine and a deviate have alike.
-func (c *compiler) properties(n *Node, s *statement) {
-	if len(s.all("default")) > 0 {
-		n.raw.defaults = s.all("default")
+// setProperties sets what a node, a refine and a deviate have alike.
+func (c *compiler) setProperties(n *Node, s *statement) {
+	if len(s.subsWithKeyword("default")) > 0 {
+		n.raw.defaults = s.subsWithKeyword("default")
 	}
-	if s.one("config") != nil {
-		n.raw.config = s.one("config")
+	if s.firstSub("config") != nil {
+		n.raw.config = s.firstSub("config")
 	}
-	if m := s.one("mandatory"); m != nil {
+	if m := s.firstSub("mandatory"); m != nil {
 		n.raw.mandatory = m.arg == "true"
 	}
-	if s.one("presence") != nil {
+	if s.firstSub("presence") != nil {
 		n.Presence = true
 	}
-	if u := s.one("units"); u != nil {
+	if u := s.firstSub("units"); u != nil {
 		n.raw.units = u.arg
 	}
-	n.raw.musts = append(n.raw.musts[:len(n.raw.musts):len(n.raw.musts)], s.all("must")...)
-	if m := s.one("min-elements"); m != nil {
+	n.raw.musts = append(n.raw.musts[:len(n.raw.musts):len(n.raw.musts)], s.subsWithKeyword("must")...)
+	if m := s.firstSub("min-elements"); m != nil {
 		n.Min, _ = strconv.ParseUint(m.arg, 10, 64)
 	}
-	if m := s.one("max-elements"); m != nil {
+	if m := s.firstSub("max-elements"); m != nil {
 		n.Max = math.MaxUint64
 		if v, err := strconv.ParseUint(m.arg, 10, 64); err == nil {
 			n.Max = v
@@ -322,8 +322,8 @@ func (c *compiler) properties(n *Node, s *statement) {
 	}
 }
 
-// resolve gives every node its config, type, keys and constraints.
-func (c *compiler) resolve() {
+// resolveNodes gives every node its config, type, keys and constraints.
+func (c *compiler) resolveNodes() {
 	for _, m := range c.set.modules {
 		for _, n := range m.Data {
 			c.finishNode(n, true, true)
@@ -345,7 +345,7 @@ func (c *compiler) resolve() {
 
 func (c *compiler) settleRPC(r *RPC) {
 	for _, part := range []*Node{r.Input, r.Output} {
-		c.constraints(part)
+		c.compileConstraints(part)
 		for _, n := range part.Children {
 			c.finishNode(n, false, false)
 			n.raw = nil
@@ -360,21 +360,21 @@ func (c *compiler) finishNode(n *Node, config, data bool) {
 	n.Config = config
 	if r.config != nil && data {
 		if n.Config = r.config.arg == "true"; n.Config && !config {
-			c.fault(r.config, "%q is configuration inside of state", n.Name)
+			c.addFault(r.config, "%q is configuration inside of state", n.Name)
 		}
 	}
 	n.Mandatory, n.Units = r.mandatory, r.units
-	c.constraints(n)
+	c.compileConstraints(n)
 	switch {
 	case n.IsLeaf():
-		c.leaf(n)
+		c.resolveLeaf(n)
 	case n.Kind == Choice:
 		for _, d := range r.defaults {
-			n.Default = []string{strings.TrimPrefix(d.arg, d.file.prefix()+":")}
+			n.Default = []string{strings.TrimPrefix(d.arg, d.file.ownPrefix()+":")}
 			if cs := n.defaultCase(); cs == nil {
-				c.fault(d, "the choice %q has no case %q", n.Name, d.arg)
+				c.addFault(d, "the choice %q has no case %q", n.Name, d.arg)
 			} else if n.Mandatory {
-				c.fault(d, "the choice %q is mandatory, so it has no default", n.Name)
+				c.addFault(d, "the choice %q is mandatory, so it has no default", n.Name)
 			}
 		}
 	}
@@ -385,10 +385,10 @@ func (c *compiler) finishNode(n *Node, config, data bool) {
 		c.finishNode(m, false, false)
 	}
 	if n.Kind == List {
-		c.list(n)
+		c.resolveList(n)
 	}
 	if n.IsList() && n.Min > n.Max {
-		c.fault(r.stmt, "%q has min-elements above max-elements", n.Name)
+		c.addFault(r.stmt, "%q has min-elements above max-elements", n.Name)
 	}
 	n.defined = r.stmt
 	for _, m := range n.Children {
@@ -396,21 +396,21 @@ func (c *compiler) finishNode(n *Node, config, data bool) {
 	}
 }
 
-func (c *compiler) leaf(n *Node) {
+func (c *compiler) resolveLeaf(n *Node) {
 	r := n.raw
 	if r.typ == nil {
-		c.fault(r.stmt, "%s %q has no type", n.Kind, n.QName())
+		c.addFault(r.stmt, "%s %q has no type", n.Kind, n.QName())
 		n.Type = &Type{Base: String}
 		return
 	}
-	n.Type = c.typ(r.typ, n)
+	n.Type = c.compileLeafType(r.typ, n)
 	n.Units = cmp.Or(r.units, n.Type.units)
 	defaults := r.defaults
 	if len(defaults) > 0 && n.Mandatory {
-		c.fault(defaults[0], "the leaf %q is mandatory, so it has no default", n.Name)
+		c.addFault(defaults[0], "the leaf %q is mandatory, so it has no default", n.Name)
 	}
 	if len(defaults) > 0 && n.Kind == LeafList && n.Min > 0 {
-		c.fault(defaults[0], "the leaf-list %q has min-elements, so it has no default", n.Name)
+		c.addFault(defaults[0], "the leaf-list %q has min-elements, so it has no default", n.Name)
 	}
 	if len(defaults) == 0 && n.Type.dflt != nil && !n.Mandatory && n.Min == 0 {
 		defaults = []*statement{n.Type.dflt}
@@ -421,25 +421,25 @@ func (c *compiler) leaf(n *Node) {
 	}
 }
 
-// constraints compiles the must and when statements of a node.
-func (c *compiler) constraints(n *Node) {
+// compileConstraints compiles the must and when statements of a node.
+func (c *compiler) compileConstraints(n *Node) {
 	if n.raw == nil {
 		return
 	}
 	for _, s := range n.raw.musts {
-		if x := c.expression(s); x != nil {
+		if x := c.compileExpression(s); x != nil {
 			n.musts = append(n.musts, x)
 		}
 	}
 	for _, w := range n.raw.whens {
-		if x := c.expression(w.stmt); x != nil {
+		if x := c.compileExpression(w.stmt); x != nil {
 			x.above = w.above || n.Kind == Choice || n.Kind == Case
 			n.whens = append(n.whens, x)
 		}
 	}
 }
 
-func (c *compiler) expression(s *statement) *constraint {
+func (c *compiler) compileExpression(s *statement) *constraint {
 	x, err := compileXPath(s.arg, func(prefix string) (string, bool) {
 		if m := s.moduleOf(prefix); m != nil {
 			return m.name, true
@@ -447,10 +447,10 @@ func (c *compiler) expression(s *statement) *constraint {
 		return "", false
 	})
 	if err != nil {
-		c.fault(s, "%s %q: %v", s.keyword, s.arg, err)
+		c.addFault(s, "%s %q: %v", s.keyword, s.arg, err)
 		return nil
 	}
-	return &constraint{expr: x, message: argument(s, "error-message"), tag: argument(s, "error-app-tag")}
+	return &constraint{expr: x, message: firstArgument(s, "error-message"), tag: firstArgument(s, "error-app-tag")}
 }
 
 // byPlace sorts names by the number that stands for them.

@@ -41,7 +41,7 @@ func (d *Data) CheckConditions(root *Data, lists Lists) ([]Excluded, fault.List)
 		return nil, nil
 	}
 	k := constraintCheck{v: validator{a: &arena{}}, root: root, lists: lists}
-	k.check(d)
+	k.checkConstraints(d)
 	_ = k.v.err()
 	return k.excluded, k.v.faults
 }
@@ -53,18 +53,18 @@ type constraintCheck struct {
 	excluded []Excluded
 }
 
-func (k *constraintCheck) check(d *Data) {
+func (k *constraintCheck) checkConstraints(d *Data) {
 	if d.Node == nil || !d.Node.constrains || k.v.more {
 		return
 	}
 	if d.kind == jArray {
 		for e := d.first; e != nil; e = e.next {
-			k.check(e)
+			k.checkConstraints(e)
 		}
 		return
 	}
 	for _, w := range d.Node.conditions {
-		if ok, err := k.holds(w, d); !ok && err == nil {
+		if ok, err := k.holdsConstraint(w, d); !ok && err == nil {
 			if d.origin != Default || k.holdsEntries(d) {
 				why := fault.At(fault.Unknown, d.Path(), "it may be there only when %s", w.expr)
 				k.excluded = append(k.excluded, Excluded{At: d, Why: why})
@@ -73,16 +73,16 @@ func (k *constraintCheck) check(d *Data) {
 		}
 	}
 	for _, m := range d.Node.musts {
-		if ok, err := k.holds(m, d); !ok && err == nil {
-			k.v.violates(&Violation{"operation-failed", cmp.Or(m.tag, "must-violation")}, fault.Invalid, d.Path(), "%s",
+		if ok, err := k.holdsConstraint(m, d); !ok && err == nil {
+			k.v.addViolation(&Violation{"operation-failed", cmp.Or(m.tag, "must-violation")}, fault.Invalid, d.Path(), "%s",
 				cmp.Or(m.message, "it must satisfy "+m.expr.String()))
 		}
 	}
 	k.refers(d)
-	k.required(d)
+	k.checkRequired(d)
 	for c := d.first; c != nil; c = c.next {
 		if c.Node != nil && (c.Node.Config || !d.Node.Config) {
-			k.check(c)
+			k.checkConstraints(c)
 		}
 	}
 }
@@ -96,12 +96,12 @@ func (k *constraintCheck) refers(d *Data) {
 		return // what it looks at is not at hand
 	}
 	e := k.evaluation(d, d.Node.Module)
-	found := e.deref([]*Data{d})
+	found := e.derefNodes([]*Data{d})
 	switch {
 	case e.err != nil:
-		k.v.fault(fault.TooBig, d.Path(), "what %.60q refers to cannot be found: %v", d.Text(), e.err)
+		k.v.addFault(fault.TooBig, d.Path(), "what %.60q refers to cannot be found: %v", d.Text(), e.err)
 	case len(found) == 0:
-		k.v.violates(InstanceRequired(), fault.Invalid, d.Path(), "%.60q refers to nothing: there is no such instance", d.Text())
+		k.v.addViolation(InstanceRequired(), fault.Invalid, d.Path(), "%.60q refers to nothing: there is no such instance", d.Text())
 	}
 }
 
@@ -137,13 +137,13 @@ func (k *constraintCheck) present(d *Data, m *Node) bool {
 	return list != nil && !list.empty()
 }
 
-// required checks that what is mandatory when a condition holds is there.
-func (k *constraintCheck) required(d *Data) {
+// checkRequired checks that what is mandatory when a condition holds is there.
+func (k *constraintCheck) checkRequired(d *Data) {
 	if d.kind != jObject {
 		return
 	}
 	for _, m := range d.Node.members {
-		if len(m.conditions) == 0 || d.Node.Config && !m.Config || !required(m) || m.Parent != nil && m.Parent.Kind == Case {
+		if len(m.conditions) == 0 || d.Node.Config && !m.Config || !isRequired(m) || m.Parent != nil && m.Parent.Kind == Case {
 			continue
 		}
 		if k.present(d, m) {
@@ -152,23 +152,23 @@ func (k *constraintCheck) required(d *Data) {
 		absent := &Data{Node: m, kind: jObject, parent: d, name: m.Name} // in place of what is not there
 		holds := true
 		for _, w := range m.conditions {
-			ok, err := k.holds(w, absent)
+			ok, err := k.holdsConstraint(w, absent)
 			holds = holds && ok && err == nil
 		}
 		if holds {
-			k.v.fault(fault.Missing, d.Path()+"/"+m.stepName(d.Node), "the member is required when %s", m.conditions[0].expr)
+			k.v.addFault(fault.Missing, d.Path()+"/"+m.stepName(d.Node), "the member is required when %s", m.conditions[0].expr)
 		}
 	}
 }
 
-// holds evaluates a condition. One that cannot be evaluated is reported.
-func (k *constraintCheck) holds(x *constraint, d *Data) (bool, error) {
+// holdsConstraint evaluates a condition. One that cannot be evaluated is reported.
+func (k *constraintCheck) holdsConstraint(x *constraint, d *Data) (bool, error) {
 	if x.expr.absolute && k.root == nil {
 		return true, nil // what it looks at is not at hand
 	}
 	at := d
 	if x.above {
-		if at = xparent(d); at == nil {
+		if at = xpathParent(d); at == nil {
 			at = k.root
 		}
 	}
@@ -177,9 +177,9 @@ func (k *constraintCheck) holds(x *constraint, d *Data) (bool, error) {
 		at = &Data{Node: &Node{Kind: Root}, kind: jObject, first: d, last: d}
 	}
 	e := k.evaluation(at, module)
-	ok := e.eval(&x.expr.root, xcontext{at, 1, 1}).bool()
+	ok := e.evalNode(&x.expr.root, xcontext{at, 1, 1}).toBool()
 	if e.err != nil {
-		k.v.fault(fault.TooBig, d.Path(), "the condition %s cannot be checked: %v", x.expr, e.err)
+		k.v.addFault(fault.TooBig, d.Path(), "the condition %s cannot be checked: %v", x.expr, e.err)
 	}
 	return ok, e.err
 }
@@ -187,7 +187,7 @@ func (k *constraintCheck) holds(x *constraint, d *Data) (bool, error) {
 // Tops returns an instance of the root with all top-level instances, nil if they cannot be read.
 type Tops func() *Data
 
-func (t Tops) load(n *Node) *Data {
+func (t Tops) loadTop(n *Node) *Data {
 	if t == nil || !n.elsewhere {
 		return nil
 	}

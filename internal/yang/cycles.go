@@ -4,8 +4,8 @@ package yang
 // groupings that use each other twice over cannot fill the memory.
 const maxExpansion = 100_000
 
-// cycles refuses groupings that use themselves, and those that grow too large.
-func (c *compiler) cycles() {
+// checkCycles refuses groupings that use themselves, and those that grow too large.
+func (c *compiler) checkCycles() {
 	sizes := map[*statement]int{} // -1 = being visited
 	var visit func(def *statement) int
 	var expand func(s *statement) int
@@ -14,7 +14,7 @@ func (c *compiler) cycles() {
 		for _, sub := range s.sub {
 			n += expand(sub)
 			if sub.keyword == "uses" {
-				if def := sub.find("grouping", sub.arg); def != nil {
+				if def := sub.findDefinition("grouping", sub.arg); def != nil {
 					n += visit(def)
 				}
 			}
@@ -27,13 +27,13 @@ func (c *compiler) cycles() {
 		case n > 0:
 			return n
 		case n < 0:
-			c.fault(def, "the grouping %q refers to itself", def.arg)
+			c.addFault(def, "the grouping %q refers to itself", def.arg)
 			return 1
 		}
 		sizes[def] = -1
 		n := expand(def)
 		if sizes[def] = n; n > maxExpansion {
-			c.fault(def, "the %s %q expands to more than %d statements", def.keyword, def.arg, maxExpansion)
+			c.addFault(def, "the %s %q expands to more than %d statements", def.keyword, def.arg, maxExpansion)
 		}
 		return n
 	}
@@ -47,11 +47,11 @@ func (c *compiler) cycles() {
 		}
 	}
 	for _, f := range c.lib.order {
-		for _, body := range f.bodies() {
+		for _, body := range f.moduleBodies() {
 			walk(body)
 		}
 		if n := expand(f.stmt); n > maxExpansion {
-			c.fault(f.stmt, "the module %q expands to more than %d statements", f.name, maxExpansion)
+			c.addFault(f.stmt, "the module %q expands to more than %d statements", f.name, maxExpansion)
 		}
 	}
 }

@@ -97,8 +97,8 @@ func (d *Data) Len() (n int) {
 	return n
 }
 
-// add appends a member or entry.
-func (d *Data) add(c *Data) {
+// addChild appends a member or entry.
+func (d *Data) addChild(c *Data) {
 	c.parent, c.next = d, nil
 	if d.last == nil {
 		d.first = c
@@ -108,15 +108,15 @@ func (d *Data) add(c *Data) {
 	d.last = c
 }
 
-// wrap makes d an array with what it was as the one entry.
-func (d *Data) wrap(a *arena) {
-	e := a.new()
+// wrapInArray makes d an array with what it was as the one entry.
+func (d *Data) wrapInArray(a *arena) {
+	e := a.newData()
 	*e = Data{kind: d.kind, text: d.text, name: d.name, first: d.first, last: d.last}
 	for c := e.first; c != nil; c = c.next {
 		c.parent = e
 	}
 	d.kind, d.text, d.first, d.last = jArray, "", nil, nil
-	d.add(e)
+	d.addChild(e)
 }
 
 // arena hands out Data in chunks, so that a document costs few allocations.
@@ -129,7 +129,7 @@ func newArena(size int) *arena {
 	return &arena{chunk: make([]Data, 0, min(max(size/10, 4), 1024))}
 }
 
-func (a *arena) new() *Data {
+func (a *arena) newData() *Data {
 	if len(a.chunk) == cap(a.chunk) {
 		a.chunk = make([]Data, 0, min(max(16, 2*cap(a.chunk)), 1024))
 	}
@@ -140,14 +140,14 @@ func (a *arena) new() *Data {
 // arenas keeps some for the next call.
 type arenas struct{ pool sync.Pool }
 
-func (p *arenas) get() *arena {
+func (p *arenas) getArena() *arena {
 	if a, ok := p.pool.Get().(*arena); ok {
 		return a
 	}
 	return &arena{}
 }
 
-func (p *arenas) put(a *arena) {
+func (p *arenas) putArena(a *arena) {
 	if cap(a.chunk) <= 256 {
 		a.reset()
 		p.pool.Put(a)

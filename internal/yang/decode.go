@@ -15,13 +15,13 @@ import (
 // The error holds every fault found (fault.All), each with the path of the
 // instance, as Malformed, Invalid, Missing, Unknown or TooBig.
 func (r *RPC) DecodeInput(body []byte, o Options) ([]byte, error) {
-	a := r.arenas.get()
-	defer r.arenas.put(a)
+	a := r.arenas.getArena()
+	defer r.arenas.putArena(a)
 	v := validator{Options: o, a: a}
 	var in, top *Data
 	var perr *fault.Error
 	switch {
-	case blank(body):
+	case isBlank(body):
 	case o.XML:
 		in, perr = parseXML(body, r.Input, o, a, true)
 		v.Lenient = true
@@ -33,12 +33,12 @@ func (r *RPC) DecodeInput(body []byte, o Options) ([]byte, error) {
 	}
 	if in == nil {
 		var err error
-		if in, err = r.envelope(a, o, top); err != nil {
+		if in, err = r.inputMember(a, o, top); err != nil {
 			return nil, err
 		}
 	}
 	in.Node, in.parent = r.Input, o.At
-	v.object(in, r.Input)
+	v.checkObject(in, r.Input)
 	if err := v.err(); err != nil {
 		return nil, err
 	}
@@ -46,15 +46,15 @@ func (r *RPC) DecodeInput(body []byte, o Options) ([]byte, error) {
 		return nil, l.Err()
 	}
 	if r.Input.constrains {
-		if l := in.Constraints(o.Tops.load(r.Input)); len(l) > 0 {
+		if l := in.Constraints(o.Tops.loadTop(r.Input)); len(l) > 0 {
 			return nil, l.Err()
 		}
 	}
 	return in.Append(make([]byte, 0, len(body)), Canonical), nil
 }
 
-// envelope returns the value of the member input.
-func (r *RPC) envelope(a *arena, o Options, top *Data) (*Data, error) {
+// inputMember returns the value of the member input.
+func (r *RPC) inputMember(a *arena, o Options, top *Data) (*Data, error) {
 	if top != nil && top.kind != jObject {
 		return nil, fault.New(fault.Malformed, "the body must be an object with the member \"input\", not %s", jsonNames[top.kind])
 	}
@@ -75,7 +75,7 @@ func (r *RPC) envelope(a *arena, o Options, top *Data) (*Data, error) {
 		}
 	}
 	if in == nil {
-		in = a.new()
+		in = a.newData()
 		in.kind = jObject
 		if r.NeedsInput() && top == nil {
 			return nil, fault.At(fault.Missing, "/"+r.Input.QName(), "the call needs a body with the member \"input\"")
@@ -94,21 +94,21 @@ func (r *RPC) envelope(a *arena, o Options, top *Data) (*Data, error) {
 // Members that the schema does not know are left out and reported: when all
 // faults are Unknown the text is returned beside the error.
 func (r *RPC) AppendOutput(buf, output []byte, s Style) ([]byte, error) {
-	return r.checked(output, func(d *Data) []byte { return d.Append(buf, s) })
+	return r.encodeCheckedOutput(output, func(d *Data) []byte { return d.Append(buf, s) })
 }
 
 // AppendOutputXML is AppendOutput in XML: the element output with its members.
 func (r *RPC) AppendOutputXML(buf, output []byte) ([]byte, error) {
-	return r.checked(output, func(d *Data) []byte { return d.AppendXML(buf) })
+	return r.encodeCheckedOutput(output, func(d *Data) []byte { return d.AppendXML(buf) })
 }
 
-func (r *RPC) checked(output []byte, write func(*Data) []byte) ([]byte, error) {
-	if blank(output) {
+func (r *RPC) encodeCheckedOutput(output []byte, write func(*Data) []byte) ([]byte, error) {
+	if isBlank(output) {
 		return nil, nil
 	}
-	a := r.arenas.get()
-	defer r.arenas.put(a)
-	d, err := r.output(a, output)
+	a := r.arenas.getArena()
+	defer r.arenas.putArena(a)
+	d, err := r.checkOutput(a, output)
 	if d == nil {
 		return nil, err
 	}
@@ -116,16 +116,16 @@ func (r *RPC) checked(output []byte, write func(*Data) []byte) ([]byte, error) {
 	return write(d), err
 }
 
-// output checks what a plugin returned. When all faults are Unknown members, which are left out, the
+// checkOutput checks what a plugin returned. When all faults are Unknown members, which are left out, the
 // tree is returned beside the error.
-func (r *RPC) output(a *arena, text []byte) (*Data, error) {
+func (r *RPC) checkOutput(a *arena, text []byte) (*Data, error) {
 	v := validator{Options: Options{Drop: true}, a: a}
 	d, perr := parseJSON(string(text), false, a)
 	if perr != nil {
 		return nil, perr
 	}
 	d.Node = r.Output
-	v.object(d, r.Output)
+	v.checkObject(d, r.Output)
 	err := v.err()
 	if slices.ContainsFunc(fault.All(err), func(f *fault.Error) bool { return f.Kind != fault.Unknown }) {
 		return nil, err
@@ -137,18 +137,18 @@ func (r *RPC) output(a *arena, text []byte) (*Data, error) {
 // input, an output, a notification or the root. The tree is returned only when
 // there is no error, which holds every fault found (fault.All).
 func (n *Node) Decode(text []byte, o Options) (*Data, error) {
-	return decode(text, n, o, true, func(v *validator, d *Data) { v.object(d, n) })
+	return decodeDocument(text, n, o, true, func(v *validator, d *Data) { v.checkObject(d, n) })
 }
 
 // DecodeValue reads a JSON value as an instance of n: an array for lists and
 // leaf-lists, a scalar for leaves.
 func (n *Node) DecodeValue(text []byte, o Options) (*Data, error) {
 	o.XML = false
-	return decode(text, n, o, true, func(v *validator, d *Data) { v.value(d, n) })
+	return decodeDocument(text, n, o, true, func(v *validator, d *Data) { v.checkValue(d, n) })
 }
 
-// decode parses and checks. wrapped says that an XML document has an element for n itself.
-func decode(text []byte, n *Node, o Options, wrapped bool, by func(*validator, *Data)) (*Data, error) {
+// decodeDocument parses and checks. wrapped says that an XML document has an element for n itself.
+func decodeDocument(text []byte, n *Node, o Options, wrapped bool, by func(*validator, *Data)) (*Data, error) {
 	a := newArena(len(text))
 	var d *Data
 	var perr *fault.Error
@@ -161,11 +161,11 @@ func decode(text []byte, n *Node, o Options, wrapped bool, by func(*validator, *
 	if perr != nil {
 		return nil, perr
 	}
-	return check(d, n, o, a, by)
+	return checkInstance(d, n, o, a, by)
 }
 
-// check checks d as an instance of n.
-func check(d *Data, n *Node, o Options, a *arena, by func(*validator, *Data)) (*Data, error) {
+// checkInstance checks d as an instance of n.
+func checkInstance(d *Data, n *Node, o Options, a *arena, by func(*validator, *Data)) (*Data, error) {
 	d.Node, d.parent = n, o.At
 	v := validator{Options: o, a: a}
 	by(&v, d)
@@ -184,28 +184,28 @@ func DecodeAny(text []byte) (*Data, error) {
 	return d, nil
 }
 
-func blank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }
+func isBlank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }
 
 // DecodeMembers reads a JSON object whose members are children of n, as the body
 // of a request has them, and returns the children; with o.XML the document's
 // element is the one child. o.At is the instance they stand below.
 func (n *Node) DecodeMembers(text []byte, o Options) ([]*Data, error) {
 	var list []*Data
-	_, err := decode(text, n, o, false, func(v *validator, d *Data) {
+	_, err := decodeDocument(text, n, o, false, func(v *validator, d *Data) {
 		if d.kind != jObject {
-			v.fault(fault.Malformed, "", "the body must be an object, not %s", jsonNames[d.kind])
+			v.addFault(fault.Malformed, "", "the body must be an object, not %s", jsonNames[d.kind])
 			return
 		}
 		seen := map[*Node]bool{}
 		for c := range d.All() {
 			c.parent, c.next = o.At, nil
 			if c.Node = n.index[c.name]; c.Node == nil {
-				v.fault(fault.Unknown, c.Path(), "there is no such member here%s", suggest(c.name, n))
+				v.addFault(fault.Unknown, c.Path(), "there is no such member here%s", suggestMember(c.name, n))
 			} else if seen[c.Node] {
-				v.fault(fault.Malformed, c.Path(), "the member occurs twice")
+				v.addFault(fault.Malformed, c.Path(), "the member occurs twice")
 			} else {
 				seen[c.Node] = true
-				v.value(c, c.Node)
+				v.checkValue(c, c.Node)
 				list = append(list, c)
 			}
 		}

@@ -16,11 +16,11 @@ func (d *Data) AddDefaults(o Origin, want func(*Node) bool) {
 
 // AddDefault adds to d what defaults put in the place of its absent member n, and returns it; nil if there are none.
 func (d *Data) AddDefault(n *Node, o Origin, want func(*Node) bool) *Data {
-	if !defaulted(n) || n.Parent != nil && n.Parent.Kind == Case {
+	if !hasDefault(n) || n.Parent != nil && n.Parent.Kind == Case {
 		return nil
 	}
 	v := validator{Options: Options{Defaults: true, Partial: true, Shallow: true}, a: &arena{}, origin: o, want: want}
-	v.absent(d, n, newSeenSet(d.Node), nil)
+	v.handleAbsent(d, n, newSeenSet(d.Node), nil)
 	return d.Get(n)
 }
 
@@ -37,11 +37,11 @@ func (v *validator) addDefaults(d *Data) {
 	seen := newSeenSet(d.Node)
 	for c := d.first; c != nil; c = c.next {
 		if c.Node != nil {
-			seen.set(c.Node.slot)
+			seen.setIndex(c.Node.slot)
 			v.addDefaults(c)
 		}
 	}
-	v.complete(d, d.Node, seen)
+	v.checkComplete(d, d.Node, seen)
 }
 
 // AddContainers adds the containers below d that lead to lists with keys, outside of such lists, so that an instance which
@@ -59,7 +59,7 @@ func (d *Data) AddContainers(want func(at *Data, n *Node) bool) {
 		always := !m.Presence && (m.Parent == nil || m.Parent.Kind != Case)
 		if c == nil && (always || want(d, m)) {
 			c = &Data{Node: m, kind: jObject, name: m.Name, origin: Default}
-			d.add(c)
+			d.addChild(c)
 		}
 		if c != nil {
 			c.AddContainers(want)

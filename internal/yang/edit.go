@@ -26,28 +26,28 @@ func (d *Data) Put(c *Data) {
 		return
 	}
 	d.dropOtherCases(c.Node)
-	d.add(c)
+	d.addChild(c)
 }
 
 // Add appends an entry to an array.
-func (d *Data) Add(e *Data) { d.add(e) }
+func (d *Data) Add(e *Data) { d.addChild(e) }
 
 // Insert puts an entry before another one of the array; nil appends it.
 func (d *Data) Insert(e, before *Data) {
 	if before == nil {
-		d.add(e)
+		d.addChild(e)
 		return
 	}
 	e.parent, e.next = d, before
-	if prev := d.previous(before); prev == nil {
+	if prev := d.previousSibling(before); prev == nil {
 		d.first = e
 	} else {
 		prev.next = e
 	}
 }
 
-// previous is what is before c, nil if that is the first.
-func (d *Data) previous(c *Data) (prev *Data) {
+// previousSibling is what is before c, nil if that is the first.
+func (d *Data) previousSibling(c *Data) (prev *Data) {
 	for o := d.first; o != c; o = o.next {
 		prev = o
 	}
@@ -60,7 +60,7 @@ func (c *Data) Remove() {
 	if d == nil {
 		return
 	}
-	prev := d.previous(c)
+	prev := d.previousSibling(c)
 	if prev == nil {
 		d.first = c.next
 	} else {
@@ -124,12 +124,12 @@ func (d *Data) hasKeys(keys []string) bool {
 // 4.6.1): leaves replace leaves, list entries merge by key, leaf-list values are
 // added, lists without keys and anydata are replaced. from must not be used
 // afterwards.
-func (d *Data) Merge(from *Data) { (&merging{}).merge(d, from) }
+func (d *Data) Merge(from *Data) { (&merging{}).mergeData(d, from) }
 
 // merging is one merge, with how many entries of lists it has looked at.
 type merging struct{ looked int }
 
-func (m *merging) merge(d, from *Data) {
+func (m *merging) mergeData(d, from *Data) {
 	if d.Node != nil && d.Node.Kind == AnyData || d.kind != from.kind || d.kind != jObject && d.kind != jArray {
 		d.kind, d.text, d.typ, d.first, d.last = from.kind, from.text, from.typ, from.first, from.last
 		for c := d.first; c != nil; c = c.next {
@@ -145,10 +145,10 @@ func (m *merging) merge(d, from *Data) {
 		have := d.Get(c.Node)
 		switch {
 		case have != nil:
-			m.merge(have, c)
+			m.mergeData(have, c)
 		case !c.empty():
 			d.dropOtherCases(c.Node)
-			d.add(c)
+			d.addChild(c)
 		}
 	}
 }
@@ -174,29 +174,29 @@ func (m *merging) mergeArray(d, from *Data) {
 	there := map[string]*Data{}
 	for e := range d.All() {
 		m.looked++
-		if id := e.identity(); id != "" {
+		if id := e.entryIdentity(); id != "" {
 			there[id] = e
 		}
 	}
 	for e := range from.All() {
 		m.looked++
-		id := e.identity()
+		id := e.entryIdentity()
 		have := there[id]
 		switch {
 		case have == nil:
-			d.add(e)
+			d.addChild(e)
 			if id != "" {
 				there[id] = e
 			}
 		case d.Node.Kind == List:
-			m.merge(have, e)
+			m.mergeData(have, e)
 		}
 	}
 }
 
-// identity distinguishes an entry from others of its array: the values of its keys, each
+// entryIdentity distinguishes an entry from others of its array: the values of its keys, each
 // with its length, or the value of a leaf-list; "" for an entry of a list without keys.
-func (d *Data) identity() string {
+func (d *Data) entryIdentity() string {
 	if d.Node.Kind == LeafList {
 		return "=" + d.Text()
 	}
@@ -213,14 +213,14 @@ func (d *Data) identity() string {
 // returns it in canonical form. d stands where it is: its parent is kept.
 func (d *Data) Check(o Options) (*Data, error) {
 	o.At = d.parent
-	return decode(d.Append(nil, Canonical), d.Node, o, true, func(v *validator, c *Data) { v.instance(c, d.Node) })
+	return decodeDocument(d.Append(nil, Canonical), d.Node, o, true, func(v *validator, c *Data) { v.checkInstance(c, d.Node) })
 }
 
 // CheckEntries checks what concerns the entries of a list's array together:
 // their number, keys and unique statements. The entries are not looked into.
 func (d *Data) CheckEntries() error {
 	v := validator{a: &arena{}}
-	v.entries(d, d.Node)
+	v.checkEntries(d, d.Node)
 	return v.err()
 }
 
@@ -243,7 +243,7 @@ func (n *Node) NewLeaf(text string) (*Data, error) {
 	if n.Type.Final().Base == Empty && text == "" {
 		d.kind = jNull
 	}
-	if why := n.Type.parse(d, n, true); why != "" {
+	if why := n.Type.canonicalizeValue(d, n, true); why != "" {
 		return nil, fault.New(fault.Invalid, "%s: %s", n.Name, why)
 	}
 	return d, nil
@@ -257,7 +257,7 @@ func (d *Data) Clone() *Data {
 	c := *d
 	c.parent, c.next, c.first, c.last = nil, nil, nil, nil
 	for o := d.first; o != nil; o = o.next {
-		c.add(o.Clone())
+		c.addChild(o.Clone())
 	}
 	return &c
 }

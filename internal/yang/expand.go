@@ -6,28 +6,28 @@ import (
 	"strings"
 )
 
-// uses expands a grouping below parent, then refines and augments it.
-func (c *compiler) uses(s *statement, parent *Node, f *file) {
-	if !c.enabled(s) {
+// expandUses expands a grouping below parent, then refines and augments it.
+func (c *compiler) expandUses(s *statement, parent *Node, f *file) {
+	if !c.isEnabled(s) {
 		return
 	}
-	g := s.find("grouping", s.arg)
+	g := s.findDefinition("grouping", s.arg)
 	if g == nil {
-		c.fault(s, "there is no grouping %q%s", s.arg, c.unknownPrefix(s, s.arg))
+		c.addFault(s, "there is no grouping %q%s", s.arg, c.unknownPrefix(s, s.arg))
 		return
 	}
 	if c.active[g] {
-		c.fault(s, "the grouping %q refers to itself", s.arg)
+		c.addFault(s, "the grouping %q refers to itself", s.arg)
 		return
 	}
 	c.active[g] = true
 	defer delete(c.active, g)
 	from := len(parent.Children)
-	c.children(g, parent, f)
+	c.compileChildren(g, parent, f)
 	added := func() *Node {
 		return &Node{Children: parent.Children[from:], Actions: parent.Actions, Notifications: parent.Notifications}
 	}
-	if w := s.one("when"); w != nil {
+	if w := s.firstSub("when"); w != nil {
 		for _, n := range added().Children {
 			n.raw.whens = append(n.raw.whens, when{w, true})
 		}
@@ -36,34 +36,34 @@ func (c *compiler) uses(s *statement, parent *Node, f *file) {
 		if sub.keyword != "refine" && sub.keyword != "augment" {
 			continue
 		}
-		switch n := c.below(added(), sub, sub.arg, f.name); {
+		switch n := c.nodeBelow(added(), sub, sub.arg, f.name); {
 		case n == nil:
-			c.fault(sub, "the grouping %q has no node %q", s.arg, sub.arg)
+			c.addFault(sub, "the grouping %q has no node %q", s.arg, sub.arg)
 		case sub.keyword == "refine":
-			c.refine(n, sub)
-		case c.enabled(sub):
-			c.extend(n, sub, f)
+			c.refineNode(n, sub)
+		case c.isEnabled(sub):
+			c.extendTarget(n, sub, f)
 		}
 	}
 }
 
-func (c *compiler) refine(n *Node, r *statement) {
-	if !c.enabled(r) {
+func (c *compiler) refineNode(n *Node, r *statement) {
+	if !c.isEnabled(r) {
 		n.detach()
 		return
 	}
-	if d := argument(r, "description"); d != "" {
+	if d := firstArgument(r, "description"); d != "" {
 		n.Description = d
 	}
 	switch {
-	case r.one("presence") != nil && n.Kind != Container,
-		r.one("default") != nil && !n.IsLeaf() && n.Kind != Choice,
-		(r.one("min-elements") != nil || r.one("max-elements") != nil) && !n.IsList(),
-		r.one("mandatory") != nil && n.Kind != Leaf && n.Kind != Choice && n.Kind != AnyData:
-		c.fault(r, "a %s cannot be refined so", n.Kind)
+	case r.firstSub("presence") != nil && n.Kind != Container,
+		r.firstSub("default") != nil && !n.IsLeaf() && n.Kind != Choice,
+		(r.firstSub("min-elements") != nil || r.firstSub("max-elements") != nil) && !n.IsList(),
+		r.firstSub("mandatory") != nil && n.Kind != Leaf && n.Kind != Choice && n.Kind != AnyData:
+		c.addFault(r, "a %s cannot be refined so", n.Kind)
 	}
 	n.Annotations = annotate(n.Annotations, r)
-	c.properties(n, r)
+	c.setProperties(n, r)
 }
 
 // detach takes a node out of its parent.
@@ -73,17 +73,17 @@ func (n *Node) detach() {
 	}
 }
 
-// below follows a schema node identifier down from a node; names without a prefix are of a module.
-func (c *compiler) below(n *Node, s *statement, path, module string) *Node {
+// nodeBelow follows a schema node identifier down from a node; names without a prefix are of a module.
+func (c *compiler) nodeBelow(n *Node, s *statement, path, module string) *Node {
 	for step := range strings.SplitSeq(path, "/") {
-		prefix, name := prefixed(strings.TrimSpace(step))
+		prefix, name := splitPrefix(strings.TrimSpace(step))
 		at := module
 		if prefix != "" {
 			m := s.moduleOf(prefix)
 			if m == nil {
 				return nil
 			}
-			if at = m.name; prefix == s.file.prefix() && s.file.module.name != module {
+			if at = m.name; prefix == s.file.ownPrefix() && s.file.module.name != module {
 				at = module // the nodes of a grouping are of the module that uses it
 			}
 		}

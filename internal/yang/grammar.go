@@ -90,8 +90,8 @@ var forms = map[string]*regexp.Regexp{
 	"value": regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`),
 }
 
-// check reports what of a module's text is not YANG, at any depth.
-func (f *file) check() fault.List {
+// checkGrammar reports what of a module's text is not YANG, at any depth.
+func (f *file) checkGrammar() fault.List {
 	var l fault.List
 	var walk func(s *statement, own allowed)
 	walk = func(s *statement, own allowed) {
@@ -103,25 +103,25 @@ func (f *file) check() fault.List {
 			many, ok := own[c.keyword]
 			inner, known := grammar[c.keyword]
 			if !known {
-				l = append(l, at(c, "there is no statement %q", c.keyword))
+				l = append(l, faultAt(c, "there is no statement %q", c.keyword))
 				continue
 			}
 			switch seen[c.keyword]++; {
 			case !ok:
-				l = append(l, at(c, "%q is not allowed in %q", c.keyword, s.keyword))
+				l = append(l, faultAt(c, "%q is not allowed in %q", c.keyword, s.keyword))
 			case f.old && since11[c.keyword]:
-				l = append(l, at(c, "%q needs yang-version 1.1", c.keyword))
+				l = append(l, faultAt(c, "%q needs yang-version 1.1", c.keyword))
 			case seen[c.keyword] == 2 && (many == '!' || many == '?'):
-				l = append(l, at(c, "%q may have one %q only", s.keyword, c.keyword))
+				l = append(l, faultAt(c, "%q may have one %q only", s.keyword, c.keyword))
 			}
 			if why := c.wrongArgument(); why != "" {
-				l = append(l, at(c, "%s", why))
+				l = append(l, faultAt(c, "%s", why))
 			}
 			walk(c, inner)
 		}
 		for keyword, many := range own {
 			if (many == '!' || many == '+') && seen[keyword] == 0 {
-				l = append(l, at(s, "%q %q has no %q", s.keyword, s.arg, keyword))
+				l = append(l, faultAt(s, "%q %q has no %q", s.keyword, s.arg, keyword))
 			}
 		}
 	}

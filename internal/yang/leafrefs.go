@@ -12,23 +12,23 @@ type pendingRef struct {
 	node *Node
 }
 
-// leafrefs resolves the paths of all leafrefs. One that goes by deref() waits for the leafref that it goes by.
-func (c *compiler) leafrefs() {
+// resolveLeafrefs resolves the paths of all leafrefs. One that goes by deref() waits for the leafref that it goes by.
+func (c *compiler) resolveLeafrefs() {
 	left := c.refs
 	for len(left) > 0 {
 		var later []*pendingRef
 		for _, r := range left {
-			why, wait := c.leafref(r)
+			why, wait := c.resolveLeafref(r)
 			switch {
 			case wait:
 				later = append(later, r)
 			case why != "":
-				c.fault(r.typ.path, "the leafref %q of %q: %s", r.typ.Path, r.node.Name, why)
+				c.addFault(r.typ.path, "the leafref %q of %q: %s", r.typ.Path, r.node.Name, why)
 			}
 		}
 		if len(later) == len(left) {
 			for _, r := range later {
-				c.fault(r.typ.path, "the leafref %q of %q refers to itself in a circle", r.typ.Path, r.node.Name)
+				c.addFault(r.typ.path, "the leafref %q of %q refers to itself in a circle", r.typ.Path, r.node.Name)
 			}
 			return
 		}
@@ -36,7 +36,7 @@ func (c *compiler) leafrefs() {
 	}
 	for _, r := range c.refs {
 		if r.typ.Target != nil && r.typ.Final().Base == Leafref {
-			c.fault(r.typ.path, "the leafref %q of %q refers to itself in a circle", r.typ.Path, r.node.Name)
+			c.addFault(r.typ.path, "the leafref %q of %q refers to itself in a circle", r.typ.Path, r.node.Name)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func withoutPredicates(path string) (string, bool) {
 	return b.String(), depth == 0
 }
 
-func (c *compiler) leafref(r *pendingRef) (why string, wait bool) {
+func (c *compiler) resolveLeafref(r *pendingRef) (why string, wait bool) {
 	path, ok := withoutPredicates(strings.TrimSpace(r.typ.Path))
 	if !ok || path == "" {
 		return "it is not a path", false
@@ -78,7 +78,7 @@ func (c *compiler) leafref(r *pendingRef) (why string, wait bool) {
 	at := r.node
 	if rest, deref := strings.CutPrefix(path, "deref("); deref {
 		inner, rest, _ := strings.Cut(rest, ")")
-		from, why := c.walk(r, r.node, strings.TrimSpace(inner), false)
+		from, why := c.followPath(r, r.node, strings.TrimSpace(inner), false)
 		if why != "" {
 			return why, false
 		}
@@ -91,7 +91,7 @@ func (c *compiler) leafref(r *pendingRef) (why string, wait bool) {
 		at, path = from.Type.Target, strings.TrimPrefix(strings.TrimSpace(rest), "/")
 		r.typ.deref = true
 	}
-	to, why := c.walk(r, at, path, !r.typ.deref)
+	to, why := c.followPath(r, at, path, !r.typ.deref)
 	switch {
 	case why != "":
 		return why, false
@@ -102,8 +102,8 @@ func (c *compiler) leafref(r *pendingRef) (why string, wait bool) {
 	return "", false
 }
 
-// walk follows a path through the schema; noting keeps its steps for the look-up of instances.
-func (c *compiler) walk(r *pendingRef, at *Node, path string, noting bool) (*Node, string) {
+// followPath follows a path through the schema; noting keeps its steps for the look-up of instances.
+func (c *compiler) followPath(r *pendingRef, at *Node, path string, noting bool) (*Node, string) {
 	steps := strings.Split(path, "/")
 	if steps[0] == "" {
 		at = nil
@@ -129,7 +129,7 @@ func (c *compiler) walk(r *pendingRef, at *Node, path string, noting bool) (*Nod
 			continue
 		}
 		down = true
-		prefix, name := prefixed(step)
+		prefix, name := splitPrefix(step)
 		module := r.node.Module
 		if m := r.typ.path.moduleOf(prefix); prefix != "" {
 			if m == nil {
@@ -137,7 +137,7 @@ func (c *compiler) walk(r *pendingRef, at *Node, path string, noting bool) (*Nod
 			}
 			module = m.name
 		}
-		next := c.step(at, module, name)
+		next := c.stepDown(at, module, name)
 		if next == nil {
 			return nil, "there is no node " + step
 		}
@@ -148,10 +148,10 @@ func (c *compiler) walk(r *pendingRef, at *Node, path string, noting bool) (*Nod
 	return at, ""
 }
 
-// step goes down one level of data; at is nil at the top of the data tree.
-func (c *compiler) step(at *Node, module, name string) *Node {
+// stepDown goes down one level of data; at is nil at the top of the data tree.
+func (c *compiler) stepDown(at *Node, module, name string) *Node {
 	if at != nil {
-		return at.child(module, name)
+		return at.childNamed(module, name)
 	}
 	return dataNode(c.set.byName[module], name)
 }
@@ -162,5 +162,5 @@ func dataNode(m *Module, name string) *Node {
 		return nil
 	}
 	top := Node{Children: m.Data}
-	return top.child(m.Name, name)
+	return top.childNamed(m.Name, name)
 }

@@ -9,15 +9,15 @@ import (
 // memberName reads the name of a member: a string, or in a lenient reading a
 // word, which may carry a module's name as in {aaa:policies: 1}.
 func (p *parser) memberName() string {
-	c := p.peek()
+	c := p.peekByte()
 	if c == '"' || c == '\'' && p.lenient {
-		return p.str(c)
+		return p.readString(c)
 	}
 	if p.lenient {
 		start := p.pos
-		p.pos = p.identifier(start)
+		p.pos = p.identifierEnd(start)
 		if p.pos > start && p.pos < len(p.s) && p.s[p.pos] == ':' {
-			end := p.identifier(p.pos + 1)
+			end := p.identifierEnd(p.pos + 1)
 			rest := strings.TrimLeft(p.s[end:], " \t\r\n")
 			if end > p.pos+1 && strings.HasPrefix(rest, ":") {
 				p.pos = end
@@ -27,12 +27,12 @@ func (p *parser) memberName() string {
 			return p.s[start:p.pos]
 		}
 	}
-	p.fail("a name in quotes is expected here")
+	p.recordFault("a name in quotes is expected here")
 	return ""
 }
 
-// identifier returns the end of the identifier that begins at i.
-func (p *parser) identifier(i int) int {
+// identifierEnd returns the end of the identifier that begins at i.
+func (p *parser) identifierEnd(i int) int {
 	for i < len(p.s) && nameByte(p.s[i], 1) {
 		i++
 	}
@@ -44,8 +44,8 @@ func isWordByte(c byte) bool {
 	return nameByte(c, 1) || c >= utf8.RuneSelf || strings.IndexByte(":/+@%*", c) >= 0
 }
 
-// word reads true, false, null, or in a lenient reading a string without quotes.
-func (p *parser) word(d *Data) {
+// readWord reads true, false, null, or in a lenient reading a string without quotes.
+func (p *parser) readWord(d *Data) {
 	end := p.pos
 	for end < len(p.s) && isWordByte(p.s[end]) {
 		end++
@@ -59,12 +59,12 @@ func (p *parser) word(d *Data) {
 	case w == "null":
 		d.kind = jNull
 	case p.lenient && w != "" && almostLiteral(w):
-		p.fail("%q is neither true, false nor null: write a string in quotes", w)
+		p.recordFault("%q is neither true, false nor null: write a string in quotes", w)
 		return
 	case p.lenient && w != "":
 		d.kind, d.text = jString, w
 	default:
-		p.fail("a value is expected here")
+		p.recordFault("a value is expected here")
 		return
 	}
 	p.pos = end
@@ -81,8 +81,8 @@ func almostLiteral(w string) bool {
 	return false
 }
 
-// str reads a string that ends with the quote it begins with.
-func (p *parser) str(quote byte) string {
+// readString reads a string that ends with the quote it begins with.
+func (p *parser) readString(quote byte) string {
 	p.pos++
 	start := p.pos
 	for p.pos < len(p.s) {
@@ -91,19 +91,19 @@ func (p *parser) str(quote byte) string {
 			p.pos++
 			return p.s[start : p.pos-1]
 		case c == '\\':
-			return p.escaped(start, quote)
+			return p.readEscapedString(start, quote)
 		case c < ' ':
-			p.fail("a string contains a control character")
+			p.recordFault("a string contains a control character")
 			return ""
 		}
 		p.pos++
 	}
-	p.fail("the text ends inside a string")
+	p.recordFault("the text ends inside a string")
 	return ""
 }
 
-// escaped reads on in a string whose first escape is at pos.
-func (p *parser) escaped(start int, quote byte) string {
+// readEscapedString reads on in a string whose first escape is at pos.
+func (p *parser) readEscapedString(start int, quote byte) string {
 	var b strings.Builder
 	b.WriteString(p.s[start:p.pos])
 	for p.pos < len(p.s) && p.err == nil {
@@ -112,19 +112,19 @@ func (p *parser) escaped(start int, quote byte) string {
 			p.pos++
 			return b.String()
 		case c == '\\':
-			p.escape(&b)
+			p.readEscape(&b)
 		case c < ' ':
-			p.fail("a string contains a control character")
+			p.recordFault("a string contains a control character")
 		default:
 			b.WriteByte(c)
 			p.pos++
 		}
 	}
-	p.fail("the text ends inside a string")
+	p.recordFault("the text ends inside a string")
 	return ""
 }
 
-func (p *parser) escape(b *strings.Builder) {
+func (p *parser) readEscape(b *strings.Builder) {
 	p.pos++
 	if p.pos >= len(p.s) {
 		return
@@ -133,7 +133,7 @@ func (p *parser) escape(b *strings.Builder) {
 	p.pos++
 	if i := strings.IndexByte(`"\/bfnrt`, c); i >= 0 {
 		if c == 'b' || c == 'f' {
-			p.fail("the string has a control character, which YANG does not allow")
+			p.recordFault("the string has a control character, which YANG does not allow")
 			return
 		}
 		b.WriteByte("\"\\/\b\f\n\r\t"[i])
@@ -144,37 +144,37 @@ func (p *parser) escape(b *strings.Builder) {
 		return
 	}
 	if c != 'u' {
-		p.fail("the string has the unknown escape \\%c", c)
+		p.recordFault("the string has the unknown escape \\%c", c)
 		return
 	}
-	r := p.hex4()
+	r := p.readHex4()
 	if r >= 0xd800 && r < 0xdc00 && strings.HasPrefix(p.s[min(p.pos, len(p.s)):], `\u`) {
 		p.pos += 2
-		low := p.hex4()
+		low := p.readHex4()
 		if low < 0xdc00 || low > 0xdfff {
-			p.fail("the string has half a surrogate pair")
+			p.recordFault("the string has half a surrogate pair")
 			return
 		}
 		r = 0x10000 + (r-0xd800)<<10 + (low - 0xdc00)
 	}
 	switch {
 	case r >= 0xd800 && r <= 0xdfff:
-		p.fail("the string has half a surrogate pair")
+		p.recordFault("the string has half a surrogate pair")
 	case r < ' ' && r != '\t' && r != '\n' && r != '\r', isNonCharacter(r):
-		p.fail("the string has the character U+%04X, which YANG does not allow", r)
+		p.recordFault("the string has the character U+%04X, which YANG does not allow", r)
 	default:
 		b.WriteRune(r)
 	}
 }
 
-func (p *parser) hex4() rune {
+func (p *parser) readHex4() rune {
 	if p.pos+4 > len(p.s) {
-		p.fail("the text ends inside an escape")
+		p.recordFault("the text ends inside an escape")
 		return 0
 	}
 	r, err := strconv.ParseUint(p.s[p.pos:p.pos+4], 16, 16)
 	if err != nil {
-		p.fail("four hexadecimal digits are expected after \\u")
+		p.recordFault("four hexadecimal digits are expected after \\u")
 		return 0
 	}
 	p.pos += 4

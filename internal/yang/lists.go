@@ -6,29 +6,29 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// list resolves the keys and unique statements of a list. A configuration list
+// resolveList resolves the keys and unique statements of a list. A configuration list
 // without keys is against RFC 7950 section 7.8.2, but models that users rely on
 // have them, so they are let through.
-func (c *compiler) list(n *Node) {
+func (c *compiler) resolveList(n *Node) {
 	if k := n.raw.key; k != nil {
 		for name := range strings.FieldsSeq(k.arg) {
-			prefix, local := prefixed(name)
+			prefix, local := splitPrefix(name)
 			module := n.Module
 			if m := k.moduleOf(prefix); prefix != "" && m != nil {
 				module = m.name
 			}
-			leaf := n.child(module, local)
+			leaf := n.childNamed(module, local)
 			switch {
 			case leaf == nil || leaf.Kind != Leaf || leaf.Parent != n:
-				c.fault(k, "the key %q of list %q is not one of its leaves", local, n.Name)
+				c.addFault(k, "the key %q of list %q is not one of its leaves", local, n.Name)
 				continue
 			case leaf.key:
-				c.fault(k, "the key %q of list %q is there twice", local, n.Name)
+				c.addFault(k, "the key %q of list %q is there twice", local, n.Name)
 				continue
 			case leaf.raw != nil && (len(leaf.raw.whens) > 0 || k.file.old && leaf.Type.Base == Empty):
-				c.fault(k, "the key %q of list %q can be absent, or has no value", local, n.Name)
+				c.addFault(k, "the key %q of list %q can be absent, or has no value", local, n.Name)
 			case leaf.Config != n.Config:
-				c.fault(k, "the key %q of list %q must have the same config as the list", local, n.Name)
+				c.addFault(k, "the key %q of list %q must have the same config as the list", local, n.Name)
 			}
 			leaf.Mandatory, leaf.key, leaf.Default = true, true, nil
 			n.Keys = append(n.Keys, leaf)
@@ -37,21 +37,21 @@ func (c *compiler) list(n *Node) {
 	for _, u := range n.raw.unique {
 		var group [][]*Node
 		for path := range strings.FieldsSeq(u.arg) {
-			if steps := n.descend(path, u); steps != nil {
+			if steps := n.descendPath(path, u); steps != nil {
 				group = append(group, steps)
 				continue
 			}
-			c.fault(u, "unique names %q, which is not a leaf below list %q", path, n.Name)
+			c.addFault(u, "unique names %q, which is not a leaf below list %q", path, n.Name)
 		}
 		n.unique = append(n.unique, group)
 	}
 }
 
-// child returns the schema child of a name, looking through choices and cases.
-func (n *Node) child(module, name string) *Node {
+// childNamed returns the schema child of a name, looking through choices and cases.
+func (n *Node) childNamed(module, name string) *Node {
 	for _, c := range n.Children {
 		if c.Kind == Choice || c.Kind == Case {
-			if d := c.child(module, name); d != nil {
+			if d := c.childNamed(module, name); d != nil {
 				return d
 			}
 		} else if c.Name == name && c.Module == module {
@@ -61,19 +61,19 @@ func (n *Node) child(module, name string) *Node {
 	return nil
 }
 
-// descend resolves a descendant schema path to a leaf (RFC 7950 section 7.8.3).
-func (n *Node) descend(path string, u *statement) []*Node {
+// descendPath resolves a descendant schema path to a leaf (RFC 7950 section 7.8.3).
+func (n *Node) descendPath(path string, u *statement) []*Node {
 	var steps []*Node
 	module := n.Module
 	for step := range strings.SplitSeq(path, "/") {
-		prefix, name := prefixed(step)
+		prefix, name := splitPrefix(step)
 		at := module
 		if m := u.moduleOf(prefix); prefix != "" && m != nil {
 			at = m.name
 		}
-		down := n.child(at, name)
+		down := n.childNamed(at, name)
 		if down == nil { // choices and cases are steps of such a path
-			down = n.inside(at, name)
+			down = n.choiceOrCase(at, name)
 		}
 		if n = down; n == nil {
 			return nil
@@ -88,8 +88,8 @@ func (n *Node) descend(path string, u *statement) []*Node {
 	return steps
 }
 
-// inside returns the choice or case of a name.
-func (n *Node) inside(module, name string) *Node {
+// choiceOrCase returns the choice or case of a name.
+func (n *Node) choiceOrCase(module, name string) *Node {
 	for _, c := range n.Children {
 		if (c.Kind == Choice || c.Kind == Case) && c.Name == name && c.Module == module {
 			return c
@@ -98,8 +98,8 @@ func (n *Node) inside(module, name string) *Node {
 	return nil
 }
 
-// prefixed parts prefix:name; the prefix is empty for a name without prefix.
-func prefixed(s string) (prefix, name string) {
+// splitPrefix parts prefix:name; the prefix is empty for a name without prefix.
+func splitPrefix(s string) (prefix, name string) {
 	prefix, name, ok := strings.Cut(s, ":")
 	if !ok {
 		return "", s
@@ -109,27 +109,27 @@ func prefixed(s string) (prefix, name string) {
 
 // finishAll builds the tables that validation uses, over every tree of the set.
 func (c *compiler) finishAll() {
-	c.finish(c.set.Root)
+	c.indexChildren(c.set.Root)
 	c.readings()
 	for _, m := range c.set.modules {
 		for _, r := range m.RPCs {
-			c.finish(r.Input)
-			c.finish(r.Output)
+			c.indexChildren(r.Input)
+			c.indexChildren(r.Output)
 		}
 		for _, n := range m.Notifications {
-			c.finish(n)
+			c.indexChildren(n)
 		}
 	}
 	for _, r := range c.actions {
-		c.finish(r.Input)
-		c.finish(r.Output)
+		c.indexChildren(r.Input)
+		c.indexChildren(r.Output)
 	}
 }
 
-func (c *compiler) finish(n *Node) {
+func (c *compiler) indexChildren(n *Node) {
 	n.index = map[string]*Node{}
 	clash := map[string]bool{}
-	c.flatten(n, n, clash)
+	c.flattenChildren(n, n, clash)
 	for name := range clash { // without a module a name is one of the module of what is around it (RFC 7951 section 4)
 		delete(n.index, name)
 		if own := n.index[n.Module+":"+name]; own != nil && n.Kind != Root {
@@ -142,7 +142,7 @@ func (c *compiler) finish(n *Node) {
 			m.kept = m.full
 		}
 		if !m.IsLeaf() && m.Kind != AnyData {
-			c.finish(m)
+			c.indexChildren(m)
 		}
 		c.parseDefaults(m)
 		m.refers = m.refers || m.IsLeaf() && m.Config && len(m.Type.References()) > 0
@@ -152,17 +152,17 @@ func (c *compiler) finish(n *Node) {
 			m.conditions = append(m.conditions[:len(m.conditions):len(m.conditions)], p.whens...)
 		}
 		m.constrains = m.constrains || len(m.musts)+len(m.conditions) > 0 || m.conditionalReference()
-		c.reaches(m)
+		c.noteReach(m)
 		n.constrains = n.constrains || m.constrains
 		n.elsewhere = n.elsewhere || m.elsewhere
 		n.listsHere = n.listsHere || m.Keyed()
 	}
 	n.constrains = n.constrains || len(n.musts) > 0
 	if n.Kind != Root && n.Parent == nil {
-		c.reaches(n)
+		c.noteReach(n)
 	}
 	for _, m := range n.Notifications {
-		c.finish(m)
+		c.indexChildren(m)
 	}
 	for _, x := range n.choices {
 		if x.Parent == nil || x.Parent.Kind != Case { // nested ones are reached through it
@@ -170,23 +170,23 @@ func (c *compiler) finish(n *Node) {
 		}
 	}
 	for _, m := range n.members {
-		if (m.Parent == nil || m.Parent.Kind != Case) && matters(m) {
+		if (m.Parent == nil || m.Parent.Kind != Case) && mattersWhenAbsent(m) {
 			n.need = append(n.need, m)
 		}
 	}
 }
 
-// flatten collects the data children of at (n, or a choice or case in it) for n.
-func (c *compiler) flatten(n, at *Node, clash map[string]bool) {
+// flattenChildren collects the data children of at (n, or a choice or case in it) for n.
+func (c *compiler) flattenChildren(n, at *Node, clash map[string]bool) {
 	for _, child := range at.Children {
 		switch child.Kind {
 		case Choice:
 			child.choice = len(n.choices)
 			n.choices = append(n.choices, child)
-			c.flatten(n, child, clash)
+			c.flattenChildren(n, child, clash)
 			continue
 		case Case:
-			c.flatten(n, child, clash)
+			c.flattenChildren(n, child, clash)
 			continue
 		}
 		child.slot = len(n.members)

@@ -43,18 +43,18 @@ func Load(sources ...Source) (*Set, error) {
 	var l fault.List
 	for _, src := range sources {
 		for _, p := range slices.Sorted(maps.Keys(src.Files)) {
-			f, err := scan(src.Name, p, src.Files[p])
+			f, err := scanFile(src.Name, p, src.Files[p])
 			if err == nil {
-				err = lib.add(f)
+				err = lib.addFile(f)
 			}
 			l = append(l, fault.All(err)...)
 		}
 	}
-	l = append(l, lib.resolve()...)
+	l = append(l, lib.resolveImports()...)
 	if len(l) > 0 {
 		return nil, l.Err()
 	}
-	return compile(lib)
+	return compileLibrary(lib)
 }
 
 //go:embed modules/*.yang
@@ -67,11 +67,11 @@ func (lib *library) addEmbedded(name string) error {
 	if err != nil {
 		return nil //nolint:nilerr // not carried: resolve reports the import
 	}
-	f, err := scan("internal/yang", path, text)
+	f, err := scanFile("internal/yang", path, text)
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "the carried module %s is broken: %v", name, err)
 	}
-	return lib.add(f)
+	return lib.addFile(f)
 }
 
 // Modules are the modules this package carries, as modules/NAME.yang: for a plugin
@@ -81,7 +81,7 @@ func Modules() fs.FS { return embedded }
 // RPCNames lists the rpcs of the text of a module without compiling it: what a plugin serves is asked before the modules
 // that it imports are at hand.
 func RPCNames(module, path string, text []byte) ([]string, error) {
-	f, err := scan("", path, text)
+	f, err := scanFile("", path, text)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func RPCNames(module, path string, text []byte) ([]string, error) {
 		return nil, fault.At(fault.Invalid, path, "the file holds %q, not the module %q", f.name, module)
 	}
 	var names []string
-	for _, s := range f.stmt.all("rpc") {
+	for _, s := range f.stmt.subsWithKeyword("rpc") {
 		names = append(names, s.arg)
 	}
 	return names, nil

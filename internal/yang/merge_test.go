@@ -29,7 +29,7 @@ func TestMergeIsLinear(t *testing.T) {
 	for _, n := range []int{3000, 12000} {
 		m := merging{}
 		at := doc(0, n, "old")
-		m.merge(at, doc(n/2, n, "new"))
+		m.mergeData(at, doc(n/2, n, "new"))
 		if want := 4 * n; m.looked != want { // a list and a leaf-list, there and in the patch
 			t.Errorf("%d entries: %d were looked at, want %d", n, m.looked, want)
 		}

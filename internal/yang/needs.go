@@ -2,43 +2,43 @@ package yang
 
 import "slices"
 
-// matters reports whether the absence of a node means something: it is required,
+// mattersWhenAbsent reports whether the absence of a node means something: it is required,
 // or a default stands for it.
-func matters(n *Node) bool { return required(n) || defaulted(n) }
+func mattersWhenAbsent(n *Node) bool { return isRequired(n) || hasDefault(n) }
 
-// required reports whether an instance without the node is invalid.
-func required(n *Node) bool {
+// isRequired reports whether an instance without the node is invalid.
+func isRequired(n *Node) bool {
 	switch n.Kind {
 	case Choice:
 		if n.Mandatory {
 			return true
 		}
 		if cs := n.defaultCase(); cs != nil {
-			return required(cs)
+			return isRequired(cs)
 		}
 		return false
 	case Case:
-		return slices.ContainsFunc(n.Children, required)
+		return slices.ContainsFunc(n.Children, isRequired)
 	case Container:
-		return !n.Presence && slices.ContainsFunc(n.Children, required)
+		return !n.Presence && slices.ContainsFunc(n.Children, isRequired)
 	case List, LeafList:
 		return n.Min > 0
 	}
 	return n.Mandatory
 }
 
-// defaulted reports whether defaults stand for an absent node.
-func defaulted(n *Node) bool {
+// hasDefault reports whether defaults stand for an absent node.
+func hasDefault(n *Node) bool {
 	switch n.Kind {
 	case Leaf, LeafList:
 		return len(n.Default) > 0 && n.Min == 0
 	case Container:
-		return !n.Presence && slices.ContainsFunc(n.Children, defaulted)
+		return !n.Presence && slices.ContainsFunc(n.Children, hasDefault)
 	case Case:
-		return slices.ContainsFunc(n.Children, defaulted)
+		return slices.ContainsFunc(n.Children, hasDefault)
 	case Choice:
 		cs := n.defaultCase()
-		return cs != nil && defaulted(cs)
+		return cs != nil && hasDefault(cs)
 	}
 	return false
 }
@@ -77,8 +77,8 @@ func (c *compiler) parseDefaults(n *Node) {
 		if n.Type.Base == Empty {
 			d.kind = jNull
 		}
-		if why := n.Type.parse(&d, n, true); why != "" {
-			c.fault(n.defaultsAt[i], "the default %q of %s %q is not of its type: %s", s, n.Kind, n.QName(), why)
+		if why := n.Type.canonicalizeValue(&d, n, true); why != "" {
+			c.addFault(n.defaultsAt[i], "the default %q of %s %q is not of its type: %s", s, n.Kind, n.QName(), why)
 			continue
 		}
 		n.defs = append(n.defs, defaultValue{d.kind, d.text, d.typ})

@@ -166,7 +166,7 @@ type RPC struct {
 
 // NeedsInput reports whether a call without input is refused.
 func (r *RPC) NeedsInput() bool {
-	return slices.ContainsFunc(r.Input.need, required)
+	return slices.ContainsFunc(r.Input.need, isRequired)
 }
 
 // Module is one module of a Set.
@@ -218,12 +218,12 @@ func (s *Set) Data(module, name string) *Node {
 // Notification returns a module's notification, nil if it does not exist.
 func (s *Set) Notification(module, name string) *Node {
 	if m := s.byName[module]; m != nil {
-		return named(m.Notifications, name)
+		return findNamed(m.Notifications, name)
 	}
 	return nil
 }
 
-func named(nodes []*Node, name string) *Node {
+func findNamed(nodes []*Node, name string) *Node {
 	for _, n := range nodes {
 		if n.Name == name {
 			return n

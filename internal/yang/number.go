@@ -27,8 +27,8 @@ func (n number) compare(o number) int {
 	return cmp.Compare(n.Value, o.Value)
 }
 
-// text writes the number with so many digits after the point.
-func (n number) text(digits int) string {
+// formatDecimal writes the number with so many digits after the point.
+func (n number) formatDecimal(digits int) string {
 	s := strconv.FormatUint(n.Value, 10)
 	if digits > 0 {
 		for len(s) <= digits {
@@ -46,7 +46,7 @@ func (n number) text(digits int) string {
 }
 
 // String writes a whole number.
-func (n number) String() string { return n.text(0) }
+func (n number) String() string { return n.formatDecimal(0) }
 
 // span is one interval that is allowed.
 type span struct{ min, max number }
@@ -54,16 +54,16 @@ type span struct{ min, max number }
 // spans are disjoint intervals in ascending order; none allow everything.
 type spans []span
 
-func (s spans) has(v number) bool {
+func (s spans) containsNumber(v number) bool {
 	return len(s) == 0 || slices.ContainsFunc(s, func(r span) bool { return r.min.compare(v) <= 0 && v.compare(r.max) <= 0 })
 }
 
-func (s spans) text(digits int) string {
+func (s spans) formatSpans(digits int) string {
 	parts := make([]string, len(s))
 	for i, r := range s {
-		parts[i] = r.min.text(digits)
+		parts[i] = r.min.formatDecimal(digits)
 		if r.min != r.max {
-			parts[i] += ".." + r.max.text(digits)
+			parts[i] += ".." + r.max.formatDecimal(digits)
 		}
 	}
 	return strings.Join(parts, "|")
@@ -76,12 +76,12 @@ func parseSpans(text string, digits int, outer spans) (out spans, why string) {
 		low, high, both := strings.Cut(part, "..")
 		var r span
 		var ok bool
-		if r.min, ok = bound(low, digits, outer); !ok {
+		if r.min, ok = parseBound(low, digits, outer); !ok {
 			return nil, strconv.Quote(strings.TrimSpace(low)) + " is no bound here"
 		}
 		r.max = r.min
 		if both {
-			if r.max, ok = bound(high, digits, outer); !ok {
+			if r.max, ok = parseBound(high, digits, outer); !ok {
 				return nil, strconv.Quote(strings.TrimSpace(high)) + " is no bound here"
 			}
 		}
@@ -89,7 +89,7 @@ func parseSpans(text string, digits int, outer spans) (out spans, why string) {
 			return nil, "the intervals of " + strconv.Quote(text) + " must ascend"
 		}
 		if !slices.ContainsFunc(outer.joined(), func(o span) bool { return o.min.compare(r.min) <= 0 && r.max.compare(o.max) <= 0 }) {
-			return nil, strconv.Quote(strings.TrimSpace(part)) + " is not within what the type allows, " + outer.text(digits)
+			return nil, strconv.Quote(strings.TrimSpace(part)) + " is not within what the type allows, " + outer.formatSpans(digits)
 		}
 		out = append(out, r)
 	}
@@ -109,7 +109,7 @@ func (s spans) joined() spans {
 	return out
 }
 
-func bound(s string, digits int, outer spans) (number, bool) {
+func parseBound(s string, digits int, outer spans) (number, bool) {
 	switch s = strings.TrimSpace(s); s {
 	case "min":
 		return outer[0].min, true
@@ -117,13 +117,13 @@ func bound(s string, digits int, outer spans) (number, bool) {
 		return outer[len(outer)-1].max, true
 	}
 	if digits > 0 {
-		return decimal(s, digits)
+		return parseDecimalNumber(s, digits)
 	}
 	return wholeNumber(s)
 }
 
-// decimal reads a decimal number with at most so many digits after the point.
-func decimal(s string, digits int) (number, bool) {
+// parseDecimalNumber reads a decimal number with at most so many digits after the point.
+func parseDecimalNumber(s string, digits int) (number, bool) {
 	whole, frac, point := strings.Cut(s, ".")
 	frac = strings.TrimRight(frac, "0")
 	if point && strings.HasSuffix(s, ".") || len(frac) > digits || strings.Trim(frac, "0123456789") != "" {
@@ -138,12 +138,14 @@ func decimal(s string, digits int) (number, bool) {
 
 // limits are what the built-in types allow.
 var limits = map[Base]spans{
-	Int8: signed(8), Int16: signed(16), Int32: signed(32), Int64: signed(64),
-	Uint8: unsigned(8), Uint16: unsigned(16), Uint32: unsigned(32), Uint64: unsigned(64), Decimal64: signed(64),
+	Int8: signedRange(8), Int16: signedRange(16), Int32: signedRange(32), Int64: signedRange(64),
+	Uint8: unsignedRange(8), Uint16: unsignedRange(16), Uint32: unsignedRange(32), Uint64: unsignedRange(64), Decimal64: signedRange(64),
 }
 
-func signed(bits int) spans {
+func signedRange(bits int) spans {
 	return spans{{number{1 << (bits - 1), true}, number{1<<(bits-1) - 1, false}}}
 }
 
-func unsigned(bits int) spans { return spans{{number{}, number{math.MaxUint64 >> (64 - bits), false}}} }
+func unsignedRange(bits int) spans {
+	return spans{{number{}, number{math.MaxUint64 >> (64 - bits), false}}}
+}

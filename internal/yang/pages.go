@@ -19,7 +19,7 @@ const (
 
 // Paged reports whether the output of an RPC comes in pages.
 func (r *RPC) Paged() bool {
-	return r.Input.child(r.Module, leafLimit) != nil && r.Input.child(r.Module, leafCursor) != nil && r.Output.child(r.Module, leafNext) != nil
+	return r.Input.childNamed(r.Module, leafLimit) != nil && r.Input.childNamed(r.Module, leafCursor) != nil && r.Output.childNamed(r.Module, leafNext) != nil
 }
 
 // Pages makes one output of the pages of an RPC: the entries of a list that several pages have follow each other.
@@ -71,19 +71,19 @@ func (p *Pages) Input() ([]byte, error) {
 // Page checks a page as AppendOutput does and returns what it adds to the text of the output, and whether
 // another page is needed. The last one ends the text, which is good until the next page.
 func (p *Pages) Page(output []byte) (text []byte, more bool, err error) {
-	if blank(output) {
+	if isBlank(output) {
 		output = []byte("{}")
 	}
 	p.a.reset()
 	if n := len(output) / 10; cap(p.a.chunk) < n { // about one value in ten bytes; the next pages are as long
 		p.a.chunk = make([]Data, 0, n)
 	}
-	d, err := p.RPC.output(&p.a, output)
+	d, err := p.RPC.checkOutput(&p.a, output)
 	if d == nil {
 		return nil, false, err
 	}
 	d.HideSecrets()
-	next, err := p.count(d)
+	next, err := p.countEntries(d)
 	if err != nil {
 		return nil, false, err
 	}
@@ -92,15 +92,15 @@ func (p *Pages) Page(output []byte) (text []byte, more bool, err error) {
 		next.Remove()
 	}
 	if p.XML {
-		return p.xml(d, more), more, nil
+		return p.appendXML(d, more), more, nil
 	}
-	p.buf = p.json(p.buf[:0], d, more)
+	p.buf = p.appendJSON(p.buf[:0], d, more)
 	return p.buf, more, nil
 }
 
-// count takes the entries of a page from those that are wanted, and returns its cursor.
-func (p *Pages) count(d *Data) (next *Data, err error) {
-	node, members, entries := p.RPC.Output.child(p.RPC.Module, leafNext), 0, 0
+// countEntries takes the entries of a page from those that are wanted, and returns its cursor.
+func (p *Pages) countEntries(d *Data) (next *Data, err error) {
+	node, members, entries := p.RPC.Output.childNamed(p.RPC.Module, leafNext), 0, 0
 	for c := d.first; c != nil; c = c.next {
 		if c.Node == node {
 			next = c
@@ -126,10 +126,10 @@ func (p *Pages) count(d *Data) (next *Data, err error) {
 	return next, nil
 }
 
-func (p *Pages) json(buf []byte, d *Data, more bool) []byte {
+func (p *Pages) appendJSON(buf []byte, d *Data, more bool) []byte {
 	for c := d.first; c != nil; c = c.next {
 		if c.Node != p.open {
-			buf = p.member(buf)
+			buf = p.appendMemberStart(buf)
 			buf = c.appendName(buf, p.Style)
 			if !c.IsArray() {
 				buf = c.Append(buf, p.Style)
@@ -158,8 +158,8 @@ func (p *Pages) json(buf []byte, d *Data, more bool) []byte {
 	return append(buf, '}')
 }
 
-// member ends what is before a member.
-func (p *Pages) member(buf []byte) []byte {
+// appendMemberStart ends what is before a member.
+func (p *Pages) appendMemberStart(buf []byte) []byte {
 	if p.open != nil {
 		buf = append(buf, ']')
 	}
@@ -171,7 +171,7 @@ func (p *Pages) member(buf []byte) []byte {
 	return append(buf, c)
 }
 
-func (p *Pages) xml(d *Data, more bool) []byte {
+func (p *Pages) appendXML(d *Data, more bool) []byte {
 	for c := d.first; c != nil; c = c.next {
 		p.open = c.Node // the last member may go on
 	}

@@ -37,13 +37,13 @@ func parseJSON(text string, lenient bool, a *arena) (*Data, *fault.Error) {
 		return nil, fault.New(fault.Malformed, "the text has the character U+%04X, which YANG does not allow", r)
 	}
 	p := parser{s: text, a: a}
-	d := p.document()
+	d := p.readDocument()
 	if p.err == nil || !lenient || p.err.Kind != fault.Malformed {
 		return d, p.err
 	}
 	first := p.err
 	p = parser{s: text, a: a, lenient: true}
-	if d = p.document(); p.err != nil {
+	if d = p.readDocument(); p.err != nil {
 		if p.err.Kind != fault.Malformed {
 			first = p.err
 		}
@@ -73,11 +73,11 @@ func nonCharacter(text string) rune {
 
 func isNonCharacter(r rune) bool { return r&0xfffe == 0xfffe || r >= 0xfdd0 && r <= 0xfdef }
 
-func (p *parser) document() *Data {
-	d := p.value()
-	p.blanks()
+func (p *parser) readDocument() *Data {
+	d := p.readValue()
+	p.skipBlanks()
 	if p.err == nil && p.pos < len(p.s) {
-		p.fail("there is text after the end of the document")
+		p.recordFault("there is text after the end of the document")
 	}
 	if p.err != nil {
 		return nil
@@ -85,8 +85,8 @@ func (p *parser) document() *Data {
 	return d
 }
 
-// fail records the first fault with its line and column.
-func (p *parser) fail(format string, args ...any) {
+// recordFault records the first fault with its line and column.
+func (p *parser) recordFault(format string, args ...any) {
 	if p.err != nil {
 		return
 	}
@@ -96,7 +96,7 @@ func (p *parser) fail(format string, args ...any) {
 	p.err = fault.New(fault.Malformed, "line %d, column %d: %s", line, column, fmt.Sprintf(format, args...))
 }
 
-func (p *parser) blanks() {
+func (p *parser) skipBlanks() {
 	for p.pos < len(p.s) {
 		switch p.s[p.pos] {
 		case ' ', '\t', '\n', '\r':
@@ -107,133 +107,133 @@ func (p *parser) blanks() {
 	}
 }
 
-// peek skips blanks and returns the next byte, 0 at the end.
-func (p *parser) peek() byte {
-	p.blanks()
+// peekByte skips blanks and returns the next byte, 0 at the end.
+func (p *parser) peekByte() byte {
+	p.skipBlanks()
 	if p.pos < len(p.s) {
 		return p.s[p.pos]
 	}
 	return 0
 }
 
-func (p *parser) value() *Data {
+func (p *parser) readValue() *Data {
 	if p.values++; p.values > maxJSONValues {
 		if p.err == nil {
 			p.err = fault.New(fault.TooBig, "the document has more than %d values", maxJSONValues)
 		}
 		return nil
 	}
-	d := p.a.new()
-	switch c := p.peek(); {
+	d := p.a.newData()
+	switch c := p.peekByte(); {
 	case c == '{':
 		d.kind = jObject
-		p.members(d)
+		p.readMembers(d)
 	case c == '[':
 		d.kind = jArray
-		p.entries(d)
+		p.readEntries(d)
 	case c == '"' || c == '\'' && p.lenient:
 		d.kind = jString
-		d.text = p.str(c)
+		d.text = p.readString(c)
 	case c == '-' || c >= '0' && c <= '9':
 		d.kind = jNumber
-		p.number(d)
+		p.readNumber(d)
 	case c == 0:
-		p.fail("the text ends where a value is expected")
+		p.recordFault("the text ends where a value is expected")
 	default:
-		p.word(d)
+		p.readWord(d)
 	}
 	return d
 }
 
-func (p *parser) enter() bool {
+func (p *parser) enterValue() bool {
 	p.pos++
 	if p.depth++; p.depth > maxJSONDepth {
-		p.fail("values nest more than %d levels deep", maxJSONDepth)
+		p.recordFault("values nest more than %d levels deep", maxJSONDepth)
 	}
 	return p.err == nil
 }
 
-func (p *parser) members(d *Data) {
-	if !p.enter() {
+func (p *parser) readMembers(d *Data) {
+	if !p.enterValue() {
 		return
 	}
 	defer func() { p.depth-- }()
-	if p.peek() == '}' {
+	if p.peekByte() == '}' {
 		p.pos++
 		return
 	}
 	for p.err == nil {
 		name := p.memberName()
-		if p.err == nil && p.peek() != ':' {
-			p.fail("a colon is expected after the name %.40q", name)
+		if p.err == nil && p.peekByte() != ':' {
+			p.recordFault("a colon is expected after the name %.40q", name)
 		}
 		p.pos++
 		if p.err != nil {
 			return
 		}
-		c := p.value()
+		c := p.readValue()
 		if p.err != nil {
 			return
 		}
 		c.name = name
-		d.add(c)
-		if p.closes('}') {
+		d.addChild(c)
+		if p.readSeparator('}') {
 			return
 		}
 	}
 }
 
-func (p *parser) entries(d *Data) {
-	if !p.enter() {
+func (p *parser) readEntries(d *Data) {
+	if !p.enterValue() {
 		return
 	}
 	defer func() { p.depth-- }()
-	if p.peek() == ']' {
+	if p.peekByte() == ']' {
 		p.pos++
 		return
 	}
 	for p.err == nil {
-		c := p.value()
+		c := p.readValue()
 		if p.err != nil {
 			return
 		}
-		d.add(c)
-		if p.closes(']') {
+		d.addChild(c)
+		if p.readSeparator(']') {
 			return
 		}
 	}
 }
 
-// closes reads a comma or the closing bracket, and reports the latter.
-func (p *parser) closes(bracket byte) bool {
-	switch p.peek() {
+// readSeparator reads a comma or the closing bracket, and reports the latter.
+func (p *parser) readSeparator(bracket byte) bool {
+	switch p.peekByte() {
 	case bracket:
 		p.pos++
 		return true
 	case ',':
 		p.pos++
-		if p.peek() == bracket && p.lenient {
+		if p.peekByte() == bracket && p.lenient {
 			p.pos++
 			return true
 		}
 	case 0:
-		p.fail("the text ends before a closing %c", bracket)
+		p.recordFault("the text ends before a closing %c", bracket)
 	default:
-		p.fail("a comma or %c is expected here", bracket)
+		p.recordFault("a comma or %c is expected here", bracket)
 	}
 	return false
 }
 
-// number reads a JSON number; in a lenient reading a word may begin with digits.
-func (p *parser) number(d *Data) {
+// readNumber reads a JSON number; in a lenient reading a word may begin with digits.
+func (p *parser) readNumber(d *Data) {
 	n := numberLength(p.s[p.pos:])
 	end := p.pos + n
 	if p.lenient && end < len(p.s) && isWordByte(p.s[end]) {
-		p.word(d)
+		p.readWord(d)
 		return
 	}
 	if n == 0 {
-		p.fail("this is not a number")
+		p.recordFault("this is not a number")
 		return
 	}
 	d.text = p.s[p.pos:end]

@@ -19,18 +19,18 @@ func (d *Data) Path() string {
 	var b strings.Builder
 	module := ""
 	for i := len(steps) - 1; i >= 0; i-- {
-		module = steps[i].step(&b, module)
+		module = steps[i].writeStep(&b, module)
 	}
 	return b.String()
 }
 
-// step writes one step and returns the module that names below it belong to.
-func (d *Data) step(b *strings.Builder, module string) string {
+// writeStep writes one step and returns the module that names below it belong to.
+func (d *Data) writeStep(b *strings.Builder, module string) string {
 	if d.Node != nil && d.Node.Kind == Root {
 		return module
 	}
 	if d.parent != nil && d.parent.kind == jArray {
-		d.predicate(b)
+		d.writePredicate(b)
 		return module
 	}
 	b.WriteByte('/')
@@ -46,8 +46,8 @@ func (d *Data) step(b *strings.Builder, module string) string {
 	return d.Node.Module
 }
 
-// predicate writes which entry of its array d is.
-func (d *Data) predicate(b *strings.Builder) {
+// writePredicate writes which entry of its array d is.
+func (d *Data) writePredicate(b *strings.Builder) {
 	var keys []*Data
 	shown := d.Node != nil && !d.Node.Secret() // else the position: keys and values are secret
 	if shown && d.Node.Kind == List && d.kind == jObject {
@@ -117,12 +117,12 @@ func ParsePath(s string) ([]Step, error) {
 	}
 	var steps []Step
 	for p.pos < len(s) {
-		if !p.take('/') {
-			return nil, p.wrong()
+		if !p.takeByte('/') {
+			return nil, p.syntaxError()
 		}
-		step, ok := p.step()
+		step, ok := p.readStep()
 		if !ok || len(steps) > maxNesting {
-			return nil, p.wrong()
+			return nil, p.syntaxError()
 		}
 		steps = append(steps, step)
 	}
@@ -134,11 +134,11 @@ type pathParser struct {
 	pos int
 }
 
-func (p *pathParser) wrong() error {
+func (p *pathParser) syntaxError() error {
 	return fault.New(fault.Invalid, "%.60q is not an instance-identifier: wrong at character %d", p.s, p.pos+1)
 }
 
-func (p *pathParser) take(c byte) bool {
+func (p *pathParser) takeByte(c byte) bool {
 	if p.pos < len(p.s) && p.s[p.pos] == c {
 		p.pos++
 		return true
@@ -146,7 +146,7 @@ func (p *pathParser) take(c byte) bool {
 	return false
 }
 
-func (p *pathParser) name() string {
+func (p *pathParser) readName() string {
 	start := p.pos
 	for p.pos < len(p.s) && strings.IndexByte("/[]=:'\" \t\r\n", p.s[p.pos]) < 0 {
 		p.pos++
@@ -158,29 +158,29 @@ func (p *pathParser) name() string {
 	return ""
 }
 
-func (p *pathParser) qname() (module, name string) {
-	name = p.name()
-	if name != "" && p.take(':') {
-		module, name = name, p.name()
+func (p *pathParser) readQName() (module, name string) {
+	name = p.readName()
+	if name != "" && p.takeByte(':') {
+		module, name = name, p.readName()
 	}
 	return module, name
 }
 
-func (p *pathParser) step() (Step, bool) {
+func (p *pathParser) readStep() (Step, bool) {
 	var s Step
-	if s.Module, s.Name = p.qname(); s.Name == "" {
+	if s.Module, s.Name = p.readQName(); s.Name == "" {
 		return s, false
 	}
-	for p.take('[') {
-		if !p.predicate(&s) {
+	for p.takeByte('[') {
+		if !p.readPredicate(&s) {
 			return s, false
 		}
 	}
 	return s, true
 }
 
-func (p *pathParser) predicate(s *Step) bool {
-	p.spaces()
+func (p *pathParser) readPredicate(s *Step) bool {
+	p.skipSpaces()
 	if p.pos < len(p.s) && p.s[p.pos] >= '1' && p.s[p.pos] <= '9' {
 		start := p.pos
 		for p.pos < len(p.s) && p.s[p.pos] >= '0' && p.s[p.pos] <= '9' {
@@ -191,19 +191,19 @@ func (p *pathParser) predicate(s *Step) bool {
 			return false
 		}
 		s.Position = n
-		p.spaces()
-		return p.take(']')
+		p.skipSpaces()
+		return p.takeByte(']')
 	}
 	name := "."
-	if !p.take('.') {
-		_, name = p.qname()
+	if !p.takeByte('.') {
+		_, name = p.readQName()
 	}
-	p.spaces()
-	if name == "" || !p.take('=') || s.Position != 0 {
+	p.skipSpaces()
+	if name == "" || !p.takeByte('=') || s.Position != 0 {
 		return false
 	}
-	p.spaces()
-	value, ok := p.quoted()
+	p.skipSpaces()
+	value, ok := p.readQuoted()
 	if _, twice := s.Keys[name]; !ok || twice {
 		return false
 	}
@@ -211,19 +211,19 @@ func (p *pathParser) predicate(s *Step) bool {
 		s.Keys = map[string]string{}
 	}
 	s.Keys[name] = value
-	p.spaces()
-	return p.take(']')
+	p.skipSpaces()
+	return p.takeByte(']')
 }
 
-func (p *pathParser) spaces() {
+func (p *pathParser) skipSpaces() {
 	for p.pos < len(p.s) && (p.s[p.pos] == ' ' || p.s[p.pos] == '\t') {
 		p.pos++
 	}
 }
 
-// quoted reads a string in single quotes, or in double quotes with \\ and \".
-func (p *pathParser) quoted() (string, bool) {
-	if p.take('\'') {
+// readQuoted reads a string in single quotes, or in double quotes with \\ and \".
+func (p *pathParser) readQuoted() (string, bool) {
+	if p.takeByte('\'') {
 		end := strings.IndexByte(p.s[p.pos:], '\'')
 		if end < 0 {
 			return "", false
@@ -232,7 +232,7 @@ func (p *pathParser) quoted() (string, bool) {
 		p.pos += end + 1
 		return v, true
 	}
-	if !p.take('"') {
+	if !p.takeByte('"') {
 		return "", false
 	}
 	var b strings.Builder

@@ -20,7 +20,7 @@ func compilePattern(xsd string) (*regexp.Regexp, error) {
 			if i == len(xsd) {
 				return nil, fmt.Errorf("%q ends with a backslash", xsd)
 			}
-			s, err := escape(xsd, &i, class)
+			s, err := translateEscape(xsd, &i, class)
 			if err != nil {
 				return nil, err
 			}
@@ -32,7 +32,7 @@ func compilePattern(xsd string) (*regexp.Regexp, error) {
 			if err != nil {
 				return nil, err
 			}
-			b.WriteString(set.text())
+			b.WriteString(set.formatClass())
 			i = end
 		case ch == '[':
 			class = true
@@ -68,8 +68,8 @@ var classEscapes = map[byte]string{
 	'd': `\p{Nd}`, 's': ` \t\n\r`, 'i': `\p{L}_:`, 'c': `\p{L}\p{Nd}\-._:`, 'w': `\p{L}\p{M}\p{N}\p{S}`,
 }
 
-// escape translates the escape whose letter is at *i.
-func escape(xsd string, i *int, class bool) (string, error) {
+// translateEscape translates the escape whose letter is at *i.
+func translateEscape(xsd string, i *int, class bool) (string, error) {
 	ch := xsd[*i]
 	if in, ok := classEscapes[ch]; ok {
 		if class {
@@ -97,7 +97,7 @@ func escape(xsd string, i *int, class bool) (string, error) {
 			if *i += end; ch == 'P' {
 				set = set.complement()
 			}
-			return set.text(), nil
+			return set.formatClass(), nil
 		}
 		s := `\` + xsd[*i:*i+end+1]
 		*i += end

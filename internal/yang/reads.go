@@ -52,8 +52,8 @@ func (n *Node) holds(other *Node) bool {
 	return false
 }
 
-// reaches notes whether the conditions of a node look at other top-level nodes.
-func (c *compiler) reaches(n *Node) {
+// noteReach notes whether the conditions of a node look at other top-level nodes.
+func (c *compiler) noteReach(n *Node) {
 	for _, list := range [][]*constraint{n.musts, n.conditions} {
 		for _, x := range list {
 			n.elsewhere = n.elsewhere || x.expr.absolute
@@ -242,7 +242,7 @@ func (r *reading) deref(places []place) (out []place) {
 		if p.node == nil || !p.node.IsLeaf() {
 			continue
 		}
-		for _, t := range p.node.Type.flat() {
+		for _, t := range p.node.Type.unionMembers() {
 			switch {
 			case t.Base == InstanceIdentifier:
 				r.out.wide = true

@@ -20,21 +20,21 @@ func newLibrary() *library {
 	return &library{byFull: map[string]*file{}, byName: map[string][]*file{}}
 }
 
-// add takes a file in. The same revision shipped twice is shared when both texts
+// addFile takes a file in. The same revision shipped twice is shared when both texts
 // mean the same, and refused when they differ, since neither is known to be right.
-func (lib *library) add(f *file) error {
-	if f.submodule() {
+func (lib *library) addFile(f *file) error {
+	if f.isSubmodule() {
 		lib.parts = append(lib.parts, f)
 		return nil
 	}
-	if o := lib.byFull[f.full()]; o != nil {
+	if o := lib.byFull[f.nameAndRevision()]; o != nil {
 		if sameMeaning(o.stmt, f.stmt) {
 			return nil
 		}
 		return fault.At(fault.Invalid, f.path, "%s of %s differs from %s of %s though both say they are %s: give one of them another revision",
-			f.path, f.source, o.path, o.source, f.full())
+			f.path, f.source, o.path, o.source, f.nameAndRevision())
 	}
-	lib.byFull[f.full()] = f
+	lib.byFull[f.nameAndRevision()] = f
 	lib.byName[f.name] = append(lib.byName[f.name], f)
 	lib.order = append(lib.order, f)
 	return nil
@@ -45,10 +45,10 @@ var prose = map[string]bool{"description": true, "reference": true, "organizatio
 
 // sameMeaning compares two statements, prose and white space left out.
 func sameMeaning(a, b *statement) bool {
-	return a.keyword == b.keyword && a.arg == b.arg && slices.EqualFunc(meaning(a), meaning(b), sameMeaning)
+	return a.keyword == b.keyword && a.arg == b.arg && slices.EqualFunc(meaningfulStatements(a), meaningfulStatements(b), sameMeaning)
 }
 
-func meaning(s *statement) []*statement {
+func meaningfulStatements(s *statement) []*statement {
 	var out []*statement
 	for _, c := range s.sub {
 		if !prose[c.keyword] {
@@ -58,16 +58,16 @@ func meaning(s *statement) []*statement {
 	return out
 }
 
-// resolve finds the submodules of every module and picks a revision for every import, loading embedded modules for those
+// resolveImports finds the submodules of every module and picks a revision for every import, loading embedded modules for those
 // that no source ships.
-func (lib *library) resolve() fault.List {
+func (lib *library) resolveImports() fault.List {
 	var l fault.List
 	for i := 0; i < len(lib.order); i++ { // grows while embedded modules are taken in
 		f := lib.order[i]
 		f.module, f.defs = f, map[string]*statement{}
-		l = append(l, lib.include(f, f, map[string]bool{})...)
+		l = append(l, lib.includeSubmodules(f, f, map[string]bool{})...)
 		for _, part := range append([]*file{f}, f.parts...) {
-			part.prefixes = map[string]*file{part.prefix(): f}
+			part.prefixes = map[string]*file{part.ownPrefix(): f}
 			for j := range part.imports {
 				l = append(l, lib.resolveImport(part, &part.imports[j])...)
 			}
@@ -75,7 +75,7 @@ func (lib *library) resolve() fault.List {
 				if definitions[s.keyword] {
 					key := s.keyword + " " + s.arg
 					if o := f.defs[key]; o != nil && o != s {
-						l = append(l, at(s, "the %s %q is there already: %s:%d", s.keyword, s.arg, o.file.path, o.line))
+						l = append(l, faultAt(s, "the %s %q is there already: %s:%d", s.keyword, s.arg, o.file.path, o.line))
 					}
 					f.defs[key] = s
 				}
@@ -87,8 +87,8 @@ func (lib *library) resolve() fault.List {
 
 var definitions = map[string]bool{"typedef": true, "grouping": true, "identity": true, "feature": true, "extension": true}
 
-// include takes in the submodules that a part of a module includes.
-func (lib *library) include(f, part *file, seen map[string]bool) fault.List {
+// includeSubmodules takes in the submodules that a part of a module includes.
+func (lib *library) includeSubmodules(f, part *file, seen map[string]bool) fault.List {
 	var l fault.List
 	for _, s := range part.includes {
 		if seen[s.arg] {
@@ -97,22 +97,22 @@ func (lib *library) include(f, part *file, seen map[string]bool) fault.List {
 		seen[s.arg] = true
 		var found *file
 		for _, p := range lib.parts {
-			rev := argument(s, "revision-date")
+			rev := firstArgument(s, "revision-date")
 			if p.name == s.arg && p.source == f.source && (rev == "" && (found == nil || p.revision > found.revision) || rev != "" && p.revision == rev) {
 				found = p
 			}
 		}
 		switch {
 		case found == nil:
-			l = append(l, at(s, "the submodule %q is not there: ship it with the module", fullName(s.arg, argument(s, "revision-date"))))
-		case argument(found.stmt, "belongs-to") != f.name:
-			l = append(l, at(s, "the submodule %q belongs to the module %q", s.arg, argument(found.stmt, "belongs-to")))
+			l = append(l, faultAt(s, "the submodule %q is not there: ship it with the module", fullName(s.arg, firstArgument(s, "revision-date"))))
+		case firstArgument(found.stmt, "belongs-to") != f.name:
+			l = append(l, faultAt(s, "the submodule %q belongs to the module %q", s.arg, firstArgument(found.stmt, "belongs-to")))
 		case found.module != nil:
-			l = append(l, at(s, "the submodule %q is a part of two revisions of its module", s.arg))
+			l = append(l, faultAt(s, "the submodule %q is a part of two revisions of its module", s.arg))
 		default:
 			found.module = f
 			f.parts = append(f.parts, found)
-			l = append(l, lib.include(f, found, seen)...)
+			l = append(l, lib.includeSubmodules(f, found, seen)...)
 		}
 	}
 	return l
@@ -125,21 +125,21 @@ func (lib *library) resolveImport(f *file, imp *importOf) fault.List {
 			l = append(l, fault.All(err)...)
 		}
 	}
-	got := lib.pick(f, imp)
+	got := lib.pickRevision(f, imp)
 	if got == nil {
-		return append(l, at(imp.stmt, "the module %q is not there: ship it with the plugin%s", fullName(imp.module, imp.revision), lib.nearby(imp.module)))
+		return append(l, faultAt(imp.stmt, "the module %q is not there: ship it with the plugin%s", fullName(imp.module, imp.revision), lib.describeRevisions(imp.module)))
 	}
 	if f.prefixes[imp.prefix] != nil {
-		return append(l, at(imp.stmt, "the prefix %q is there already", imp.prefix))
+		return append(l, faultAt(imp.stmt, "the prefix %q is there already", imp.prefix))
 	}
 	imp.revision = got.revision
 	f.prefixes[imp.prefix] = got
 	return l
 }
 
-// pick chooses what an import means: the revision it names; else the one its own
+// pickRevision chooses what an import means: the revision it names; else the one its own
 // source ships; else the newest.
-func (lib *library) pick(f *file, imp *importOf) *file {
+func (lib *library) pickRevision(f *file, imp *importOf) *file {
 	var best *file
 	for _, c := range lib.byName[imp.module] {
 		switch {
@@ -155,10 +155,10 @@ func (lib *library) pick(f *file, imp *importOf) *file {
 	return best
 }
 
-func (lib *library) nearby(module string) string {
+func (lib *library) describeRevisions(module string) string {
 	var have []string
 	for _, f := range lib.byName[module] {
-		have = append(have, f.full()+" of "+f.source)
+		have = append(have, f.nameAndRevision()+" of "+f.source)
 	}
 	if len(have) == 0 {
 		return ""
@@ -186,8 +186,8 @@ func (lib *library) checkRevisions() fault.List {
 				if typesOnly[s.keyword] || strings.Contains(s.keyword, ":") {
 					continue
 				}
-				l = append(l, at(s, "the module is there in several revisions (%s): only modules of types and groupings may be, this one has the %s %q",
-					strings.TrimSuffix(strings.TrimPrefix(lib.nearby(name), " (there is "), ")"), s.keyword, s.arg))
+				l = append(l, faultAt(s, "the module is there in several revisions (%s): only modules of types and groupings may be, this one has the %s %q",
+					strings.TrimSuffix(strings.TrimPrefix(lib.describeRevisions(name), " (there is "), ")"), s.keyword, s.arg))
 				break
 			}
 		}

@@ -38,12 +38,12 @@ func parseClass(xsd string, at int) (set runes, end int, err error) {
 	}
 	done := func(sub runes) runes {
 		if negated {
-			set = set.normal().complement()
+			set = set.normalizeIntervals().complement()
 		}
 		if sub != nil {
-			set = set.normal().complement().union(sub).complement()
+			set = set.normalizeIntervals().complement().union(sub).complement()
 		}
-		return set.normal()
+		return set.normalizeIntervals()
 	}
 	for i < len(xsd) {
 		switch {
@@ -101,11 +101,13 @@ func classItem(xsd string, i int) (runes, int, error) {
 		return runes{{rune(c), rune(c)}}, i + 1, nil
 	}
 	set, ok := map[byte]func() runes{
-		'd': func() runes { return table(unicode.Nd) },
+		'd': func() runes { return runesOfTables(unicode.Nd) },
 		's': func() runes { return runes{{'\t', '\n'}, {'\r', '\r'}, {' ', ' '}} },
-		'w': func() runes { return table(unicode.L, unicode.M, unicode.N, unicode.S) },
-		'i': func() runes { return table(unicode.L).union(runes{{':', ':'}, {'_', '_'}}) },
-		'c': func() runes { return table(unicode.L, unicode.Nd).union(runes{{'-', '.'}, {':', ':'}, {'_', '_'}}) },
+		'w': func() runes { return runesOfTables(unicode.L, unicode.M, unicode.N, unicode.S) },
+		'i': func() runes { return runesOfTables(unicode.L).union(runes{{':', ':'}, {'_', '_'}}) },
+		'c': func() runes {
+			return runesOfTables(unicode.L, unicode.Nd).union(runes{{'-', '.'}, {':', ':'}, {'_', '_'}})
+		},
 	}[c|0x20]
 	if !ok {
 		return nil, 0, fmt.Errorf("%q has the unknown escape \\%c", xsd, c)
@@ -137,12 +139,12 @@ func namedSet(xsd, name string) (runes, error) {
 		}
 	}
 	if t, ok := unicode.Categories[name]; ok {
-		return table(t), nil
+		return runesOfTables(t), nil
 	}
 	return nil, fmt.Errorf("%q names the category or block %q, which is not known", xsd, name)
 }
 
-func table(tables ...*unicode.RangeTable) (out runes) {
+func runesOfTables(tables ...*unicode.RangeTable) (out runes) {
 	for _, t := range tables {
 		for _, r := range t.R16 {
 			for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
@@ -163,13 +165,13 @@ func table(tables ...*unicode.RangeTable) (out runes) {
 			}
 		}
 	}
-	return out.normal()
+	return out.normalizeIntervals()
 }
 
-func (r runes) union(o runes) runes { return slices.Concat(r, o).normal() }
+func (r runes) union(o runes) runes { return slices.Concat(r, o).normalizeIntervals() }
 
-// normal sorts intervals and joins those that touch.
-func (r runes) normal() (out runes) {
+// normalizeIntervals sorts intervals and joins those that touch.
+func (r runes) normalizeIntervals() (out runes) {
 	sorted := slices.Clone(r)
 	slices.SortFunc(sorted, func(a, b [2]rune) int { return int(a[0] - b[0]) })
 	for _, one := range sorted {
@@ -184,7 +186,7 @@ func (r runes) normal() (out runes) {
 
 func (r runes) complement() (out runes) {
 	next := rune(0)
-	for _, one := range r.normal() {
+	for _, one := range r.normalizeIntervals() {
 		if one[0] > next {
 			out = append(out, [2]rune{next, one[0] - 1})
 		}
@@ -196,8 +198,8 @@ func (r runes) complement() (out runes) {
 	return out
 }
 
-// text writes the set as a class of RE2.
-func (r runes) text() string {
+// formatClass writes the set as a class of RE2.
+func (r runes) formatClass() string {
 	if len(r) == 0 {
 		return `[^\x{0}-\x{10FFFF}]`
 	}

@@ -6,20 +6,20 @@ import "unicode/utf8"
 type saying struct{ message, tag string }
 
 func sayingOf(r *statement) saying {
-	return saying{argument(r, "error-message"), argument(r, "error-app-tag")}
+	return saying{firstArgument(r, "error-message"), firstArgument(r, "error-app-tag")}
 }
 
-// broken is what the module says of the restriction that a value breaks.
-func (t *Type) broken(d *Data) saying {
+// brokenRestriction is what the module says of the restriction that a value breaks.
+func (t *Type) brokenRestriction(d *Data) saying {
 	t = t.Final()
 	v, whole := wholeNumber(d.text)
 	switch {
 	case t.Base == Decimal64:
-		if v, ok := decimal(d.text, t.Digits); ok && !t.span.has(v) {
+		if v, ok := parseDecimalNumber(d.text, t.Digits); ok && !t.span.containsNumber(v) {
 			return t.says["range"]
 		}
 	case t.Base == String:
-		if len(t.length) > 0 && !t.length.has(number{Value: uint64(utf8.RuneCountInString(d.text))}) {
+		if len(t.length) > 0 && !t.length.containsNumber(number{Value: uint64(utf8.RuneCountInString(d.text))}) {
 			return t.says["length"]
 		}
 		for _, p := range t.patterns {
@@ -27,7 +27,7 @@ func (t *Type) broken(d *Data) saying {
 				return p.says
 			}
 		}
-	case len(limits[t.Base]) > 0 && whole && !t.span.has(v):
+	case len(limits[t.Base]) > 0 && whole && !t.span.containsNumber(v):
 		return t.says["range"]
 	}
 	return saying{}

@@ -12,8 +12,8 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// leaf checks one value and brings it to canonical form.
-func (v *validator) leaf(d *Data, n *Node) {
+// checkLeaf checks one value and brings it to canonical form.
+func (v *validator) checkLeaf(d *Data, n *Node) {
 	if v.Aliases != nil && v.Aliases.Trim && d.kind == jString {
 		d.text = strings.TrimSpace(d.text)
 	}
@@ -24,34 +24,34 @@ func (v *validator) leaf(d *Data, n *Node) {
 		d.kind, d.first, d.last = jNull, nil, nil // [null], the value of type empty
 	} else if d.kind == jNull {
 		if !v.Lenient || n.Type.Final().Base != Empty {
-			v.fault(fault.Invalid, d.Path(), "null is not a value; leave the member out")
+			v.addFault(fault.Invalid, d.Path(), "null is not a value; leave the member out")
 			return
 		}
 	}
 	if d.kind == jObject || d.kind == jArray {
-		v.fault(fault.Invalid, d.Path(), "want a single value, got %s", jsonNames[d.kind])
+		v.addFault(fault.Invalid, d.Path(), "want a single value, got %s", jsonNames[d.kind])
 		return
 	}
-	why := n.Type.parse(d, n, v.Lenient)
+	why := n.Type.canonicalizeValue(d, n, v.Lenient)
 	if why == "" {
 		return
 	}
-	if other, ok := v.Aliases.value(n, d.text); ok {
+	if other, ok := v.Aliases.valueAlias(n, d.text); ok {
 		d.kind, d.text = jString, other
-		if n.Type.parse(d, n, true) == "" {
+		if n.Type.canonicalizeValue(d, n, true) == "" {
 			return
 		}
 	}
-	says := n.Type.broken(d)
+	says := n.Type.brokenRestriction(d)
 	var kind *Violation
 	if says.tag != "" {
 		kind = &Violation{AppTag: says.tag}
 	}
-	v.violates(kind, fault.Invalid, d.Path(), "%s", cmp.Or(says.message, n.hidden(why)))
+	v.addViolation(kind, fault.Invalid, d.Path(), "%s", cmp.Or(says.message, n.hidden(why)))
 }
 
-// parse checks d against t and makes it canonical. It returns what is wrong.
-func (t *Type) parse(d *Data, n *Node, lenient bool) string {
+// canonicalizeValue checks d against t and makes it canonical. It returns what is wrong.
+func (t *Type) canonicalizeValue(d *Data, n *Node, lenient bool) string {
 	t = t.Final()
 	why := ""
 	switch t.Base {
@@ -89,7 +89,7 @@ func (t *Type) parseUnion(d *Data, n *Node, lenient bool) string {
 		}
 		for _, m := range t.Members {
 			try := *d
-			if m.parse(&try, n, loose) == "" {
+			if m.canonicalizeValue(&try, n, loose) == "" {
 				d.kind, d.text, d.typ = try.kind, try.text, try.typ
 				return ""
 			}
@@ -99,7 +99,7 @@ func (t *Type) parseUnion(d *Data, n *Node, lenient bool) string {
 	for i, m := range t.Members {
 		names[i] = m.Name
 	}
-	return fmt.Sprintf("%s fits none of %s", show(d), strings.Join(names, ", "))
+	return fmt.Sprintf("%s fits none of %s", showValue(d), strings.Join(names, ", "))
 }
 
 // parseInt takes a JSON number; 64-bit types and lenient readers a string too.
@@ -109,13 +109,13 @@ func (t *Type) parseInt(d *Data, lenient bool) string {
 	}
 	v, ok := wholeNumber(d.text)
 	if !ok {
-		return fmt.Sprintf("%s is not a whole number", show(d))
+		return fmt.Sprintf("%s is not a whole number", showValue(d))
 	}
-	if !t.span.has(v) {
+	if !t.span.containsNumber(v) {
 		if t.rangeText != "" {
-			return fmt.Sprintf("%s is not within %s", show(d), t.rangeText)
+			return fmt.Sprintf("%s is not within %s", showValue(d), t.rangeText)
 		}
-		return fmt.Sprintf("%s does not fit %s", show(d), t.Base)
+		return fmt.Sprintf("%s does not fit %s", showValue(d), t.Base)
 	}
 	d.kind = jNumber
 	if v.Value == 0 {
@@ -150,22 +150,22 @@ func (t *Type) parseDecimal(d *Data) string {
 	whole, frac, dot := strings.Cut(d.text, ".")
 	frac = strings.TrimRight(frac, "0")
 	if _, ok := wholeNumber(whole); !ok || dot && strings.HasSuffix(d.text, ".") || strings.Trim(frac, "0123456789") != "" {
-		return fmt.Sprintf("%s is not a decimal number", show(d))
+		return fmt.Sprintf("%s is not a decimal number", showValue(d))
 	}
 	if len(frac) > t.Digits {
-		return fmt.Sprintf("%s has more than %d digits after the point", show(d), t.Digits)
+		return fmt.Sprintf("%s has more than %d digits after the point", showValue(d), t.Digits)
 	}
 	if frac == "" {
 		frac = "0"
 	}
-	v, ok := decimal(whole+"."+frac, t.Digits)
-	if !ok || !t.span.has(v) {
+	v, ok := parseDecimalNumber(whole+"."+frac, t.Digits)
+	if !ok || !t.span.containsNumber(v) {
 		if t.rangeText != "" {
-			return fmt.Sprintf("%s is not within %s", show(d), t.rangeText)
+			return fmt.Sprintf("%s is not within %s", showValue(d), t.rangeText)
 		}
-		return fmt.Sprintf("%s is too large", show(d))
+		return fmt.Sprintf("%s is too large", showValue(d))
 	}
-	d.kind, d.text = jNumber, v.text(t.Digits)
+	d.kind, d.text = jNumber, v.formatDecimal(t.Digits)
 	if v.Negative && v.Value == 0 {
 		d.text = "0.0"
 	}
@@ -180,7 +180,7 @@ func parseBool(d *Data, lenient bool) string {
 	case d.kind == jString && lenient && d.text == "false":
 		d.kind = jFalse
 	default:
-		return fmt.Sprintf("want true or false, got %s", show(d))
+		return fmt.Sprintf("want true or false, got %s", showValue(d))
 	}
 	d.text = ""
 	return ""
@@ -191,7 +191,7 @@ func (t *Type) parseString(s string, n *Node) (string, string) {
 	switch t.Base {
 	case Enumeration:
 		if _, ok := t.values[s]; !ok {
-			return s, fmt.Sprintf("%.40q is not one of %s", s, listed(t.Names))
+			return s, fmt.Sprintf("%.40q is not one of %s", s, formatNameList(t.Names))
 		}
 	case Bits:
 		return t.parseBits(s)
@@ -199,7 +199,7 @@ func (t *Type) parseString(s string, n *Node) (string, string) {
 		full := t.identities[s]
 		if full == "" {
 			if full = t.identities[n.Module+":"+s]; full == "" {
-				return s, fmt.Sprintf("%.60q is not one of the identities %s", s, listed(t.Names))
+				return s, fmt.Sprintf("%.60q is not one of the identities %s", s, formatNameList(t.Names))
 			}
 		}
 		return full, ""
@@ -208,7 +208,7 @@ func (t *Type) parseString(s string, n *Node) (string, string) {
 		if err != nil {
 			return s, "this is not base64"
 		}
-		if !t.length.has(number{Value: uint64(len(b))}) {
+		if !t.length.containsNumber(number{Value: uint64(len(b))}) {
 			return s, fmt.Sprintf("%d octets, but the length must be %s", len(b), t.lengthText)
 		}
 	case InstanceIdentifier:
@@ -223,7 +223,7 @@ func (t *Type) parseString(s string, n *Node) (string, string) {
 
 func (t *Type) checkText(s string) string {
 	if len(t.length) > 0 {
-		if c := utf8.RuneCountInString(s); !t.length.has(number{Value: uint64(c)}) {
+		if c := utf8.RuneCountInString(s); !t.length.containsNumber(number{Value: uint64(c)}) {
 			return fmt.Sprintf("%d characters, but the length must be %s", c, t.lengthText)
 		}
 	}
@@ -242,7 +242,7 @@ func (t *Type) parseBits(s string) (string, string) {
 	on := map[string]bool{}
 	for b := range strings.FieldsSeq(s) {
 		if _, ok := t.values[b]; !ok {
-			return s, fmt.Sprintf("the bit %.40q is not one of %s", b, listed(t.Names))
+			return s, fmt.Sprintf("the bit %.40q is not one of %s", b, formatNameList(t.Names))
 		}
 		if on[b] {
 			return s, fmt.Sprintf("the bit %q occurs twice", b)
@@ -258,16 +258,16 @@ func (t *Type) parseBits(s string) (string, string) {
 	return strings.Join(set, " "), ""
 }
 
-// listed joins the names a user can choose from, not too many of them.
-func listed(names []string) string {
+// formatNameList joins the names a user can choose from, not too many of them.
+func formatNameList(names []string) string {
 	if len(names) > 20 {
 		return strings.Join(names[:20], ", ") + ", …"
 	}
 	return strings.Join(names, ", ")
 }
 
-// show writes a value for a message.
-func show(d *Data) string {
+// showValue writes a value for a message.
+func showValue(d *Data) string {
 	if d.kind == jString {
 		return fmt.Sprintf("%.40q", d.text)
 	}

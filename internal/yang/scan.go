@@ -39,8 +39,8 @@ type importOf struct {
 	revision string // as written, or as chosen by resolve
 }
 
-// full is the name and revision of the file.
-func (f *file) full() string { return fullName(f.name, f.revision) }
+// nameAndRevision is the name and revision of the file.
+func (f *file) nameAndRevision() string { return fullName(f.name, f.revision) }
 
 func fullName(module, revision string) string {
 	if revision == "" {
@@ -49,19 +49,19 @@ func fullName(module, revision string) string {
 	return module + "@" + revision
 }
 
-// submodule reports whether the file is a part of a module.
-func (f *file) submodule() bool { return f.stmt.keyword == "submodule" }
+// isSubmodule reports whether the file is a part of a module.
+func (f *file) isSubmodule() bool { return f.stmt.keyword == "submodule" }
 
-// prefix is the one that the file gives its own module.
-func (f *file) prefix() string {
-	if f.submodule() {
-		return argument(f.stmt.one("belongs-to"), "prefix")
+// ownPrefix is the one that the file gives its own module.
+func (f *file) ownPrefix() string {
+	if f.isSubmodule() {
+		return firstArgument(f.stmt.firstSub("belongs-to"), "prefix")
 	}
-	return argument(f.stmt, "prefix")
+	return firstArgument(f.stmt, "prefix")
 }
 
-// bodies are the statements of a module and of its submodules.
-func (f *file) bodies() []*statement {
+// moduleBodies are the statements of a module and of its submodules.
+func (f *file) moduleBodies() []*statement {
 	out := []*statement{f.stmt}
 	for _, p := range f.parts {
 		out = append(out, p.stmt)
@@ -69,8 +69,8 @@ func (f *file) bodies() []*statement {
 	return out
 }
 
-// scan reads one file into statements.
-func scan(source, path string, text []byte) (*file, error) {
+// scanFile reads one file into statements.
+func scanFile(source, path string, text []byte) (*file, error) {
 	if len(text) > maxFileSize {
 		return nil, fault.At(fault.TooBig, path, "a YANG module may have %d bytes at most, this has %d", maxFileSize, len(text))
 	}
@@ -81,15 +81,15 @@ func scan(source, path string, text []byte) (*file, error) {
 	}
 	f.stmt, f.name = s, s.arg
 	if s.keyword != "module" && s.keyword != "submodule" {
-		return nil, at(s, "want a module, found %q", s.keyword)
+		return nil, faultAt(s, "want a module, found %q", s.keyword)
 	}
 	if !isIdentifier(s.arg) {
-		return nil, at(s, "%q is not a module name", s.arg)
+		return nil, faultAt(s, "%q is not a module name", s.arg)
 	}
-	if l := f.check(); len(l) > 0 {
+	if l := f.checkGrammar(); len(l) > 0 {
 		return nil, l.Err()
 	}
-	f.header()
+	f.readHeader()
 	return f, nil
 }
 
@@ -99,25 +99,25 @@ func versionOf11(text string) bool {
 	return ok && strings.HasPrefix(strings.TrimLeft(rest, " \t\r\n\"'"), "1.1")
 }
 
-// header reads revisions, imports and includes.
-func (f *file) header() {
+// readHeader reads revisions, imports and includes.
+func (f *file) readHeader() {
 	for _, c := range f.stmt.sub {
 		switch c.keyword {
 		case "revision":
 			f.revision = max(f.revision, c.arg)
 		case "import":
-			f.imports = append(f.imports, importOf{stmt: c, module: c.arg, prefix: argument(c, "prefix"), revision: argument(c, "revision-date")})
+			f.imports = append(f.imports, importOf{stmt: c, module: c.arg, prefix: firstArgument(c, "prefix"), revision: firstArgument(c, "revision-date")})
 		case "include":
 			f.includes = append(f.includes, c)
 		}
 	}
 }
 
-// find returns the definition that a name means at a statement: one in the statements around it, at the top of the module,
+// findDefinition returns the definition that a name means at a statement: one in the statements around it, at the top of the module,
 // or with a prefix in another module; nil if there is none.
-func (s *statement) find(keyword, name string) *statement {
-	prefix, local := prefixed(name)
-	if prefix != "" && prefix != s.file.prefix() {
+func (s *statement) findDefinition(keyword, name string) *statement {
+	prefix, local := splitPrefix(name)
+	if prefix != "" && prefix != s.file.ownPrefix() {
 		if m := s.file.prefixes[prefix]; m != nil {
 			return m.defs[keyword+" "+local]
 		}

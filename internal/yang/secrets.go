@@ -86,7 +86,7 @@ func (c *compiler) markSecret(n *Node, inherited, guessed bool) {
 	n.denies = a != nil && (a.DenyAll || a.DenyWrite)
 	secret := inherited || a != nil && a.Secret
 	if a != nil && a.Secret && n.key {
-		c.fault(n.defined, "%q is a key of a list, which is in the paths of its entries: a key cannot be secret", n.Name)
+		c.addFault(n.defined, "%q is a key of a list, which is in the paths of its entries: a key cannot be secret", n.Name)
 	}
 	if !c.marked[n.Module] {
 		guessed = guessed || LooksSecret(n.Name)
@@ -253,9 +253,9 @@ func (d *Data) nameMasked(names string) {
 		return
 	}
 	at := &Data{kind: jObject, name: metadata}
-	at.add(&Data{kind: jString, name: maskedName, text: names})
+	at.addChild(&Data{kind: jString, name: maskedName, text: names})
 	if d.first == nil {
-		d.add(at)
+		d.addChild(at)
 		return
 	}
 	d.Insert(at, d.first)
@@ -353,7 +353,7 @@ func (d *Data) unmaskMembers(stored *Data) (l fault.List) {
 		case stored == nil || stored.Get(n) == nil:
 			l = append(l, fault.At(fault.Invalid, d.Path()+"/"+n.stepName(d.Node), "the annotation %s names it, and no secret is stored here: write the secret itself", maskedName))
 		default:
-			d.add(stored.Get(n).Clone())
+			d.addChild(stored.Get(n).Clone())
 		}
 	}
 	return l
@@ -364,7 +364,7 @@ func (v *validator) metadata(c *Data) {
 	if c.kind == jObject && c.first != nil && c.first.next == nil && c.first.name == maskedName && c.first.kind == jString {
 		return
 	}
-	v.fault(fault.Unknown, c.Path(), "the only annotation that is read is %s, the names of secret members that are to be kept", maskedName)
+	v.addFault(fault.Unknown, c.Path(), "the only annotation that is read is %s, the names of secret members that are to be kept", maskedName)
 }
 
 // hidden is what is reported of a wrong value: of a secret its text must not be in it.

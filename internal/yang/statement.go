@@ -20,13 +20,13 @@ type statement struct {
 	sub     []*statement
 }
 
-// at makes a fault that names the place of the statement as file:line.
-func at(s *statement, format string, args ...any) *fault.Error {
+// faultAt makes a fault that names the place of the statement as file:line.
+func faultAt(s *statement, format string, args ...any) *fault.Error {
 	return fault.At(fault.Invalid, fmt.Sprintf("%s:%d", s.file.path, s.line), format, args...)
 }
 
-// one returns the first sub-statement with a keyword, nil if there is none.
-func (s *statement) one(keyword string) *statement {
+// firstSub returns the first sub-statement with a keyword, nil if there is none.
+func (s *statement) firstSub(keyword string) *statement {
 	for _, c := range s.sub {
 		if c.keyword == keyword {
 			return c
@@ -35,8 +35,8 @@ func (s *statement) one(keyword string) *statement {
 	return nil
 }
 
-// all returns the sub-statements with a keyword.
-func (s *statement) all(keyword string) (out []*statement) {
+// subsWithKeyword returns the sub-statements with a keyword.
+func (s *statement) subsWithKeyword(keyword string) (out []*statement) {
 	for _, c := range s.sub {
 		if c.keyword == keyword {
 			out = append(out, c)
@@ -45,9 +45,9 @@ func (s *statement) all(keyword string) (out []*statement) {
 	return out
 }
 
-// argument returns the argument of the first sub-statement with a keyword.
-func argument(s *statement, keyword string) string {
-	if c := s.one(keyword); c != nil {
+// firstArgument returns the argument of the first sub-statement with a keyword.
+func firstArgument(s *statement, keyword string) string {
+	if c := s.firstSub(keyword); c != nil {
 		return c.arg
 	}
 	return ""
@@ -68,9 +68,9 @@ func parseStatements(f *file) (*statement, error) {
 	if !utf8.ValidString(r.text) {
 		return nil, fault.At(fault.Invalid, f.path, "the text is not UTF-8")
 	}
-	s := r.statement(0)
-	if r.err == nil && r.blanks() {
-		r.fail("want exactly one module statement in the file, there is more after it")
+	s := r.readStatement(0)
+	if r.err == nil && r.skipBlanks() {
+		r.recordFault("want exactly one module statement in the file, there is more after it")
 	}
 	if r.err != nil {
 		return nil, r.err
@@ -78,14 +78,14 @@ func parseStatements(f *file) (*statement, error) {
 	return s, nil
 }
 
-func (r *reader) fail(format string, args ...any) {
+func (r *reader) recordFault(format string, args ...any) {
 	if r.err == nil {
 		r.err = fault.At(fault.Invalid, fmt.Sprintf("%s:%d", r.file.path, r.line), format, args...)
 	}
 }
 
-// blanks passes over blanks and comments and reports whether text follows.
-func (r *reader) blanks() bool {
+// skipBlanks passes over blanks and comments and reports whether text follows.
+func (r *reader) skipBlanks() bool {
 	for r.pos < len(r.text) {
 		switch c := r.text[r.pos]; {
 		case c == '\n':
@@ -102,7 +102,7 @@ func (r *reader) blanks() bool {
 		case strings.HasPrefix(r.text[r.pos:], "/*"):
 			n := strings.Index(r.text[r.pos+2:], "*/")
 			if n < 0 {
-				r.fail("a comment does not end")
+				r.recordFault("a comment does not end")
 				return false
 			}
 			r.line += strings.Count(r.text[r.pos:r.pos+n+4], "\n")
@@ -114,64 +114,64 @@ func (r *reader) blanks() bool {
 	return false
 }
 
-// peek is the next byte, 0 at the end.
-func (r *reader) peek() byte {
+// peekByte is the next byte, 0 at the end.
+func (r *reader) peekByte() byte {
 	if r.pos < len(r.text) {
 		return r.text[r.pos]
 	}
 	return 0
 }
 
-func (r *reader) statement(depth int) *statement {
+func (r *reader) readStatement(depth int) *statement {
 	if depth > maxNesting {
-		r.fail("statements nest more than %d levels deep", maxNesting)
+		r.recordFault("statements nest more than %d levels deep", maxNesting)
 		return nil
 	}
-	if !r.blanks() {
-		r.fail("the text ends where a statement is expected")
+	if !r.skipBlanks() {
+		r.recordFault("the text ends where a statement is expected")
 		return nil
 	}
 	s := &statement{line: r.line, file: r.file}
-	if c := r.peek(); c == '"' || c == '\'' {
-		r.fail("a keyword is expected here, without quotes")
+	if c := r.peekByte(); c == '"' || c == '\'' {
+		r.recordFault("a keyword is expected here, without quotes")
 		return nil
 	}
-	s.keyword = r.word()
-	prefix, name := prefixed(s.keyword)
+	s.keyword = r.readWord()
+	prefix, name := splitPrefix(s.keyword)
 	if r.err == nil && (!isIdentifier(name) || prefix == "" && strings.Contains(s.keyword, ":") || prefix != "" && !isIdentifier(prefix)) {
-		r.fail("a keyword is expected here, not %.40q", s.keyword)
+		r.recordFault("a keyword is expected here, not %.40q", s.keyword)
 	}
-	r.blanks()
-	if c := r.peek(); c != ';' && c != '{' && r.err == nil {
-		s.arg, s.hasArg = r.argument(), true
-		r.blanks()
+	r.skipBlanks()
+	if c := r.peekByte(); c != ';' && c != '{' && r.err == nil {
+		s.arg, s.hasArg = r.readArgument(), true
+		r.skipBlanks()
 	}
 	if r.err != nil {
 		return nil
 	}
-	switch r.peek() {
+	switch r.peekByte() {
 	case ';':
 		r.pos++
 		return s
 	case '{':
 		r.pos++
 	case 0:
-		r.fail("the text ends before a ; or { after %q", s.keyword)
+		r.recordFault("the text ends before a ; or { after %q", s.keyword)
 		return nil
 	default:
-		r.fail("a ; or { is expected after %q", s.keyword)
+		r.recordFault("a ; or { is expected after %q", s.keyword)
 		return nil
 	}
 	for r.err == nil {
-		if !r.blanks() {
-			r.fail("the text ends before the } of the %q in line %d", s.keyword, s.line)
+		if !r.skipBlanks() {
+			r.recordFault("the text ends before the } of the %q in line %d", s.keyword, s.line)
 			return nil
 		}
-		if r.peek() == '}' {
+		if r.peekByte() == '}' {
 			r.pos++
 			return s
 		}
-		if c := r.statement(depth + 1); c != nil {
+		if c := r.readStatement(depth + 1); c != nil {
 			c.parent = s
 			s.sub = append(s.sub, c)
 		}
@@ -179,8 +179,8 @@ func (r *reader) statement(depth int) *statement {
 	return nil
 }
 
-// word reads an unquoted string.
-func (r *reader) word() string {
+// readWord reads an unquoted string.
+func (r *reader) readWord() string {
 	start := r.pos
 	for r.pos < len(r.text) {
 		c := r.text[r.pos]
@@ -190,40 +190,40 @@ func (r *reader) word() string {
 		r.pos++
 	}
 	if r.pos == start {
-		r.fail("unexpected %q", r.text[r.pos:min(r.pos+1, len(r.text))])
+		r.recordFault("unexpected %q", r.text[r.pos:min(r.pos+1, len(r.text))])
 	}
 	return r.text[start:r.pos]
 }
 
-// argument reads a string, or several joined with +.
-func (r *reader) argument() string {
-	if c := r.peek(); c != '"' && c != '\'' {
-		return r.word()
+// readArgument reads a string, or several joined with +.
+func (r *reader) readArgument() string {
+	if c := r.peekByte(); c != '"' && c != '\'' {
+		return r.readWord()
 	}
 	var out strings.Builder
 	for {
-		if r.peek() == '"' {
-			r.double(&out)
+		if r.peekByte() == '"' {
+			r.readDoubleQuoted(&out)
 		} else {
-			r.single(&out)
+			r.readSingleQuoted(&out)
 		}
-		r.blanks()
-		if r.err != nil || r.peek() != '+' {
+		r.skipBlanks()
+		if r.err != nil || r.peekByte() != '+' {
 			return out.String()
 		}
 		r.pos++
-		r.blanks()
-		if c := r.peek(); c != '"' && c != '\'' {
-			r.fail("a string in quotes is expected after +")
+		r.skipBlanks()
+		if c := r.peekByte(); c != '"' && c != '\'' {
+			r.recordFault("a string in quotes is expected after +")
 			return ""
 		}
 	}
 }
 
-func (r *reader) single(out *strings.Builder) {
+func (r *reader) readSingleQuoted(out *strings.Builder) {
 	n := strings.IndexByte(r.text[r.pos+1:], '\'')
 	if n < 0 {
-		r.fail("a string does not end")
+		r.recordFault("a string does not end")
 		return
 	}
 	s := r.text[r.pos+1 : r.pos+1+n]
@@ -232,9 +232,9 @@ func (r *reader) single(out *strings.Builder) {
 	r.pos += n + 2
 }
 
-// double reads a string in double quotes: blanks around line ends go, up to the column of the quote at the beginning of
+// readDoubleQuoted reads a string in double quotes: blanks around line ends go, up to the column of the quote at the beginning of
 // the next line (RFC 7950 section 6.1.3).
-func (r *reader) double(out *strings.Builder) {
+func (r *reader) readDoubleQuoted(out *strings.Builder) {
 	begin := strings.LastIndexByte(r.text[:r.pos], '\n') + 1
 	column := 1
 	for _, c := range r.text[begin:r.pos] {
@@ -252,7 +252,7 @@ func (r *reader) double(out *strings.Builder) {
 			out.Write(b)
 			return
 		case '\\':
-			b = r.escape(b)
+			b = r.appendEscape(b)
 			kept = len(b)
 			continue
 		case '\n':
@@ -263,18 +263,18 @@ func (r *reader) double(out *strings.Builder) {
 			kept = len(b)
 			r.line++
 			r.pos++
-			r.indentation(column)
+			r.skipIndentation(column)
 			continue
 		default:
 			b = append(b, c)
 		}
 		r.pos++
 	}
-	r.fail("a string does not end")
+	r.recordFault("a string does not end")
 }
 
-// indentation passes over the blanks of a continued line, up to a column.
-func (r *reader) indentation(column int) {
+// skipIndentation passes over the blanks of a continued line, up to a column.
+func (r *reader) skipIndentation(column int) {
 	for at := 0; at < column && r.pos < len(r.text); r.pos++ {
 		switch r.text[r.pos] {
 		case ' ':
@@ -287,9 +287,9 @@ func (r *reader) indentation(column int) {
 	}
 }
 
-func (r *reader) escape(b []byte) []byte {
+func (r *reader) appendEscape(b []byte) []byte {
 	r.pos++
-	c := r.peek()
+	c := r.peekByte()
 	r.pos++
 	switch c {
 	case 'n':
@@ -302,6 +302,6 @@ func (r *reader) escape(b []byte) []byte {
 	if r.file.old { // RFC 6020 leaves others as they are
 		return append(b, '\\', c)
 	}
-	r.fail("the escape \\%c is not one of \\n, \\t, \\\" and \\\\: write the string in single quotes", c)
+	r.recordFault("the escape \\%c is not one of \\n, \\t, \\\" and \\\\: write the string in single quotes", c)
 	return b
 }

@@ -88,9 +88,9 @@ func (s *Stored) Decode(o Options) (*Data, error) {
 	}
 	a := &arena{}
 	p := parser{s: text, a: a, values: math.MinInt} // what is stored may have any number of values
-	d := p.document()
+	d := p.readDocument()
 	if p.err != nil {
 		return nil, p.err
 	}
-	return check(d, s.Node, o, a, func(v *validator, d *Data) { v.instance(d, s.Node) })
+	return checkInstance(d, s.Node, o, a, func(v *validator, d *Data) { v.checkInstance(d, s.Node) })
 }

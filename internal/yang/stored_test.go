@@ -53,7 +53,7 @@ func TestALongListAsXML(t *testing.T) {
 	write := func(flush func([]byte) error) error {
 		got.Reset()
 		w := Writer{XML: true, Flush: flush}
-		w.stored(list, n.Module)
+		w.writeStored(list, n.Module)
 		return w.Finish()
 	}
 	keep := func(b []byte) error { got.Write(b); return nil }
@@ -105,7 +105,7 @@ func FuzzAlike(f *testing.F) {
 				write := func(texts ...string) (string, error) {
 					var got []byte
 					w := Writer{Style: []Style{Canonical, RFC7951}[style&1], XML: xml, Hide: masked, Flush: func(b []byte) error { got = append(got, b...); return nil }}
-					w.array(&Stored{Node: n, Array: true, Texts: texts}, n.Module)
+					w.writeArray(&Stored{Node: n, Array: true, Texts: texts}, n.Module)
 					err := w.Finish()
 					return strings.TrimSuffix(strings.TrimPrefix(string(got), "["), "]"), err
 				}

@@ -13,9 +13,9 @@ func byteAt(t string, pos int) byte {
 	return t[pos]
 }
 
-// member reads the name at t[pos] and returns its node, nil if the module no longer has it, and where
+// readMemberName reads the name at t[pos] and returns its node, nil if the module no longer has it, and where
 // its value begins. Members mostly come in the order of the schema: next is where to look first.
-func member(t string, pos int, n *Node, next *int) (m *Node, value int) {
+func readMemberName(t string, pos int, n *Node, next *int) (m *Node, value int) {
 	first := byteAt(t, pos+1) // most others differ in it
 	for i := *next; i < len(n.members); i++ {
 		if m := n.members[i]; m.kept[1] == first && strings.HasPrefix(t[pos:], m.kept) {

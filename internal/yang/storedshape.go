@@ -27,20 +27,20 @@ var (
 	unquoted = [256]bool{',': true, '}': true, ']': true, '"': true, '[': true, '{': true}
 )
 
-// entry writes an entry by a shape that is known, else member by member, and returns the shapes known then.
-func (w *Writer) entry(t string, n *Node, module string, known []shape) []shape {
+// writeEntry writes an entry by a shape that is known, else member by member, and returns the shapes known then.
+func (w *Writer) writeEntry(t string, n *Node, module string, known []shape) []shape {
 	for i := range known {
-		if w.copy(t, &known[i]) {
+		if w.copyByShape(t, &known[i]) {
 			return known
 		}
 	}
 	if len(known) == maxShapes {
-		w.object(t, 0, n, nil, module)
+		w.writeObject(t, 0, n, nil, module)
 		return known
 	}
 	from := len(w.buf)
 	w.spans, w.noting = w.spans[:0], true
-	w.object(t, 0, n, nil, module)
+	w.writeObject(t, 0, n, nil, module)
 	w.noting = false
 	if w.err != nil {
 		return known
@@ -56,15 +56,15 @@ func (w *Writer) entry(t string, n *Node, module string, known []shape) []shape 
 	return append(known, s)
 }
 
-// note keeps, for the shape of an entry, that a value was written as it is stored, with so many bytes after it.
-func (w *Writer) note(stored, size, after int) {
+// noteCopied keeps, for the shape of an entry, that a value was written as it is stored, with so many bytes after it.
+func (w *Writer) noteCopied(stored, size, after int) {
 	if w.noting && stored >= 0 {
 		w.spans = append(w.spans, copied{stored, len(w.buf) - after - size, size})
 	}
 }
 
-// copy writes an entry if it has a shape.
-func (w *Writer) copy(t string, s *shape) bool {
+// copyByShape writes an entry if it has a shape.
+func (w *Writer) copyByShape(t string, s *shape) bool {
 	w.buf = slices.Grow(w.buf, s.size+len(t))
 	out := w.buf[len(w.buf):cap(w.buf)]
 	pos, n := 0, 0

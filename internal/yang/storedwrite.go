@@ -31,120 +31,120 @@ func (w *Writer) Text(t string) { w.buf = append(w.buf, t...) }
 // Stored appends an instance: in JSON its value, in XML its elements.
 func (w *Writer) Stored(s *Stored) {
 	w.spaces = s.Node.spaces
-	w.stored(s, "")
+	w.writeStored(s, "")
 }
 
 // Finish flushes the rest. The error is the first one of Flush, or of a text that does not fit its
 // schema, as a fault.
 func (w *Writer) Finish() error {
-	w.flush(0)
+	w.flushFrom(0)
 	return w.err
 }
 
-func (w *Writer) flush(from int) {
+func (w *Writer) flushFrom(from int) {
 	if len(w.buf) > from && w.err == nil {
 		w.err = w.Flush(w.buf)
 		w.buf = w.buf[:0]
 	}
 }
 
-// misfit notes that a text does not match its schema and returns where it ends.
-func (w *Writer) misfit(t string, n *Node) int {
+// reportMisfit notes that a text does not match its schema and returns where it ends.
+func (w *Writer) reportMisfit(t string, n *Node) int {
 	if w.err == nil {
 		w.err = fault.New(fault.Internal, "what is stored of %s does not fit the schema", n.QName())
 	}
 	return len(t)
 }
 
-// stored writes s below an element of a module.
-func (w *Writer) stored(s *Stored, module string) {
+// writeStored writes s below an element of a module.
+func (w *Writer) writeStored(s *Stored, module string) {
 	switch {
 	case w.err != nil:
 	case s.Array:
-		w.array(s, module)
+		w.writeArray(s, module)
 	case s.Text == "":
-		w.object("{}", 0, s.Node, s.Below, module)
+		w.writeObject("{}", 0, s.Node, s.Below, module)
 	case s.Node.Kind == List && s.Text[0] != '[': // an entry
-		w.object(s.Text, 0, s.Node, s.Below, module)
+		w.writeObject(s.Text, 0, s.Node, s.Below, module)
 	case s.Node.Kind == LeafList && s.Text[0] != '[':
-		w.leaf(s.Text, 0, s.Node, module)
+		w.writeLeaf(s.Text, 0, s.Node, module)
 	default:
-		w.instance(s.Text, 0, s.Node, s.Below, module)
+		w.writeInstance(s.Text, 0, s.Node, s.Below, module)
 	}
 }
 
-func (w *Writer) array(s *Stored, module string) {
-	w.json('[')
+func (w *Writer) writeArray(s *Stored, module string) {
+	w.writeJSONByte('[')
 	if s.Len() > 1000 {
 		w.buf = slices.Grow(w.buf, flushAt+4<<10)
 	}
 	var known []shape
 	for i, t := range s.Texts {
 		if i > 0 {
-			w.json(',')
+			w.writeJSONByte(',')
 		}
 		if below := s.entryBelow(i); below != nil || s.Len() < shapesFrom {
-			w.object(t, 0, s.Node, below, module)
+			w.writeObject(t, 0, s.Node, below, module)
 		} else {
-			known = w.entry(t, s.Node, module, known)
+			known = w.writeEntry(t, s.Node, module, known)
 		}
-		w.flush(flushAt)
+		w.flushFrom(flushAt)
 	}
-	w.json(']')
+	w.writeJSONByte(']')
 }
 
-// json writes what stands between values in JSON alone.
-func (w *Writer) json(c byte) {
+// writeJSONByte writes what stands between values in JSON alone.
+func (w *Writer) writeJSONByte(c byte) {
 	if !w.XML {
 		w.buf = append(w.buf, c)
 	}
 }
 
-// instance writes the value at t[pos], which is one of n, and returns where it ends.
-func (w *Writer) instance(t string, pos int, n *Node, below []*Stored, module string) int {
+// writeInstance writes the value at t[pos], which is one of n, and returns where it ends.
+func (w *Writer) writeInstance(t string, pos int, n *Node, below []*Stored, module string) int {
 	switch n.Kind {
 	case Leaf:
-		return w.leaf(t, pos, n, module)
+		return w.writeLeaf(t, pos, n, module)
 	case AnyData:
-		return w.any(t, pos, n, module)
+		return w.writeAnydata(t, pos, n, module)
 	case List, LeafList:
-		return w.entries(t, pos, n, module)
+		return w.writeEntries(t, pos, n, module)
 	}
-	return w.object(t, pos, n, below, module)
+	return w.writeObject(t, pos, n, below, module)
 }
 
-func (w *Writer) entries(t string, pos int, n *Node, module string) int {
+func (w *Writer) writeEntries(t string, pos int, n *Node, module string) int {
 	if byteAt(t, pos) != '[' {
-		return w.misfit(t, n)
+		return w.reportMisfit(t, n)
 	}
-	w.json('[')
+	w.writeJSONByte('[')
 	for pos++; byteAt(t, pos) != ']'; {
 		if byteAt(t, pos) == ',' {
-			w.json(',')
+			w.writeJSONByte(',')
 			pos++
 		}
 		from := pos
 		if n.Kind == List {
-			pos = w.object(t, pos, n, nil, module)
+			pos = w.writeObject(t, pos, n, nil, module)
 		} else {
-			pos = w.leaf(t, pos, n, module)
+			pos = w.writeLeaf(t, pos, n, module)
 		}
 		if pos == from || pos >= len(t) {
-			return w.misfit(t, n)
+			return w.reportMisfit(t, n)
 		}
 	}
-	w.json(']')
+	w.writeJSONByte(']')
 	return pos + 1
 }
 
-// object writes the members at t[pos], and those that are kept in other texts.
-func (w *Writer) object(t string, pos int, n *Node, below []*Stored, module string) int {
+// writeObject writes the members at t[pos], and those that are kept in other texts.
+func (w *Writer) writeObject(t string, pos int, n *Node, below []*Stored, module string) int {
 	if byteAt(t, pos) != '{' {
-		return w.misfit(t, n)
+		return w.reportMisfit(t, n)
 	}
-	w.json('{')
+	w.writeJSONByte('{')
 	if w.XML {
-		w.open(n, module)
+		w.openElement(n, module)
 		module = n.Module
 	}
 	members, next := 0, 0
@@ -152,25 +152,25 @@ func (w *Writer) object(t string, pos int, n *Node, below []*Stored, module stri
 		if byteAt(t, pos) == ',' {
 			pos++
 		}
-		m, value := member(t, pos, n, &next)
+		m, value := readMemberName(t, pos, n, &next)
 		if value < 0 {
-			return w.misfit(t, n)
+			return w.reportMisfit(t, n)
 		}
 		switch {
 		case m == nil || !m.hasForm(t, value):
 			pos = valueEnd(t, value)
 		default:
-			w.name(m, n, &members)
-			pos = w.instance(t, value, m, keptBelow(below, m), module)
+			w.writeMemberName(m, n, &members)
+			pos = w.writeInstance(t, value, m, keptBelow(below, m), module)
 		}
 		if pos < 0 || pos >= len(t) {
-			return w.misfit(t, n)
+			return w.reportMisfit(t, n)
 		}
 	}
 	for _, b := range below {
 		if !b.written {
-			w.name(b.Node, n, &members)
-			w.stored(b, module)
+			w.writeMemberName(b.Node, n, &members)
+			w.writeStored(b, module)
 		}
 	}
 	switch {
@@ -209,8 +209,8 @@ func keptBelow(below []*Stored, m *Node) []*Stored {
 	return nil
 }
 
-// name writes the name of a JSON member.
-func (w *Writer) name(m, n *Node, members *int) {
+// writeMemberName writes the name of a JSON member.
+func (w *Writer) writeMemberName(m, n *Node, members *int) {
 	*members++
 	if w.XML {
 		return
@@ -225,11 +225,11 @@ func (w *Writer) name(m, n *Node, members *int) {
 	w.buf = append(w.buf, m.kept...)
 }
 
-// leaf writes a value. Those whose form depends on their type are decoded first.
-func (w *Writer) leaf(t string, pos int, n *Node, module string) int {
+// writeLeaf writes a value. Those whose form depends on their type are decoded first.
+func (w *Writer) writeLeaf(t string, pos int, n *Node, module string) int {
 	end := scalarEnd(t, pos)
 	if end <= pos {
-		return w.misfit(t, n)
+		return w.reportMisfit(t, n)
 	}
 	text := t[pos:end]
 	if w.Hide && n.MaskedText() {
@@ -240,27 +240,27 @@ func (w *Writer) leaf(t string, pos int, n *Node, module string) int {
 	case base == Union && (w.XML || w.Style != Canonical) || w.XML && (base == Identityref || base == InstanceIdentifier || strings.IndexByte(text, '\\') >= 0):
 		d, err := parseJSON(text, false, &arena{})
 		if err != nil {
-			return w.misfit(t, n)
+			return w.reportMisfit(t, n)
 		}
 		if d.kind == jArray {
 			d.kind, d.first = jNull, nil
 		}
 		d.Node, d.name = n, n.Name
-		_ = n.Type.parse(d, n, false) // a value that no longer has the type is written as the string or number that it is
+		_ = n.Type.canonicalizeValue(d, n, false) // a value that no longer has the type is written as the string or number that it is
 		if w.XML {
-			w.value(d, n.Name, module)
+			w.writeValue(d, n.Name, module)
 		} else {
 			w.buf = d.Append(w.buf, w.Style)
 		}
 	case !w.XML && w.Style&RFC7951 != 0 && base.Quoted() && text[0] != '"':
 		w.buf = append(append(append(w.buf, '"'), text...), '"')
-		w.note(pos, len(text), 1)
+		w.noteCopied(pos, len(text), 1)
 	case !w.XML:
 		w.buf = append(w.buf, text...)
 		if text[0] == '"' {
-			w.note(pos+1, len(text)-2, 1)
+			w.noteCopied(pos+1, len(text)-2, 1)
 		} else if text[0] != '[' {
-			w.note(pos, len(text), 0)
+			w.noteCopied(pos, len(text), 0)
 		}
 	default:
 		if text[0] == '"' {
@@ -268,25 +268,25 @@ func (w *Writer) leaf(t string, pos int, n *Node, module string) int {
 		} else if text[0] == '[' {
 			text = ""
 		}
-		w.open(n, module)
+		w.openElement(n, module)
 		if text == "" {
 			w.buf = append(w.buf[:len(w.buf)-1], '/', '>')
 			break
 		}
 		from := len(w.buf)
 		if w.buf = appendXMLText(w.buf, text); len(w.buf) == from+len(text) {
-			w.note(pos, len(text), 0)
+			w.noteCopied(pos, len(text), 0)
 		}
 		w.buf = append(w.buf, n.closing...)
 	}
 	return end
 }
 
-// any writes anydata.
-func (w *Writer) any(t string, pos int, n *Node, module string) int {
+// writeAnydata writes anydata.
+func (w *Writer) writeAnydata(t string, pos int, n *Node, module string) int {
 	end := valueEnd(t, pos)
 	if end <= pos {
-		return w.misfit(t, n)
+		return w.reportMisfit(t, n)
 	}
 	if !w.XML {
 		w.buf = append(w.buf, t[pos:end]...)
@@ -294,20 +294,20 @@ func (w *Writer) any(t string, pos int, n *Node, module string) int {
 	}
 	d, err := parseJSON(t[pos:end], false, &arena{})
 	if err != nil {
-		return w.misfit(t, n)
+		return w.reportMisfit(t, n)
 	}
 	d.Node, d.name = n, n.Name
-	w.value(d, n.Name, module)
+	w.writeValue(d, n.Name, module)
 	return end
 }
 
-// open begins the element of a node below one of a module; the root of a set has none.
-func (w *Writer) open(n *Node, module string) {
+// openElement begins the element of a node below one of a module; the root of a set has none.
+func (w *Writer) openElement(n *Node, module string) {
 	if n.Module == module || n.Kind == Root {
 		w.buf = append(w.buf, n.opening...)
 		return
 	}
 	w.buf = append(append(w.buf, '<'), n.Name...)
-	w.declare("", n.Module)
+	w.declareNamespace("", n.Module)
 	w.buf = append(w.buf, '>')
 }

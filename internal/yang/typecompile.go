@@ -28,17 +28,17 @@ type pattern struct {
 	says   saying
 }
 
-// typ compiles the type of a leaf.
-func (c *compiler) typ(s *statement, n *Node) *Type {
+// compileLeafType compiles the type of a leaf.
+func (c *compiler) compileLeafType(s *statement, n *Node) *Type {
 	t := c.compileType(s)
 	if t.local {
-		t = c.localised(t, n)
+		t = c.localizeType(t, n)
 	}
 	return t
 }
 
-// localised copies a type with a leafref in it for the leaf that it is used at.
-func (c *compiler) localised(t *Type, n *Node) *Type {
+// localizeType copies a type with a leafref in it for the leaf that it is used at.
+func (c *compiler) localizeType(t *Type, n *Node) *Type {
 	own := *t
 	switch t.Base {
 	case Leafref:
@@ -47,7 +47,7 @@ func (c *compiler) localised(t *Type, n *Node) *Type {
 		own.Members = slices.Clone(t.Members)
 		for i, m := range own.Members {
 			if m.local {
-				own.Members[i] = c.localised(m, n)
+				own.Members[i] = c.localizeType(m, n)
 			}
 		}
 	}
@@ -62,13 +62,13 @@ func (c *compiler) compileType(s *statement) *Type {
 	var t Type
 	base := builtin[s.arg]
 	if base == 0 {
-		def := s.find("typedef", s.arg)
+		def := s.findDefinition("typedef", s.arg)
 		switch {
 		case def == nil:
-			c.fault(s, "there is no type %q%s", s.arg, c.unknownPrefix(s, s.arg))
+			c.addFault(s, "there is no type %q%s", s.arg, c.unknownPrefix(s, s.arg))
 			base = String
 		case c.active[def]:
-			c.fault(def, "the typedef %q refers to itself", def.arg)
+			c.addFault(def, "the typedef %q refers to itself", def.arg)
 			base = String
 		default:
 			c.active[def] = true
@@ -80,18 +80,18 @@ func (c *compiler) compileType(s *statement) *Type {
 		t = Type{Base: base, MustExist: true, span: limits[base]}
 	}
 	derived := base == 0
-	_, t.Name = prefixed(s.arg)
+	_, t.Name = splitPrefix(s.arg)
 	c.types[s] = &t
-	c.restrict(&t, s, derived)
+	c.restrictType(&t, s, derived)
 	return &t
 }
 
 func (c *compiler) compileTypedef(def *statement) *Type {
-	t := *c.compileType(def.one("type"))
-	if d := def.one("default"); d != nil {
+	t := *c.compileType(def.firstSub("type"))
+	if d := def.firstSub("default"); d != nil {
 		t.dflt = d
 	}
-	if u := argument(def, "units"); u != "" {
+	if u := firstArgument(def, "units"); u != "" {
 		t.units = u
 	}
 	return &t
@@ -99,7 +99,7 @@ func (c *compiler) compileTypedef(def *statement) *Type {
 
 // unknownPrefix says that it is the prefix of a name that is not known.
 func (c *compiler) unknownPrefix(s *statement, name string) string {
-	if prefix, _ := prefixed(name); prefix != "" && s.moduleOf(prefix) == nil {
+	if prefix, _ := splitPrefix(name); prefix != "" && s.moduleOf(prefix) == nil {
 		return fmt.Sprintf(": no import has the prefix %q", prefix)
 	}
 	return ""
@@ -111,56 +111,56 @@ var restrictions = map[Base]string{
 	InstanceIdentifier: "require-instance", Identityref: "base", Union: "type", Boolean: "", Empty: "",
 }
 
-// restrict applies the restrictions of a type statement.
-func (c *compiler) restrict(t *Type, s *statement, derived bool) {
+// restrictType applies the restrictions of a type statement.
+func (c *compiler) restrictType(t *Type, s *statement, derived bool) {
 	may, ok := restrictions[t.Base]
 	if !ok {
 		may = "range" // numbers
 	}
 	for _, r := range s.sub {
 		if !strings.Contains(r.keyword, ":") && !slices.Contains(strings.Fields(may), r.keyword) {
-			c.fault(r, "the type %q has no %s", s.arg, r.keyword)
+			c.addFault(r, "the type %q has no %s", s.arg, r.keyword)
 			return
 		}
 	}
 	switch t.Base {
 	case Decimal64:
-		c.decimal(t, s, derived)
+		c.restrictDecimal(t, s, derived)
 	case String, Binary:
-		c.text(t, s)
+		c.restrictText(t, s)
 	case Enumeration, Bits:
-		c.values(t, s, derived)
+		c.restrictValues(t, s, derived)
 	case Identityref:
-		c.identityref(t, s, derived)
+		c.compileIdentityref(t, s, derived)
 	case Leafref:
-		c.reference(t, s, derived)
+		c.compileReference(t, s, derived)
 	case InstanceIdentifier:
 		c.requireInstance(t, s)
 	case Union:
-		c.union(t, s, derived)
+		c.compileUnion(t, s, derived)
 	case Boolean, Empty:
 	default:
-		c.span(t, s, "range", 0)
+		c.restrictRange(t, s, "range", 0)
 	}
 }
 
-// span narrows a range.
-func (c *compiler) span(t *Type, s *statement, keyword string, digits int) {
-	r := s.one(keyword)
+// restrictRange narrows a range.
+func (c *compiler) restrictRange(t *Type, s *statement, keyword string, digits int) {
+	r := s.firstSub(keyword)
 	if r == nil {
 		return
 	}
 	got, why := parseSpans(r.arg, digits, t.span)
 	if why != "" {
-		c.fault(r, "range: %s", why)
+		c.addFault(r, "range: %s", why)
 		return
 	}
-	t.span, t.rangeText = got, got.text(digits)
-	t.speaks("range", r)
+	t.span, t.rangeText = got, got.formatSpans(digits)
+	t.setRestrictionSaying("range", r)
 }
 
-// speaks keeps the statement of a restriction for its message and app-tag.
-func (t *Type) speaks(keyword string, r *statement) {
+// setRestrictionSaying keeps the statement of a restriction for its message and app-tag.
+func (t *Type) setRestrictionSaying(keyword string, r *statement) {
 	says := map[string]saying{keyword: sayingOf(r)}
 	for k, o := range t.says {
 		if k != keyword {
@@ -170,41 +170,41 @@ func (t *Type) speaks(keyword string, r *statement) {
 	t.says = says
 }
 
-func (c *compiler) decimal(t *Type, s *statement, derived bool) {
-	d := s.one("fraction-digits")
+func (c *compiler) restrictDecimal(t *Type, s *statement, derived bool) {
+	d := s.firstSub("fraction-digits")
 	switch {
 	case d != nil && derived:
-		c.fault(d, "fraction-digits cannot be changed")
+		c.addFault(d, "fraction-digits cannot be changed")
 	case d != nil:
 		t.Digits, _ = strconv.Atoi(d.arg)
 	case !derived:
-		c.fault(s, "a decimal64 needs fraction-digits")
+		c.addFault(s, "a decimal64 needs fraction-digits")
 		t.Digits = 1
 	}
-	c.span(t, s, "range", t.Digits)
+	c.restrictRange(t, s, "range", t.Digits)
 }
 
-func (c *compiler) text(t *Type, s *statement) {
-	if l := s.one("length"); l != nil {
+func (c *compiler) restrictText(t *Type, s *statement) {
+	if l := s.firstSub("length"); l != nil {
 		outer := t.length
 		if outer == nil {
 			outer = spans{{number{}, number{Value: math.MaxUint64}}}
 		}
 		got, why := parseSpans(l.arg, 0, outer)
 		if why != "" {
-			c.fault(l, "length: %s", why)
+			c.addFault(l, "length: %s", why)
 			return
 		}
-		t.length, t.lengthText = got, got.text(0)
-		t.speaks("length", l)
+		t.length, t.lengthText = got, got.formatSpans(0)
+		t.setRestrictionSaying("length", l)
 	}
-	for _, p := range s.all("pattern") {
+	for _, p := range s.subsWithKeyword("pattern") {
 		re, err := compilePattern(p.arg)
 		if err != nil {
-			c.fault(p, "the pattern cannot be used: %v", err)
+			c.addFault(p, "the pattern cannot be used: %v", err)
 			continue
 		}
-		one := pattern{text: p.arg, re: re, invert: p.one("modifier") != nil, says: sayingOf(p)}
+		one := pattern{text: p.arg, re: re, invert: p.firstSub("modifier") != nil, says: sayingOf(p)}
 		t.patterns = append(t.patterns[:len(t.patterns):len(t.patterns)], one)
 		if !one.invert {
 			t.Patterns = append(t.Patterns[:len(t.Patterns):len(t.Patterns)], p.arg)
@@ -212,16 +212,16 @@ func (c *compiler) text(t *Type, s *statement) {
 	}
 }
 
-// values are those of an enumeration or of bits, or the part of them that a derived type leaves.
-func (c *compiler) values(t *Type, s *statement, derived bool) {
+// restrictValues are those of an enumeration or of bits, or the part of them that a derived type leaves.
+func (c *compiler) restrictValues(t *Type, s *statement, derived bool) {
 	keyword, number := "enum", "value"
 	if t.Base == Bits {
 		keyword, number = "bit", "position"
 	}
-	list := s.all(keyword)
+	list := s.subsWithKeyword(keyword)
 	if len(list) == 0 {
 		if !derived {
-			c.fault(s, "%s needs at least one %s", t.Base, keyword)
+			c.addFault(s, "%s needs at least one %s", t.Base, keyword)
 		}
 		return
 	}
@@ -231,28 +231,28 @@ func (c *compiler) values(t *Type, s *statement, derived bool) {
 	next := int64(0)
 	for _, v := range list {
 		at, ok := outer[v.arg]
-		given, err := strconv.ParseInt(argument(v, number), 10, 64)
+		given, err := strconv.ParseInt(firstArgument(v, number), 10, 64)
 		_, twice := t.values[v.arg]
-		switch hasNumber := v.one(number) != nil; {
+		switch hasNumber := v.firstSub(number) != nil; {
 		case twice:
-			c.fault(v, "the %s %q is there twice", keyword, v.arg)
+			c.addFault(v, "the %s %q is there twice", keyword, v.arg)
 			continue
 		case derived && !ok:
-			c.fault(v, "the type has no %s %q that could be left", keyword, v.arg)
+			c.addFault(v, "the type has no %s %q that could be left", keyword, v.arg)
 			continue
 		case derived && hasNumber && given != at:
-			c.fault(v, "the %s of %q cannot be changed", number, v.arg)
+			c.addFault(v, "the %s of %q cannot be changed", number, v.arg)
 		case hasNumber && (err != nil || t.Base == Enumeration && given != int64(int32(given)) || t.Base == Bits && given > math.MaxUint32):
-			c.fault(v, "%q is out of the range of a %s", argument(v, number), number)
+			c.addFault(v, "%q is out of the range of a %s", firstArgument(v, number), number)
 		case !derived && hasNumber:
 			at = given
 		case !derived:
 			at = next
 		}
 		if used[at] {
-			c.fault(v, "the %s %d is there twice", number, at)
+			c.addFault(v, "the %s %d is there twice", number, at)
 		}
-		if used[at] = true; c.enabled(v) {
+		if used[at] = true; c.isEnabled(v) {
 			t.values[v.arg] = at
 		}
 		next = max(next, at+1)
@@ -263,25 +263,25 @@ func (c *compiler) values(t *Type, s *statement, derived bool) {
 	t.Names = byPlace(t.values)
 }
 
-func (c *compiler) identityref(t *Type, s *statement, derived bool) {
-	bases := s.all("base")
+func (c *compiler) compileIdentityref(t *Type, s *statement, derived bool) {
+	bases := s.subsWithKeyword("base")
 	switch {
 	case derived && len(bases) > 0:
-		c.fault(bases[0], "the base cannot be changed")
+		c.addFault(bases[0], "the base cannot be changed")
 		return
 	case derived:
 		return
 	case len(bases) == 0:
-		c.fault(s, "an identityref needs a base")
+		c.addFault(s, "an identityref needs a base")
 		return
 	case len(bases) > 1 && s.file.old:
-		c.fault(s, "several bases need yang-version 1.1")
+		c.addFault(s, "several bases need yang-version 1.1")
 	}
 	names := make([]string, 0, len(bases))
 	for _, b := range bases {
-		def := b.find("identity", b.arg)
+		def := b.findDefinition("identity", b.arg)
 		if def == nil {
-			c.fault(b, "there is no identity %q%s", b.arg, c.unknownPrefix(b, b.arg))
+			c.addFault(b, "there is no identity %q%s", b.arg, c.unknownPrefix(b, b.arg))
 			return
 		}
 		names = append(names, identityName(def))
@@ -315,7 +315,7 @@ func (c *compiler) identitiesOf(bases []string) *identityTable {
 			continue
 		}
 		table.names = append(table.names, full)
-		_, name := prefixed(full)
+		_, name := splitPrefix(full)
 		if o, ok := table.canonical[name]; ok && o != full {
 			table.canonical[name] = ""
 		} else {
@@ -331,39 +331,39 @@ func (c *compiler) identitiesOf(bases []string) *identityTable {
 }
 
 func (c *compiler) requireInstance(t *Type, s *statement) {
-	if r := s.one("require-instance"); r != nil {
+	if r := s.firstSub("require-instance"); r != nil {
 		t.MustExist = r.arg == "true"
 	}
 }
 
-func (c *compiler) reference(t *Type, s *statement, derived bool) {
-	p := s.one("path")
+func (c *compiler) compileReference(t *Type, s *statement, derived bool) {
+	p := s.firstSub("path")
 	switch {
 	case derived && p != nil:
-		c.fault(p, "the path cannot be changed")
-	case derived && s.file.old && s.one("require-instance") != nil || s.file.old && s.one("require-instance") != nil:
-		c.fault(s, "require-instance of a leafref needs yang-version 1.1")
+		c.addFault(p, "the path cannot be changed")
+	case derived && s.file.old && s.firstSub("require-instance") != nil || s.file.old && s.firstSub("require-instance") != nil:
+		c.addFault(s, "require-instance of a leafref needs yang-version 1.1")
 	case !derived && p == nil:
-		c.fault(s, "a leafref needs a path")
+		c.addFault(s, "a leafref needs a path")
 	case p != nil:
 		t.Path, t.path, t.local = p.arg, p, true
-		if x := c.expression(p); x != nil {
+		if x := c.compileExpression(p); x != nil {
 			t.expr = x.expr
 		}
 	}
 	c.requireInstance(t, s)
 }
 
-func (c *compiler) union(t *Type, s *statement, derived bool) {
-	members := s.all("type")
+func (c *compiler) compileUnion(t *Type, s *statement, derived bool) {
+	members := s.subsWithKeyword("type")
 	if derived && len(members) > 0 || !derived && len(members) == 0 {
-		c.fault(s, "a union has its types where it is defined, at least one")
+		c.addFault(s, "a union has its types where it is defined, at least one")
 		return
 	}
 	for _, m := range members {
 		mt := c.compileType(m)
 		if s.file.old && (mt.Base == Leafref || mt.Base == Empty) {
-			c.fault(m, "a %s in a union needs yang-version 1.1", mt.Base)
+			c.addFault(m, "a %s in a union needs yang-version 1.1", mt.Base)
 		}
 		t.Members = append(t.Members, mt)
 		t.local = t.local || mt.local
@@ -378,16 +378,16 @@ func (c *compiler) collectIdentities() {
 	below := map[string][]*statement{}
 	var all []*statement
 	for _, f := range c.lib.order {
-		for _, body := range f.bodies() {
-			for _, def := range body.all("identity") {
-				if !c.enabled(def) {
+		for _, body := range f.moduleBodies() {
+			for _, def := range body.subsWithKeyword("identity") {
+				if !c.isEnabled(def) {
 					continue
 				}
 				all = append(all, def)
-				for _, b := range def.all("base") {
-					base := b.find("identity", b.arg)
+				for _, b := range def.subsWithKeyword("base") {
+					base := b.findDefinition("identity", b.arg)
 					if base == nil {
-						c.fault(b, "there is no identity %q%s", b.arg, c.unknownPrefix(b, b.arg))
+						c.addFault(b, "there is no identity %q%s", b.arg, c.unknownPrefix(b, b.arg))
 						continue
 					}
 					below[identityName(base)] = append(below[identityName(base)], def)
@@ -409,7 +409,7 @@ func (c *compiler) collectIdentities() {
 		own := identityName(def)
 		visit(own)
 		if seen[own] {
-			c.fault(def, "the identity %q refers to itself", def.arg)
+			c.addFault(def, "the identity %q refers to itself", def.arg)
 			delete(seen, own)
 		}
 		for full := range seen {
@@ -420,12 +420,12 @@ func (c *compiler) collectIdentities() {
 
 // defaultText is the value of a default as instances write it: the prefix of an identity becomes its module's name.
 func (c *compiler) defaultText(s *statement, t *Type) string {
-	prefix, name := prefixed(s.arg)
+	prefix, name := splitPrefix(s.arg)
 	m := s.moduleOf(prefix)
 	if m == nil {
 		return s.arg
 	}
-	for _, one := range t.Final().flat() {
+	for _, one := range t.Final().unionMembers() {
 		if one = one.Final(); one.Base == Identityref && one.identities[m.name+":"+name] != "" {
 			return m.name + ":" + name
 		}

@@ -128,10 +128,10 @@ func (d *Data) References() []*Type {
 		return d.Node.Type.References()
 	}
 	var out []*Type
-	for _, m := range d.Node.Type.flat() {
+	for _, m := range d.Node.Type.unionMembers() {
 		try := *d
 		try.kind, try.text = d.kind, d.text
-		if m.parse(&try, d.Node, true) != "" {
+		if m.canonicalizeValue(&try, d.Node, true) != "" {
 			continue
 		}
 		refs := m.References()
@@ -143,14 +143,14 @@ func (d *Data) References() []*Type {
 	return out
 }
 
-// flat lists the types that a union consists of.
-func (t *Type) flat() []*Type {
+// unionMembers lists the types that a union consists of.
+func (t *Type) unionMembers() []*Type {
 	if t.Base != Union {
 		return []*Type{t}
 	}
 	var out []*Type
 	for _, m := range t.Members {
-		out = append(out, m.flat()...)
+		out = append(out, m.unionMembers()...)
 	}
 	return out
 }

@@ -54,7 +54,7 @@ type validator struct {
 	want   func(*Node) bool // which defaults are; nil = all
 }
 
-func (v *validator) fault(k fault.Kind, path string, format string, args ...any) {
+func (v *validator) addFault(k fault.Kind, path string, format string, args ...any) {
 	if len(v.faults) >= maxFaults {
 		v.more = true
 		return
@@ -77,65 +77,65 @@ func (v *validator) result() error {
 	return v.err()
 }
 
-// value checks d, which stands where n is expected.
-func (v *validator) value(d *Data, n *Node) {
+// checkValue checks d, which stands where n is expected.
+func (v *validator) checkValue(d *Data, n *Node) {
 	switch n.Kind {
 	case Leaf:
-		v.leaf(d, n)
+		v.checkLeaf(d, n)
 	case LeafList:
 		v.leafList(d, n)
 	case List:
-		v.list(d, n)
+		v.checkList(d, n)
 	case AnyData:
 		if d.kind != jObject {
-			v.fault(fault.Invalid, d.Path(), "want an object, got %s", jsonNames[d.kind])
+			v.addFault(fault.Invalid, d.Path(), "want an object, got %s", jsonNames[d.kind])
 			return
 		}
-		v.anydata(d)
+		v.checkAnydata(d)
 	default:
-		v.object(d, n)
+		v.checkObject(d, n)
 	}
 }
 
-// instance is value, or for an entry of a list or leaf-list what is checked of that.
-func (v *validator) instance(d *Data, n *Node) {
+// checkInstance is value, or for an entry of a list or leaf-list what is checked of that.
+func (v *validator) checkInstance(d *Data, n *Node) {
 	switch {
 	case n.Kind == List && d.kind == jObject:
-		v.object(d, n)
+		v.checkObject(d, n)
 	case n.Kind == LeafList && d.kind != jArray:
-		v.leaf(d, n)
+		v.checkLeaf(d, n)
 	default:
-		v.value(d, n)
+		v.checkValue(d, n)
 	}
 }
 
-// anydata has no schema; only duplicate names are refused.
-func (v *validator) anydata(d *Data) {
+// checkAnydata has no schema; only duplicate names are refused.
+func (v *validator) checkAnydata(d *Data) {
 	if d.kind == jObject && d.first != nil {
 		seen := map[string]bool{}
 		for c := d.first; c != nil; c = c.next {
 			if seen[c.name] {
-				v.fault(fault.Malformed, c.Path(), "the member occurs twice")
+				v.addFault(fault.Malformed, c.Path(), "the member occurs twice")
 			}
 			seen[c.name] = true
 		}
 	}
 	for c := d.first; c != nil; c = c.next {
-		v.anydata(c)
+		v.checkAnydata(c)
 	}
 }
 
 // seenSet remembers which members of an object were there.
 type seenSet []uint64
 
-func (s seenSet) has(i int) bool { return s[i>>6]&(1<<(i&63)) != 0 }
-func (s seenSet) set(i int)      { s[i>>6] |= 1 << (i & 63) }
+func (s seenSet) hasIndex(i int) bool { return s[i>>6]&(1<<(i&63)) != 0 }
+func (s seenSet) setIndex(i int)      { s[i>>6] |= 1 << (i & 63) }
 
 func newSeenSet(n *Node) seenSet { return make(seenSet, len(n.members)/64+1) }
 
-func (v *validator) object(d *Data, n *Node) {
+func (v *validator) checkObject(d *Data, n *Node) {
 	if d.kind != jObject {
-		v.fault(fault.Invalid, d.Path(), "want an object, got %s", jsonNames[d.kind])
+		v.addFault(fault.Invalid, d.Path(), "want an object, got %s", jsonNames[d.kind])
 		return
 	}
 	var few [4]uint64
@@ -150,7 +150,7 @@ func (v *validator) object(d *Data, n *Node) {
 			continue
 		}
 		if m == nil {
-			if m = v.unknown(c, n); m == nil {
+			if m = v.resolveUnknown(c, n); m == nil {
 				continue
 			}
 		}
@@ -158,17 +158,17 @@ func (v *validator) object(d *Data, n *Node) {
 			continue // encoders write null for what is not there
 		}
 		c.Node = m
-		if named.has(m.slot) {
-			v.fault(fault.Malformed, c.Path(), "the member occurs twice")
+		if named.hasIndex(m.slot) {
+			v.addFault(fault.Malformed, c.Path(), "the member occurs twice")
 			continue
 		}
-		named.set(m.slot)
+		named.setIndex(m.slot)
 		if c.empty() && m.IsList() && m.Parent != nil && m.Parent.Kind == Case && len(m.Default) == 0 {
 			continue // no instance, so it chooses no case
 		}
-		seen.set(m.slot)
+		seen.setIndex(m.slot)
 		before := len(v.faults)
-		v.value(c, m)
+		v.checkValue(c, m)
 		if v.Kept && len(v.faults) > before {
 			v.faults, c.Node = v.faults[:before], nil
 		}
@@ -176,33 +176,33 @@ func (v *validator) object(d *Data, n *Node) {
 	if v.Drop {
 		d.dropUnknown()
 	}
-	v.complete(d, n, seen)
+	v.checkComplete(d, n, seen)
 }
 
-// complete looks at what is not there.
-func (v *validator) complete(d *Data, n *Node, seen seenSet) {
+// checkComplete looks at what is not there.
+func (v *validator) checkComplete(d *Data, n *Node, seen seenSet) {
 	if len(n.choices) > 0 {
-		v.choices(d, n, seen)
+		v.checkChoices(d, n, seen)
 		return
 	}
 	for _, x := range n.need {
-		v.absent(d, x, seen, nil)
+		v.handleAbsent(d, x, seen, nil)
 	}
 }
 
-// unknown looks a name up among the aliases, and reports it if it is not an alias.
-func (v *validator) unknown(c *Data, n *Node) *Node {
-	if m := n.index[v.Aliases.member(n, c.name)]; m != nil {
+// resolveUnknown looks a name up among the aliases, and reports it if it is not an alias.
+func (v *validator) resolveUnknown(c *Data, n *Node) *Node {
+	if m := n.index[v.Aliases.memberAlias(n, c.name)]; m != nil {
 		return m
 	}
 	if v.more = v.more || len(v.faults) >= maxFaults; !v.more { // a suggestion costs more than a fault
-		v.fault(fault.Unknown, c.Path(), "there is no such member here%s", suggest(c.name, n))
+		v.addFault(fault.Unknown, c.Path(), "there is no such member here%s", suggestMember(c.name, n))
 	}
 	return nil
 }
 
-// choices checks that each choice has one case at most, then what is absent.
-func (v *validator) choices(d *Data, n *Node, seen seenSet) {
+// checkChoices checks that each choice has one case at most, then what is absent.
+func (v *validator) checkChoices(d *Data, n *Node, seen seenSet) {
 	var few [8]*Node
 	active := few[:]
 	if len(n.choices) > len(few) {
@@ -218,19 +218,19 @@ func (v *validator) choices(d *Data, n *Node, seen seenSet) {
 				*at = cs
 			case cs:
 			default:
-				v.fault(fault.Invalid, c.Path(), "the choice %q has two cases: %q excludes %q", cs.Parent.Name, (*at).Name, cs.Name)
+				v.addFault(fault.Invalid, c.Path(), "the choice %q has two cases: %q excludes %q", cs.Parent.Name, (*at).Name, cs.Name)
 			}
 		}
 	}
 	for _, x := range n.need {
-		v.absent(d, x, seen, active)
+		v.handleAbsent(d, x, seen, active)
 	}
 }
 
-// absent handles a node that matters when it is not there: it is reported, or
+// handleAbsent handles a node that matters when it is not there: it is reported, or
 // its default is filled in.
-func (v *validator) absent(d *Data, x *Node, seen seenSet, active []*Node) {
-	if len(x.whens) > 0 && !v.conditional(d, x) {
+func (v *validator) handleAbsent(d *Data, x *Node, seen seenSet, active []*Node) {
+	if len(x.whens) > 0 && !v.holdConditions(d, x) {
 		return
 	}
 	if x.Kind == Choice {
@@ -238,19 +238,19 @@ func (v *validator) absent(d *Data, x *Node, seen seenSet, active []*Node) {
 		if cs == nil {
 			if cs = x.defaultCase(); cs == nil {
 				if x.Mandatory && !v.Partial {
-					v.violates(missingChoice, fault.Missing, d.Path(), "one case of the choice %q is required", x.Name)
+					v.addViolation(missingChoice, fault.Missing, d.Path(), "one case of the choice %q is required", x.Name)
 				}
 				return
 			}
 		}
 		for _, c := range cs.Children {
-			if c.Kind == Choice || matters(c) {
-				v.absent(d, c, seen, active)
+			if c.Kind == Choice || mattersWhenAbsent(c) {
+				v.handleAbsent(d, c, seen, active)
 			}
 		}
 		return
 	}
-	if seen.has(x.slot) {
+	if seen.hasIndex(x.slot) {
 		return
 	}
 	switch {
@@ -258,24 +258,24 @@ func (v *validator) absent(d *Data, x *Node, seen seenSet, active []*Node) {
 		v.absentContainer(d, x)
 	case x.Kind == List && len(x.Keys) > 0 && v.Shallow:
 	case x.IsList() && x.Min > 0 && !v.Partial:
-		v.violates(tooFew, fault.Missing, d.Path()+"/"+x.stepName(d.Node), "at least %d entries are required", x.Min)
+		v.addViolation(tooFew, fault.Missing, d.Path()+"/"+x.stepName(d.Node), "at least %d entries are required", x.Min)
 	case x.Mandatory && (!v.Partial || x.key):
-		v.fault(fault.Missing, d.Path()+"/"+x.stepName(d.Node), "the member is required")
+		v.addFault(fault.Missing, d.Path()+"/"+x.stepName(d.Node), "the member is required")
 	case v.Defaults && len(x.defs) > 0 && (v.want == nil || v.want(x)):
-		v.fill(d, x)
+		v.fillDefault(d, x)
 	}
 }
 
-// conditional reports whether the conditions of an absent node hold as far as this document shows: whether it is required
+// holdConditions reports whether the conditions of an absent node hold as far as this document shows: whether it is required
 // is checked where all data is at hand (Constraints), so here it matters for defaults alone.
-func (v *validator) conditional(d *Data, x *Node) bool {
-	if !v.Defaults || required(x) {
+func (v *validator) holdConditions(d *Data, x *Node) bool {
+	if !v.Defaults || isRequired(x) {
 		return false
 	}
 	dummy := &Data{Node: x, kind: jObject, parent: d, name: x.Name}
 	k := constraintCheck{v: validator{a: v.a}}
 	for _, w := range x.whens {
-		if ok, err := k.holds(w, dummy); !ok || err != nil {
+		if ok, err := k.holdsConstraint(w, dummy); !ok || err != nil {
 			return false
 		}
 	}
@@ -285,25 +285,25 @@ func (v *validator) conditional(d *Data, x *Node) bool {
 // absentContainer treats a container that is not there as an empty one, which
 // says what it requires and takes its defaults (RFC 7950 section 7.5.1).
 func (v *validator) absentContainer(d *Data, x *Node) {
-	c := v.a.new()
+	c := v.a.newData()
 	*c = Data{Node: x, kind: jObject, parent: d, name: x.Name, origin: v.origin}
-	v.object(c, x)
+	v.checkObject(c, x)
 	if c.first != nil {
-		d.add(c)
+		d.addChild(c)
 	}
 }
 
-func (v *validator) fill(d *Data, x *Node) {
+func (v *validator) fillDefault(d *Data, x *Node) {
 	at := d
 	if x.Kind == LeafList {
-		at = v.a.new()
+		at = v.a.newData()
 		*at = Data{Node: x, kind: jArray, name: x.Name}
-		d.add(at)
+		d.addChild(at)
 	}
 	for _, def := range x.defs {
-		c := v.a.new()
+		c := v.a.newData()
 		*c = Data{Node: x, kind: def.kind, text: def.text, typ: def.typ, name: x.Name, origin: v.origin}
-		at.add(c)
+		at.addChild(c)
 	}
 }
 
@@ -314,14 +314,14 @@ func (d *Data) dropUnknown() {
 	for c != nil {
 		next := c.next
 		if c.Node != nil {
-			d.add(c)
+			d.addChild(c)
 		}
 		c = next
 	}
 }
 
-// suggest names the member that the user may have meant.
-func suggest(name string, n *Node) string {
+// suggestMember names the member that the user may have meant.
+func suggestMember(name string, n *Node) string {
 	known := make([]string, len(n.members))
 	for i, m := range n.members {
 		known[i] = m.Name

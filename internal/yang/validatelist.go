@@ -7,42 +7,42 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-func (v *validator) list(d *Data, n *Node) {
-	if !v.array(d, n) {
+func (v *validator) checkList(d *Data, n *Node) {
+	if !v.ensureArray(d, n) {
 		return
 	}
 	for e := d.first; e != nil; e = e.next {
 		e.Node = n
-		v.object(e, n)
+		v.checkObject(e, n)
 	}
 	if !v.Kept {
-		v.entries(d, n)
+		v.checkEntries(d, n)
 	}
 }
 
-// entries checks the entries of a list together.
-func (v *validator) entries(d *Data, n *Node) {
+// checkEntries checks the entries of a list together.
+func (v *validator) checkEntries(d *Data, n *Node) {
 	entries := d.Len()
-	v.bounds(d, n, entries)
+	v.checkEntryCount(d, n, entries)
 	if len(n.Keys) > 0 && entries > 1 {
-		v.distinct(d, entries, nil, "an earlier entry has the same key", func(e *Data) string { return e.keyText(n) })
+		v.checkDistinct(d, entries, nil, "an earlier entry has the same key", func(e *Data) string { return e.keyText(n) })
 	}
 	for _, group := range n.unique {
-		v.distinct(d, entries, notUnique, "an earlier entry has the same "+groupText(group), func(e *Data) string { return uniqueText(e, group) })
+		v.checkDistinct(d, entries, notUnique, "an earlier entry has the same "+groupText(group), func(e *Data) string { return uniqueText(e, group) })
 	}
 }
 
 func (v *validator) leafList(d *Data, n *Node) {
-	if !v.array(d, n) {
+	if !v.ensureArray(d, n) {
 		return
 	}
 	entries := 0
 	for e := range d.All() {
-		v.Aliases.unwrap(e, n)
+		v.Aliases.unwrapEntry(e, n)
 		e.Node = n
 		entries++
 		before := len(v.faults)
-		v.leaf(e, n)
+		v.checkLeaf(e, n)
 		if v.Kept && len(v.faults) > before {
 			v.faults = v.faults[:before]
 			e.Remove()
@@ -51,36 +51,36 @@ func (v *validator) leafList(d *Data, n *Node) {
 	if v.Kept {
 		return
 	}
-	v.bounds(d, n, entries)
+	v.checkEntryCount(d, n, entries)
 	if n.Config && entries > 1 {
-		v.distinct(d, entries, nil, "the value occurs twice", func(e *Data) string { return string(rune(e.kind)) + e.text })
+		v.checkDistinct(d, entries, nil, "the value occurs twice", func(e *Data) string { return string(rune(e.kind)) + e.text })
 	}
 }
 
-// array checks that d is an array, or makes it one where an alias allows that.
-func (v *validator) array(d *Data, n *Node) bool {
+// ensureArray checks that d is an array, or makes it one where an alias allows that.
+func (v *validator) ensureArray(d *Data, n *Node) bool {
 	if d.kind == jArray {
 		return true
 	}
-	if (v.Aliases.wraps(n) || v.Single && n.Kind == List) && (n.Kind == List) == (d.kind == jObject) {
-		d.wrap(v.a)
+	if (v.Aliases.wrapsNode(n) || v.Single && n.Kind == List) && (n.Kind == List) == (d.kind == jObject) {
+		d.wrapInArray(v.a)
 		return true
 	}
-	v.fault(fault.Invalid, d.Path(), "want an array, got %s", jsonNames[d.kind])
+	v.addFault(fault.Invalid, d.Path(), "want an array, got %s", jsonNames[d.kind])
 	return false
 }
 
-func (v *validator) bounds(d *Data, n *Node, entries int) {
+func (v *validator) checkEntryCount(d *Data, n *Node, entries int) {
 	switch {
 	case uint64(entries) < n.Min && !v.Partial:
-		v.violates(tooFew, fault.Invalid, d.Path(), "at least %d entries are required, there are %d", n.Min, entries)
+		v.addViolation(tooFew, fault.Invalid, d.Path(), "at least %d entries are required, there are %d", n.Min, entries)
 	case uint64(entries) > n.Max:
-		v.violates(tooMany, fault.Invalid, d.Path(), "at most %d entries are allowed, there are %d", n.Max, entries)
+		v.addViolation(tooMany, fault.Invalid, d.Path(), "at most %d entries are allowed, there are %d", n.Max, entries)
 	}
 }
 
-// distinct reports every entry whose text an earlier one has; an empty text never counts.
-func (v *validator) distinct(d *Data, entries int, kind *Violation, why string, text func(*Data) string) {
+// checkDistinct reports every entry whose text an earlier one has; an empty text never counts.
+func (v *validator) checkDistinct(d *Data, entries int, kind *Violation, why string, text func(*Data) string) {
 	seen := make(map[string]struct{}, entries)
 	for e := d.first; e != nil; e = e.next {
 		t := text(e)
@@ -88,7 +88,7 @@ func (v *validator) distinct(d *Data, entries int, kind *Violation, why string, 
 			continue
 		}
 		if _, twice := seen[t]; twice {
-			v.violates(kind, fault.Invalid, e.Path(), "%s", why)
+			v.addViolation(kind, fault.Invalid, e.Path(), "%s", why)
 			continue
 		}
 		seen[t] = struct{}{}

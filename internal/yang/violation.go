@@ -26,10 +26,10 @@ func InstanceRequired() *Violation { return &Violation{"data-missing", "instance
 // MissingInstance is the violation of an insert whose point is not there.
 func MissingInstance() *Violation { return &Violation{"bad-attribute", "missing-instance"} }
 
-// violates reports a violation.
-func (v *validator) violates(why *Violation, k fault.Kind, path, format string, args ...any) {
+// addViolation reports a violation.
+func (v *validator) addViolation(why *Violation, k fault.Kind, path, format string, args ...any) {
 	before := len(v.faults)
-	v.fault(k, path, format, args...)
+	v.addFault(k, path, format, args...)
 	if why != nil && len(v.faults) > before {
 		v.faults[before].Cause = why
 	}

@@ -41,26 +41,26 @@ func parseXML(text []byte, n *Node, o Options, a *arena, wrapped bool) (*Data, *
 	if r.spaces == nil {
 		r.spaces = &spaces{}
 	}
-	top := a.new()
+	top := a.newData()
 	top.kind = jObject
-	start, ok := r.token().(xml.StartElement)
+	start, ok := r.nextToken().(xml.StartElement)
 	if !ok {
-		r.fail("an element is expected here")
+		r.recordFault("an element is expected here")
 		return nil, r.err
 	}
 	if wrapped {
-		if want := wrapper(n); start.Name.Local != want {
-			r.fail("the root element must be %q, not %.40q", want, start.Name.Local)
+		if want := wrapperName(n); start.Name.Local != want {
+			r.recordFault("the root element must be %q, not %.40q", want, start.Name.Local)
 		}
 		r.masked(top, n, &start)
-		r.members(top, n)
+		r.readMembers(top, n)
 	} else {
 		var arrays []*Data
-		r.child(top, n, &start, &arrays)
+		r.readChild(top, n, &start, &arrays)
 	}
 	if r.err == nil {
-		if t := r.token(); t != nil {
-			r.fail("there is text after the end of the document")
+		if t := r.nextToken(); t != nil {
+			r.recordFault("there is text after the end of the document")
 		}
 	}
 	if r.err != nil {
@@ -69,15 +69,15 @@ func parseXML(text []byte, n *Node, o Options, a *arena, wrapped bool) (*Data, *
 	return top, nil
 }
 
-// wrapper is the name of the element that holds the members of a node.
-func wrapper(n *Node) string {
+// wrapperName is the name of the element that holds the members of a node.
+func wrapperName(n *Node) string {
 	if n.Kind == Root {
 		return "data"
 	}
 	return n.Name
 }
 
-func (r *xmlReader) fail(format string, args ...any) {
+func (r *xmlReader) recordFault(format string, args ...any) {
 	if r.err != nil {
 		return
 	}
@@ -85,25 +85,25 @@ func (r *xmlReader) fail(format string, args ...any) {
 	r.err = fault.New(fault.Malformed, "line %d, column %d: %s", line, column, fmt.Sprintf(format, args...))
 }
 
-// token returns the next token that matters: a StartElement, an EndElement or CharData; nil at
+// nextToken returns the next token that matters: a StartElement, an EndElement or CharData; nil at
 // the end or after an error.
-func (r *xmlReader) token() xml.Token {
+func (r *xmlReader) nextToken() xml.Token {
 	for r.err == nil {
 		t, err := r.dec.Token()
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				r.fail("%s", xmlError(err))
+				r.recordFault("%s", xmlError(err))
 			}
 			return nil
 		}
 		switch t := t.(type) {
 		case xml.Directive:
-			r.fail("document types and entities are not accepted")
+			r.recordFault("document types and entities are not accepted")
 		case xml.Comment, xml.ProcInst:
 		case xml.CharData:
 			if r.depth == 0 {
 				if len(bytes.TrimSpace(t)) > 0 {
-					r.fail("there is text outside the root element")
+					r.recordFault("there is text outside the root element")
 				}
 				continue
 			}
@@ -112,7 +112,7 @@ func (r *xmlReader) token() xml.Token {
 			r.depth--
 			return t
 		case xml.StartElement:
-			if r.begin(t) {
+			if r.beginElement(t) {
 				return t
 			}
 		}
@@ -120,10 +120,10 @@ func (r *xmlReader) token() xml.Token {
 	return nil
 }
 
-// begin counts an element and takes its namespace declarations.
-func (r *xmlReader) begin(t xml.StartElement) bool {
+// beginElement counts an element and takes its namespace declarations.
+func (r *xmlReader) beginElement(t xml.StartElement) bool {
 	if r.depth++; r.depth > maxJSONDepth {
-		r.fail("elements nest more than %d levels deep", maxJSONDepth)
+		r.recordFault("elements nest more than %d levels deep", maxJSONDepth)
 		return false
 	}
 	if r.values++; r.values > maxJSONValues {
@@ -140,7 +140,7 @@ func (r *xmlReader) begin(t xml.StartElement) bool {
 		case at.Name.Space == "" && at.Name.Local == "xmlns":
 			r.scope = append(r.scope, xmlns{"", at.Value, r.depth})
 		case at.Name.Local == "operation" && at.Name.Space == netconfBase:
-			r.fail("the attribute operation is only for NETCONF: use the HTTP method or a YANG patch")
+			r.recordFault("the attribute operation is only for NETCONF: use the HTTP method or a YANG patch")
 			return false
 		}
 	}
@@ -158,33 +158,33 @@ func xmlError(err error) string {
 	return strings.TrimPrefix(err.Error(), "xml: ")
 }
 
-// members reads the children of an element as members of d, an instance of n, up to its end.
-func (r *xmlReader) members(d *Data, n *Node) {
+// readMembers reads the children of an element as members of d, an instance of n, up to its end.
+func (r *xmlReader) readMembers(d *Data, n *Node) {
 	var arrays []*Data
 	for r.err == nil {
-		switch t := r.token().(type) {
+		switch t := r.nextToken().(type) {
 		case xml.StartElement:
-			r.child(d, n, &t, &arrays)
+			r.readChild(d, n, &t, &arrays)
 		case xml.CharData:
 			if len(bytes.TrimSpace(t)) > 0 {
-				r.fail("there is text in %s %q, which has members", n.Kind, n.Name)
+				r.recordFault("there is text in %s %q, which has members", n.Kind, n.Name)
 			}
 		case xml.EndElement:
 			return
 		default:
-			r.fail("the text ends inside an element")
+			r.recordFault("the text ends inside an element")
 		}
 	}
 }
 
-// child reads one element below d, an instance of n. arrays are those of d so far.
-func (r *xmlReader) child(d *Data, n *Node, start *xml.StartElement, arrays *[]*Data) {
-	m := r.lookup(n, start.Name)
-	c := r.a.new()
+// readChild reads one element below d, an instance of n. arrays are those of d so far.
+func (r *xmlReader) readChild(d *Data, n *Node, start *xml.StartElement, arrays *[]*Data) {
+	m := r.lookupChild(n, start.Name)
+	c := r.a.newData()
 	if m == nil {
-		c.name = r.foreign(start.Name, n.Module)
-		d.add(c)
-		r.generic(c, "")
+		c.name = r.foreignName(start.Name, n.Module)
+		d.addChild(c)
+		r.readGeneric(c, "")
 		return
 	}
 	c.Node, c.name = m, m.full[1:len(m.full)-2] // the qualified name
@@ -196,26 +196,26 @@ func (r *xmlReader) child(d *Data, n *Node, start *xml.StartElement, arrays *[]*
 			}
 		}
 		if array == nil {
-			array = r.a.new()
+			array = r.a.newData()
 			array.Node, array.name, array.kind = m, c.name, jArray
 			*arrays = append(*arrays, array)
-			d.add(array)
+			d.addChild(array)
 		}
 		d = array
 	}
-	d.add(c)
+	d.addChild(c)
 	switch {
 	case m.IsLeaf():
-		r.leaf(c, m)
+		r.readLeaf(c, m)
 	case m.Kind == AnyData:
-		r.generic(c, m.Module)
+		r.readGeneric(c, m.Module)
 		if c.kind == jString && strings.TrimSpace(c.text) == "" {
 			c.kind, c.text = jObject, ""
 		}
 	default:
 		c.kind = jObject
 		r.masked(c, m, start)
-		r.members(c, m)
+		r.readMembers(c, m)
 	}
 }
 
@@ -231,27 +231,27 @@ func (r *xmlReader) masked(d *Data, n *Node, start *xml.StartElement) {
 	}
 }
 
-// lookup returns the data child of n that an element is; nil if it is not a data child.
-func (r *xmlReader) lookup(n *Node, name xml.Name) *Node {
+// lookupChild returns the data child of n that an element is; nil if it is not a data child.
+func (r *xmlReader) lookupChild(n *Node, name xml.Name) *Node {
 	m := n.index[name.Local]
 	if m != nil && (name.Space == "" || r.spaces.uri[m.Module] == name.Space) {
 		return m
 	}
 	if name.Space == "" {
-		return n.index[r.o.Aliases.member(n, name.Local)]
+		return n.index[r.o.Aliases.memberAlias(n, name.Local)]
 	}
 	module := r.spaces.module[name.Space]
 	if module == "" {
 		return nil
 	}
 	if m = n.index[module+":"+name.Local]; m == nil && module == n.Module {
-		m = n.index[r.o.Aliases.member(n, name.Local)]
+		m = n.index[r.o.Aliases.memberAlias(n, name.Local)]
 	}
 	return m
 }
 
-// foreign is the member name of an element that the schema does not have below a module.
-func (r *xmlReader) foreign(name xml.Name, above string) string {
+// foreignName is the member name of an element that the schema does not have below a module.
+func (r *xmlReader) foreignName(name xml.Name, above string) string {
 	module, local := r.spaces.module[name.Space], memberName(name.Local)
 	switch {
 	case name.Space != "" && module == "":
@@ -262,29 +262,29 @@ func (r *xmlReader) foreign(name xml.Name, above string) string {
 	return module + ":" + local
 }
 
-// generic reads an element that has no schema: an object when there are elements in it, else a
+// readGeneric reads an element that has no schema: an object when there are elements in it, else a
 // string. module is that of the element.
-func (r *xmlReader) generic(d *Data, module string) {
+func (r *xmlReader) readGeneric(d *Data, module string) {
 	d.kind = jString
 	var text []byte
 	seen := map[string]*Data{}
 	for r.err == nil {
-		switch t := r.token().(type) {
+		switch t := r.nextToken().(type) {
 		case xml.StartElement:
 			d.kind = jObject
-			name := r.foreign(t.Name, module)
-			c := r.a.new()
+			name := r.foreignName(t.Name, module)
+			c := r.a.newData()
 			c.name = name
-			r.generic(c, r.spaces.module[t.Name.Space])
+			r.readGeneric(c, r.spaces.module[t.Name.Space])
 			switch have := seen[name]; {
 			case have == nil:
-				d.add(c)
+				d.addChild(c)
 				seen[name] = c
 			case have.kind == jArray:
-				have.add(c)
+				have.addChild(c)
 			default:
-				have.wrap(r.a)
-				have.add(c)
+				have.wrapInArray(r.a)
+				have.addChild(c)
 			}
 		case xml.CharData:
 			text = append(text, t...)
@@ -292,18 +292,18 @@ func (r *xmlReader) generic(d *Data, module string) {
 			if d.kind == jString {
 				d.text = string(text)
 			} else if len(bytes.TrimSpace(text)) > 0 {
-				r.fail("text and elements are mixed")
+				r.recordFault("text and elements are mixed")
 			}
 			return
 		default:
-			r.fail("the text ends inside an element")
+			r.recordFault("the text ends inside an element")
 		}
 	}
 }
 
-// leaf reads a value.
-func (r *xmlReader) leaf(d *Data, n *Node) {
-	r.generic(d, "")
+// readLeaf reads a value.
+func (r *xmlReader) readLeaf(d *Data, n *Node) {
+	r.readGeneric(d, "")
 	if d.kind != jString || r.err != nil {
 		return // elements inside: the validator refuses an object
 	}
@@ -321,13 +321,13 @@ func (r *xmlReader) leaf(d *Data, n *Node) {
 			d.kind = jNull
 		}
 	case Identityref, InstanceIdentifier, Union:
-		r.prefixes(d, t)
+		r.translatePrefixes(d, t)
 	}
 }
 
-// prefixes turns the namespace prefixes in a value into names of modules. The element has
+// translatePrefixes turns the namespace prefixes in a value into names of modules. The element has
 // just ended, so its declarations are the last in scope.
-func (r *xmlReader) prefixes(d *Data, t *Type) {
+func (r *xmlReader) translatePrefixes(d *Data, t *Type) {
 	lookup := func(prefix string) (string, bool) {
 		for i := len(r.scope) - 1; i >= 0; i-- {
 			if s := r.scope[i]; s.prefix == prefix {
@@ -340,7 +340,7 @@ func (r *xmlReader) prefixes(d *Data, t *Type) {
 	for _, t := range append([]*Type{t}, t.Members...) {
 		switch t = t.Final(); t.Base {
 		case Identityref:
-			prefix, name := prefixed(d.text)
+			prefix, name := splitPrefix(d.text)
 			if m, ok := lookup(prefix); ok && t.identities[m+":"+name] != "" {
 				d.text = m + ":" + name
 				return

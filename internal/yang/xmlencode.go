@@ -27,11 +27,11 @@ func (d *Data) appendXML(w xmlWriter) []byte {
 	}
 	if d.Node != nil && d.Node.Kind == Root {
 		for c := d.first; c != nil; c = c.next {
-			w.value(c, c.name, "")
+			w.writeValue(c, c.name, "")
 		}
 		return w.buf
 	}
-	w.value(d, d.name, "")
+	w.writeValue(d, d.name, "")
 	return w.buf
 }
 
@@ -42,25 +42,25 @@ type xmlWriter struct {
 	paths  []string // members without a schema whose values are instance-identifiers
 }
 
-// value writes d below an element of a module.
-func (w *xmlWriter) value(d *Data, name, module string) {
+// writeValue writes d below an element of a module.
+func (w *xmlWriter) writeValue(d *Data, name, module string) {
 	if d.kind == jArray {
 		for e := d.first; e != nil; e = e.next {
-			w.value(e, name, module)
+			w.writeValue(e, name, module)
 		}
 		return
 	}
 	below := module
 	if n := d.Node; n != nil {
 		name, below = n.Name, n.Module
-	} else if m := w.module(name); m != "" {
+	} else if m := w.moduleOfName(name); m != "" {
 		name, below = xmlName(name[len(m)+1:]), m
 	} else {
 		name = xmlName(name)
 	}
 	w.buf = append(append(w.buf, '<'), name...)
 	if below != module {
-		w.declare("", below)
+		w.declareNamespace("", below)
 	}
 	if w.origin {
 		if o := d.newOrigin(); o != 0 {
@@ -69,10 +69,10 @@ func (w *xmlWriter) value(d *Data, name, module string) {
 	}
 	masked := d.masked()
 	if masked != nil {
-		w.declare(schemaPrefix, schemaModule)
+		w.declareNamespace(schemaPrefix, schemaModule)
 		w.buf = append(append(w.buf, " "+schemaPrefix+`:masked="`...), masked.first.text+`"`...)
 	}
-	text := w.scalar(d, name)
+	text := w.scalarText(d, name)
 	switch {
 	case d.kind == jObject && d.first != nil:
 		w.buf = append(w.buf, '>')
@@ -80,7 +80,7 @@ func (w *xmlWriter) value(d *Data, name, module string) {
 			if c == masked {
 				continue
 			}
-			w.value(c, c.name, below)
+			w.writeValue(c, c.name, below)
 		}
 	case text != "":
 		w.buf = append(w.buf, '>')
@@ -92,33 +92,33 @@ func (w *xmlWriter) value(d *Data, name, module string) {
 	w.buf = append(append(append(w.buf, '<', '/'), name...), '>')
 }
 
-// module is that of a qualified name, empty for any other.
-func (w *xmlWriter) module(name string) string {
-	if m, _, ok := strings.Cut(name, ":"); ok && w.uri(m) != "" {
+// moduleOfName is that of a qualified name, empty for any other.
+func (w *xmlWriter) moduleOfName(name string) string {
+	if m, _, ok := strings.Cut(name, ":"); ok && w.namespaceURI(m) != "" {
 		return m
 	}
 	return ""
 }
 
-func (w *xmlWriter) uri(module string) string {
+func (w *xmlWriter) namespaceURI(module string) string {
 	if w.spaces == nil {
 		return ""
 	}
 	return w.spaces.uri[module]
 }
 
-// declare writes a namespace declaration; an empty prefix is the default namespace.
-func (w *xmlWriter) declare(prefix, module string) {
+// declareNamespace writes a namespace declaration; an empty prefix is the default namespace.
+func (w *xmlWriter) declareNamespace(prefix, module string) {
 	w.buf = append(w.buf, " xmlns"...)
 	if prefix != "" {
 		w.buf = append(append(w.buf, ':'), prefix...)
 	}
 	w.buf = append(w.buf, `="`...)
-	w.buf = append(appendXMLText(w.buf, w.uri(module)), '"')
+	w.buf = append(appendXMLText(w.buf, w.namespaceURI(module)), '"')
 }
 
-// scalar returns the text of a leaf, with the prefixes in it declared.
-func (w *xmlWriter) scalar(d *Data, name string) string {
+// scalarText returns the text of a leaf, with the prefixes in it declared.
+func (w *xmlWriter) scalarText(d *Data, name string) string {
 	base := Base(0)
 	switch {
 	case d.kind == jObject || d.kind == jNull:
@@ -131,13 +131,13 @@ func (w *xmlWriter) scalar(d *Data, name string) string {
 	switch base {
 	case Identityref:
 		if m, _, ok := strings.Cut(d.text, ":"); ok {
-			w.declare(m, m)
+			w.declareNamespace(m, m)
 		}
 	case InstanceIdentifier:
 		text, used := toXMLPath(d.text)
 		for _, m := range used {
-			if w.uri(m) != "" {
-				w.declare(m, m)
+			if w.namespaceURI(m) != "" {
+				w.declareNamespace(m, m)
 			}
 		}
 		return text
@@ -219,10 +219,10 @@ func XMLOf(text []byte, top string, paths []string, sets ...*Set) ([]byte, error
 	w := xmlWriter{spaces: all, paths: paths}
 	for c := d.first; c != nil; c = c.next {
 		name := c.name
-		if w.module(name) == "" {
+		if w.moduleOfName(name) == "" {
 			name = top + ":" + name
 		}
-		w.value(c, name, "")
+		w.writeValue(c, name, "")
 	}
 	return w.buf, nil
 }
@@ -230,6 +230,6 @@ func XMLOf(text []byte, top string, paths []string, sets ...*Set) ([]byte, error
 // XMLPath is an instance-identifier as an element path, with the prefixes it needs.
 func (s *Set) XMLPath(path string) []byte {
 	w := xmlWriter{spaces: s.Root.spaces, paths: []string{"path"}}
-	w.value(&Data{kind: jString, text: path}, "path", "")
+	w.writeValue(&Data{kind: jString, text: path}, "path", "")
 	return w.buf
 }

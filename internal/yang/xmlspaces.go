@@ -59,15 +59,15 @@ func convertPath(s string, module func(prefix, above string) (string, bool), wri
 		if c == '\'' || c == '"' { // a quoted value: as it is
 			from := p.pos
 			p.pos--
-			p.quoted()
+			p.readQuoted()
 			b.WriteString(s[from:p.pos])
 			continue
 		}
 		if c != '/' && c != '[' {
 			continue
 		}
-		p.spaces()
-		prefix, name := p.qname()
+		p.skipSpaces()
+		prefix, name := p.readQName()
 		if name == "" {
 			continue // a position, or the value of a leaf-list
 		}

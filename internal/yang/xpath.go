@@ -31,13 +31,13 @@ func compileXPath(text string, module func(prefix string) (string, bool)) (*XPat
 		return nil, fmt.Errorf("an expression may have %d bytes, this has %d", maxXPath, len(text))
 	}
 	p := &xparser{text: text, module: module}
-	p.lex()
+	p.splitTokens()
 	if p.err != nil {
 		return nil, p.err
 	}
-	root := p.binary(0)
+	root := p.parseBinary(0)
 	if p.err == nil && p.pos < len(p.tokens) {
-		p.fail(fmt.Sprintf("unexpected %q", p.tokens[p.pos].text))
+		p.recordFault(fmt.Sprintf("unexpected %q", p.tokens[p.pos].text))
 	}
 	if p.err != nil {
 		return nil, p.err
@@ -88,7 +88,7 @@ type xparser struct {
 	absolute bool
 }
 
-func (p *xparser) fail(why string) {
+func (p *xparser) recordFault(why string) {
 	if p.err == nil {
 		where := len(p.text)
 		if p.pos < len(p.tokens) {
@@ -98,8 +98,8 @@ func (p *xparser) fail(why string) {
 	}
 }
 
-// lex parts the text; a name after an operand is an operator (XPath 1.0 section 3.7).
-func (p *xparser) lex() {
+// splitTokens parts the text; a name after an operand is an operator (XPath 1.0 section 3.7).
+func (p *xparser) splitTokens() {
 	s := p.text
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -174,41 +174,41 @@ func (p *xparser) starIsName(i int) bool {
 	return t.kind == 'o' && t.text != ")" && t.text != "]" && t.text != "." && t.text != ".."
 }
 
-func (p *xparser) is(text string) bool {
+func (p *xparser) isToken(text string) bool {
 	return p.pos < len(p.tokens) && p.tokens[p.pos].kind == 'o' && p.tokens[p.pos].text == text
 }
 
-func (p *xparser) take(text string) bool {
-	if p.is(text) {
+func (p *xparser) takeToken(text string) bool {
+	if p.isToken(text) {
 		p.pos++
 		return true
 	}
 	return false
 }
 
-func (p *xparser) want(text string) {
-	if !p.take(text) {
-		p.fail(fmt.Sprintf("%q is expected", text))
+func (p *xparser) expectToken(text string) {
+	if !p.takeToken(text) {
+		p.recordFault(fmt.Sprintf("%q is expected", text))
 	}
 }
 
 // precedence are the operators, the weakest first.
 var precedence = [][]string{{"or"}, {"and"}, {"=", "!="}, {"<=", "<", ">=", ">"}, {"+", "-"}, {"*", "div", "mod"}}
 
-func (p *xparser) binary(level int) xnode {
+func (p *xparser) parseBinary(level int) xnode {
 	if level == len(precedence) {
-		return p.unary()
+		return p.parseUnary()
 	}
 	if p.depth++; p.depth > 40*maxNesting {
-		p.fail("the expression nests too deep")
+		p.recordFault("the expression nests too deep")
 	}
 	defer func() { p.depth-- }()
-	left := p.binary(level + 1)
+	left := p.parseBinary(level + 1)
 next:
 	for p.err == nil {
 		for _, op := range precedence[level] {
-			if p.take(op) {
-				left = xnode{kind: xOperator, op: op, args: []xnode{left, p.binary(level + 1)}}
+			if p.takeToken(op) {
+				left = xnode{kind: xOperator, op: op, args: []xnode{left, p.parseBinary(level + 1)}}
 				continue next
 			}
 		}
@@ -217,12 +217,12 @@ next:
 	return left
 }
 
-func (p *xparser) unary() xnode {
+func (p *xparser) parseUnary() xnode {
 	negative := 0
-	for p.take("-") {
+	for p.takeToken("-") {
 		negative++
 	}
-	n := p.union()
+	n := p.parseUnionExpr()
 	if negative > 0 {
 		for range 1 + (negative+1)%2 {
 			n = xnode{kind: xNegation, args: []xnode{n}}
@@ -231,10 +231,10 @@ func (p *xparser) unary() xnode {
 	return n
 }
 
-func (p *xparser) union() xnode {
-	left := p.path()
-	for p.err == nil && p.take("|") {
-		left = xnode{kind: xOperator, op: "|", args: []xnode{left, p.path()}}
+func (p *xparser) parseUnionExpr() xnode {
+	left := p.parsePath()
+	for p.err == nil && p.takeToken("|") {
+		left = xnode{kind: xOperator, op: "|", args: []xnode{left, p.parsePath()}}
 	}
 	return left
 }
@@ -242,29 +242,29 @@ func (p *xparser) union() xnode {
 // xNodeTypes are names that with parentheses are no functions.
 var xNodeTypes = map[string]bool{"node": true, "text": true, "comment": true, "processing-instruction": true}
 
-func (p *xparser) path() xnode {
+func (p *xparser) parsePath() xnode {
 	if p.pos >= len(p.tokens) {
-		p.fail("the expression ends where an operand is expected")
+		p.recordFault("the expression ends where an operand is expected")
 		return xnode{}
 	}
 	t := p.tokens[p.pos]
 	call := t.kind == 'n' && !xNodeTypes[t.text] && p.pos+1 < len(p.tokens) && p.tokens[p.pos+1].text == "(" && p.tokens[p.pos+1].kind == 'o'
-	if t.kind != 'l' && t.kind != 'd' && !call && !p.is("(") {
-		return p.location()
+	if t.kind != 'l' && t.kind != 'd' && !call && !p.isToken("(") {
+		return p.parseLocation()
 	}
-	n := p.primary(t, call)
-	if p.is("[") {
-		n = xnode{kind: xFilter, args: append([]xnode{n}, p.predicates()...)}
+	n := p.parsePrimary(t, call)
+	if p.isToken("[") {
+		n = xnode{kind: xFilter, args: append([]xnode{n}, p.parsePredicates()...)}
 	}
-	if p.is("/") || p.is("//") {
+	if p.isToken("/") || p.isToken("//") {
 		below := xnode{kind: xPath}
-		p.steps(&below)
+		p.parseSteps(&below)
 		n = xnode{kind: xJoin, args: []xnode{n, below}}
 	}
 	return n
 }
 
-func (p *xparser) primary(t xtoken, call bool) xnode {
+func (p *xparser) parsePrimary(t xtoken, call bool) xnode {
 	p.pos++
 	switch {
 	case t.kind == 'l':
@@ -272,55 +272,55 @@ func (p *xparser) primary(t xtoken, call bool) xnode {
 	case t.kind == 'd':
 		v, err := strconv.ParseFloat(t.text, 64)
 		if err != nil {
-			p.fail(fmt.Sprintf("%q is no number", t.text))
+			p.recordFault(fmt.Sprintf("%q is no number", t.text))
 		}
 		return xnode{kind: xNumber, number: v}
 	case !call:
-		n := p.binary(0)
-		p.want(")")
+		n := p.parseBinary(0)
+		p.expectToken(")")
 		return n
 	}
 	p.pos++
 	n := xnode{kind: xFunction, op: t.text}
-	for p.err == nil && !p.take(")") {
+	for p.err == nil && !p.takeToken(")") {
 		if len(n.args) > 0 {
-			p.want(",")
+			p.expectToken(",")
 		}
-		n.args = append(n.args, p.binary(0))
+		n.args = append(n.args, p.parseBinary(0))
 	}
 	p.absolute = p.absolute || n.op == "deref"
 	f, ok := xFunctions[n.op]
 	n.call = f.call
 	switch {
 	case !ok:
-		p.fail(fmt.Sprintf("there is no function %q", n.op))
+		p.recordFault(fmt.Sprintf("there is no function %q", n.op))
 	case len(n.args) < f.min || f.max >= 0 && len(n.args) > f.max:
-		p.fail(fmt.Sprintf("the function %s() does not have %d arguments", n.op, len(n.args)))
+		p.recordFault(fmt.Sprintf("the function %s() does not have %d arguments", n.op, len(n.args)))
 	}
 	return n
 }
 
-func (p *xparser) predicates() (out []xnode) {
-	for p.err == nil && p.take("[") {
-		out = append(out, p.binary(0))
-		p.want("]")
+func (p *xparser) parsePredicates() (out []xnode) {
+	for p.err == nil && p.takeToken("[") {
+		out = append(out, p.parseBinary(0))
+		p.expectToken("]")
 	}
 	return out
 }
 
-func (p *xparser) location() xnode {
+func (p *xparser) parseLocation() xnode {
 	n := xnode{kind: xPath}
-	if p.is("/") || p.is("//") {
+	if p.isToken("/") || p.isToken("//") {
 		n.op, p.absolute = "/", true
-		if p.is("/") && !p.stepAt(p.pos+1) {
+		if p.isToken("/") && !p.stepAt(p.pos+1) {
 			p.pos++
 			return n
 		}
-		p.steps(&n)
+		p.parseSteps(&n)
 		return n
 	}
-	n.args = append(n.args, p.step())
-	p.steps(&n)
+	n.args = append(n.args, p.parseStep())
+	p.parseSteps(&n)
 	return n
 }
 
@@ -333,17 +333,17 @@ func (p *xparser) stepAt(i int) bool {
 	return t.kind == 'n' || t.kind == 'o' && (t.text == "." || t.text == ".." || t.text == "*" || t.text == "@")
 }
 
-// steps reads /step and //step as long as there are some.
-func (p *xparser) steps(n *xnode) {
+// parseSteps reads /step and //step as long as there are some.
+func (p *xparser) parseSteps(n *xnode) {
 	for p.err == nil {
 		switch {
-		case p.take("//"):
+		case p.takeToken("//"):
 			n.args = append(n.args, xnode{kind: xStep, op: "descendant-or-self", name: "node()"})
-		case p.take("/"):
+		case p.takeToken("/"):
 		default:
 			return
 		}
-		n.args = append(n.args, p.step())
+		n.args = append(n.args, p.parseStep())
 	}
 }
 
@@ -352,53 +352,53 @@ var xAxes = map[string]bool{
 	"following-sibling": true, "namespace": true, "parent": true, "preceding": true, "preceding-sibling": true, "self": true,
 }
 
-func (p *xparser) step() xnode {
+func (p *xparser) parseStep() xnode {
 	n := xnode{kind: xStep, op: "child"}
 	switch {
-	case p.take("."):
+	case p.takeToken("."):
 		n.op, n.name = "self", "node()"
-	case p.take(".."):
+	case p.takeToken(".."):
 		n.op, n.name = "parent", "node()"
 	default:
-		if p.take("@") {
+		if p.takeToken("@") {
 			n.op = "attribute"
 		} else if p.pos+1 < len(p.tokens) && p.tokens[p.pos+1].text == "::" {
 			if n.op = p.tokens[p.pos].text; !xAxes[n.op] {
-				p.fail(fmt.Sprintf("there is no axis %q", n.op))
+				p.recordFault(fmt.Sprintf("there is no axis %q", n.op))
 			}
 			p.pos += 2
 		}
 		p.nodeTest(&n)
 	}
-	n.args = p.predicates()
+	n.args = p.parsePredicates()
 	return n
 }
 
 func (p *xparser) nodeTest(n *xnode) {
-	if p.take("*") {
+	if p.takeToken("*") {
 		n.name = "*"
 		return
 	}
 	if p.pos >= len(p.tokens) || p.tokens[p.pos].kind != 'n' {
-		p.fail("a name is expected")
+		p.recordFault("a name is expected")
 		return
 	}
 	word := p.tokens[p.pos].text
 	p.pos++
-	if xNodeTypes[word] && p.take("(") {
+	if xNodeTypes[word] && p.takeToken("(") {
 		if p.pos < len(p.tokens) && p.tokens[p.pos].kind == 'l' {
 			p.pos++
 		}
-		p.want(")")
+		p.expectToken(")")
 		n.name = word + "()"
 		return
 	}
-	prefix, name := prefixed(word)
+	prefix, name := splitPrefix(word)
 	if n.name = name; prefix != "" {
 		module, ok := p.module(prefix)
 		if !ok {
 			p.pos--
-			p.fail(fmt.Sprintf("no import has the prefix %q", prefix))
+			p.recordFault(fmt.Sprintf("no import has the prefix %q", prefix))
 		}
 		n.module = module
 	}

@@ -39,8 +39,8 @@ type xcontext struct {
 // Holds reports whether the expression is true at an instance, which is current(). Root is above all top-level instances.
 func (x *XPath) Holds(at, root *Data) (bool, error) {
 	e := xeval{current: at, root: root}
-	v := e.eval(&x.root, xcontext{at, 1, 1})
-	return v.bool(), e.err
+	v := e.evalNode(&x.root, xcontext{at, 1, 1})
+	return v.toBool(), e.err
 }
 
 // Filter returns the instances at which the expression is true; each is the top of what it may look at.
@@ -48,7 +48,7 @@ func (x *XPath) Filter(list []*Data) (out []*Data, err error) {
 	e := xeval{}
 	for _, d := range list {
 		e.current, e.root, e.steps = d, d, max(0, e.steps-maxXSteps/1000) // a long list may take as many steps more
-		if e.eval(&x.root, xcontext{d, 1, 1}).bool() {
+		if e.evalNode(&x.root, xcontext{d, 1, 1}).toBool() {
 			out = append(out, d)
 		}
 		if e.err != nil {
@@ -58,14 +58,14 @@ func (x *XPath) Filter(list []*Data) (out []*Data, err error) {
 	return out, nil
 }
 
-func (e *xeval) step() bool {
+func (e *xeval) countStep() bool {
 	if e.steps++; e.steps > maxXSteps && e.err == nil {
 		e.err = errXSteps
 	}
 	return e.err == nil
 }
 
-func (v xvalue) bool() bool {
+func (v xvalue) toBool() bool {
 	switch one := v.one.(type) {
 	case bool:
 		return one
@@ -77,32 +77,32 @@ func (v xvalue) bool() bool {
 	return len(v.set) > 0
 }
 
-func (v xvalue) string() string {
+func (v xvalue) toString() string {
 	switch one := v.one.(type) {
 	case bool:
 		return strconv.FormatBool(one)
 	case string:
 		return one
 	case float64:
-		return xnumber(one)
+		return formatXNumber(one)
 	}
 	if len(v.set) == 0 {
 		return ""
 	}
-	return xtext(v.set[0])
+	return stringValue(v.set[0])
 }
 
-func (v xvalue) number() float64 {
+func (v xvalue) toNumber() float64 {
 	switch one := v.one.(type) {
 	case bool:
-		return float64(btou(one))
+		return float64(boolToInt(one))
 	case float64:
 		return one
 	}
-	return toNumber(v.string())
+	return toNumber(v.toString())
 }
 
-func btou(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
@@ -121,7 +121,7 @@ func toNumber(s string) float64 {
 	return v
 }
 
-func xnumber(v float64) string {
+func formatXNumber(v float64) string {
 	switch {
 	case math.IsNaN(v):
 		return "NaN"
@@ -135,23 +135,23 @@ func xnumber(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// xtext is the string-value of a node: of a leaf its value, of others that of all leaves below it.
-func xtext(d *Data) string {
+// stringValue is the string-value of a node: of a leaf its value, of others that of all leaves below it.
+func stringValue(d *Data) string {
 	if d.kind != jObject && d.kind != jArray {
 		return d.Text()
 	}
 	var b strings.Builder
 	for c := d.first; c != nil; c = c.next {
-		b.WriteString(xtext(c))
+		b.WriteString(stringValue(c))
 	}
 	return b.String()
 }
 
-func boolean(b bool) xvalue { return xvalue{one: b} }
+func newXBoolean(b bool) xvalue { return xvalue{one: b} }
 
-func (e *xeval) eval(n *xnode, c xcontext) xvalue {
-	if !e.step() {
-		return boolean(false)
+func (e *xeval) evalNode(n *xnode, c xcontext) xvalue {
+	if !e.countStep() {
+		return newXBoolean(false)
 	}
 	switch n.kind {
 	case xLiteral:
@@ -159,29 +159,29 @@ func (e *xeval) eval(n *xnode, c xcontext) xvalue {
 	case xNumber:
 		return xvalue{one: n.number}
 	case xNegation:
-		return xvalue{one: -e.eval(&n.args[0], c).number()}
+		return xvalue{one: -e.evalNode(&n.args[0], c).toNumber()}
 	case xFunction:
 		return n.call(e, n, c)
 	case xPath:
 		from := []*Data{c.at}
 		if n.op == "/" {
-			from = []*Data{e.top()}
+			from = []*Data{e.topNode()}
 		}
-		return xvalue{set: e.walk(from, n.args)}
+		return xvalue{set: e.walkSteps(from, n.args)}
 	case xFilter:
-		set := e.eval(&n.args[0], c).set
+		set := e.evalNode(&n.args[0], c).set
 		for i := range n.args[1:] {
-			set = e.filter(set, &n.args[1+i])
+			set = e.filterNodes(set, &n.args[1+i])
 		}
 		return xvalue{set: set}
 	case xJoin:
-		return xvalue{set: e.walk(e.eval(&n.args[0], c).set, n.args[1].args)}
+		return xvalue{set: e.walkSteps(e.evalNode(&n.args[0], c).set, n.args[1].args)}
 	}
-	return e.operator(n, c)
+	return e.evalOperator(n, c)
 }
 
-// top is the node above all top-level nodes.
-func (e *xeval) top() *Data {
+// topNode is the node above all top-level nodes.
+func (e *xeval) topNode() *Data {
 	if e.root != nil {
 		return e.root
 	}
@@ -196,15 +196,15 @@ func (e *xeval) top() *Data {
 	return e.root
 }
 
-func (e *xeval) operator(n *xnode, c xcontext) xvalue {
-	left := e.eval(&n.args[0], c)
+func (e *xeval) evalOperator(n *xnode, c xcontext) xvalue {
+	left := e.evalNode(&n.args[0], c)
 	switch n.op {
 	case "or":
-		return boolean(left.bool() || e.eval(&n.args[1], c).bool())
+		return newXBoolean(left.toBool() || e.evalNode(&n.args[1], c).toBool())
 	case "and":
-		return boolean(left.bool() && e.eval(&n.args[1], c).bool())
+		return newXBoolean(left.toBool() && e.evalNode(&n.args[1], c).toBool())
 	}
-	right := e.eval(&n.args[1], c)
+	right := e.evalNode(&n.args[1], c)
 	switch n.op {
 	case "|":
 		set := slices.Clone(left.set)
@@ -215,30 +215,30 @@ func (e *xeval) operator(n *xnode, c xcontext) xvalue {
 		}
 		return xvalue{set: set}
 	case "+":
-		return xvalue{one: left.number() + right.number()}
+		return xvalue{one: left.toNumber() + right.toNumber()}
 	case "-":
-		return xvalue{one: left.number() - right.number()}
+		return xvalue{one: left.toNumber() - right.toNumber()}
 	case "*":
-		return xvalue{one: left.number() * right.number()}
+		return xvalue{one: left.toNumber() * right.toNumber()}
 	case "div":
-		return xvalue{one: left.number() / right.number()}
+		return xvalue{one: left.toNumber() / right.toNumber()}
 	case "mod":
-		return xvalue{one: math.Mod(left.number(), right.number())}
+		return xvalue{one: math.Mod(left.toNumber(), right.toNumber())}
 	}
-	return boolean(e.compare(n.op, left, right))
+	return newXBoolean(e.compareValues(n.op, left, right))
 }
 
-// compare compares values; a set compares by any of its nodes (XPath 1.0 section 3.4).
-func (e *xeval) compare(op string, a, b xvalue) bool {
+// compareValues compares values; a set compares by any of its nodes (XPath 1.0 section 3.4).
+func (e *xeval) compareValues(op string, a, b xvalue) bool {
 	if a.one == nil {
 		if _, is := b.one.(bool); is {
-			return compareOne(op, boolean(a.bool()), b)
+			return compareOne(op, newXBoolean(a.toBool()), b)
 		}
 		for _, d := range a.set {
-			if !e.step() {
+			if !e.countStep() {
 				return false
 			}
-			if e.compare(op, xvalue{one: xtext(d)}, b) {
+			if e.compareValues(op, xvalue{one: stringValue(d)}, b) {
 				return true
 			}
 		}
@@ -246,13 +246,13 @@ func (e *xeval) compare(op string, a, b xvalue) bool {
 	}
 	if b.one == nil {
 		if _, is := a.one.(bool); is {
-			return compareOne(op, a, boolean(b.bool()))
+			return compareOne(op, a, newXBoolean(b.toBool()))
 		}
 		for _, d := range b.set {
-			if !e.step() {
+			if !e.countStep() {
 				return false
 			}
-			if compareOne(op, a, xvalue{one: xtext(d)}) {
+			if compareOne(op, a, xvalue{one: stringValue(d)}) {
 				return true
 			}
 		}
@@ -270,15 +270,15 @@ func compareOne(op string, a, b xvalue) bool {
 		var same bool
 		switch {
 		case boolA || boolB:
-			same = a.bool() == b.bool()
+			same = a.toBool() == b.toBool()
 		case numberA || numberB:
-			same = a.number() == b.number()
+			same = a.toNumber() == b.toNumber()
 		default:
-			same = a.string() == b.string()
+			same = a.toString() == b.toString()
 		}
 		return same == (op == "=")
 	}
-	x, y := a.number(), b.number()
+	x, y := a.toNumber(), b.toNumber()
 	switch op {
 	case "<":
 		return x < y
@@ -290,8 +290,8 @@ func compareOne(op string, a, b xvalue) bool {
 	return x >= y
 }
 
-// walk follows steps from a set of nodes.
-func (e *xeval) walk(set []*Data, steps []xnode) []*Data {
+// walkSteps follows steps from a set of nodes.
+func (e *xeval) walkSteps(set []*Data, steps []xnode) []*Data {
 	for i := range steps {
 		var next []*Data
 		var seen map[*Data]bool
@@ -299,9 +299,9 @@ func (e *xeval) walk(set []*Data, steps []xnode) []*Data {
 			seen = map[*Data]bool{}
 		}
 		for _, d := range set {
-			found := e.axis(d, &steps[i])
+			found := e.axisNodes(d, &steps[i])
 			for j := range steps[i].args {
-				found = e.filter(found, &steps[i].args[j])
+				found = e.filterNodes(found, &steps[i].args[j])
 			}
 			for _, f := range found {
 				if seen == nil || !seen[f] {
@@ -319,19 +319,19 @@ func (e *xeval) walk(set []*Data, steps []xnode) []*Data {
 	return set
 }
 
-func (e *xeval) filter(set []*Data, predicate *xnode) []*Data {
+func (e *xeval) filterNodes(set []*Data, predicate *xnode) []*Data {
 	var out []*Data
 	for i, d := range set {
-		v := e.eval(predicate, xcontext{d, i + 1, len(set)})
-		if n, is := v.one.(float64); is && n == float64(i+1) || !is && v.bool() {
+		v := e.evalNode(predicate, xcontext{d, i + 1, len(set)})
+		if n, is := v.one.(float64); is && n == float64(i+1) || !is && v.toBool() {
 			out = append(out, d)
 		}
 	}
 	return out
 }
 
-// xparent is the parent of a node; that of an entry is the parent of its list.
-func xparent(d *Data) *Data {
+// xpathParent is the parent of a node; that of an entry is the parent of its list.
+func xpathParent(d *Data) *Data {
 	p := d.parent
 	if p != nil && p.kind == jArray {
 		p = p.parent
@@ -339,8 +339,8 @@ func xparent(d *Data) *Data {
 	return p
 }
 
-// children calls f for the nodes in d.
-func (e *xeval) children(d *Data, f func(*Data)) {
+// forEachChild calls f for the nodes in d.
+func (e *xeval) forEachChild(d *Data, f func(*Data)) {
 	e.ownChildren(d, f)
 	if e.apart(d) {
 		for _, m := range d.Node.members {
@@ -353,9 +353,9 @@ func (e *xeval) ownChildren(d *Data, f func(*Data)) {
 	if d.Node != nil && d.Node.IsLeaf() {
 		return
 	}
-	for c := d.first; c != nil && e.step(); c = c.next {
+	for c := d.first; c != nil && e.countStep(); c = c.next {
 		if c.kind == jArray && c.Node != nil {
-			for entry := c.first; entry != nil && e.step(); entry = entry.next {
+			for entry := c.first; entry != nil && e.countStep(); entry = entry.next {
 				f(entry)
 			}
 			continue
@@ -364,8 +364,8 @@ func (e *xeval) ownChildren(d *Data, f func(*Data)) {
 	}
 }
 
-// passes reports whether a node has the name of a step.
-func (e *xeval) passes(d *Data, s *xnode) bool {
+// passesNodeTest reports whether a node has the name of a step.
+func (e *xeval) passesNodeTest(d *Data, s *xnode) bool {
 	switch s.name {
 	case "node()":
 		return true
@@ -378,7 +378,7 @@ func (e *xeval) passes(d *Data, s *xnode) bool {
 			return false
 		}
 		name, module = d.Node.Name, d.Node.Module
-	} else if m, local := prefixed(d.name); m != "" {
+	} else if m, local := splitPrefix(d.name); m != "" {
 		name, module = local, m
 	}
 	want := s.module
@@ -388,20 +388,20 @@ func (e *xeval) passes(d *Data, s *xnode) bool {
 	return (s.name == "*" || s.name == name) && (want == "" || module == "" || want == module)
 }
 
-// axis returns the nodes of a step, in the order of the axis.
-func (e *xeval) axis(d *Data, s *xnode) (out []*Data) {
+// axisNodes returns the nodes of a step, in the order of the axis.
+func (e *xeval) axisNodes(d *Data, s *xnode) (out []*Data) {
 	add := func(c *Data) {
-		if e.passes(c, s) {
+		if e.passesNodeTest(c, s) {
 			out = append(out, c)
 		}
 	}
 	var below func(c *Data)
-	below = func(c *Data) { add(c); e.children(c, below) }
+	below = func(c *Data) { add(c); e.forEachChild(c, below) }
 	up := func(p *Data) *Data {
-		if q := xparent(p); q != nil || p == e.root {
+		if q := xpathParent(p); q != nil || p == e.root {
 			return q
 		}
-		return e.top()
+		return e.topNode()
 	}
 	switch s.op {
 	case "child":
@@ -416,30 +416,30 @@ func (e *xeval) axis(d *Data, s *xnode) (out []*Data) {
 			add(p)
 		}
 	case "descendant":
-		e.children(d, below)
+		e.forEachChild(d, below)
 	case "descendant-or-self":
 		below(d)
 	case "ancestor", "ancestor-or-self":
 		if s.op == "ancestor-or-self" {
 			add(d)
 		}
-		for p := up(d); p != nil && p != d && e.step(); d, p = p, up(p) {
+		for p := up(d); p != nil && p != d && e.countStep(); d, p = p, up(p) {
 			add(p)
 		}
 	case "following-sibling", "preceding-sibling", "following", "preceding":
-		e.siblings(d, up(d), s.op, add, below)
+		e.addSiblings(d, up(d), s.op, add, below)
 	}
 	return out
 }
 
-// siblings are the nodes beside one.
-func (e *xeval) siblings(d, parent *Data, axis string, add, below func(*Data)) {
+// addSiblings are the nodes beside one.
+func (e *xeval) addSiblings(d, parent *Data, axis string, add, below func(*Data)) {
 	if parent == nil {
 		return
 	}
 	var before, after []*Data
 	found := false
-	e.children(parent, func(c *Data) {
+	e.forEachChild(parent, func(c *Data) {
 		switch {
 		case c == d:
 			found = true

@@ -27,91 +27,95 @@ var xFunctions = func() map[string]xfunction {
 func coreFunctions(out map[string]xfunction) {
 	out["last"] = xfunction{0, 0, func(_ *xeval, _ *xnode, c xcontext) xvalue { return xvalue{one: float64(c.size)} }}
 	out["position"] = xfunction{0, 0, func(_ *xeval, _ *xnode, c xcontext) xvalue { return xvalue{one: float64(c.position)} }}
-	out["count"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue { return xvalue{one: float64(len(e.argument(n, 0, c).set))} }}
+	out["count"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue {
+		return xvalue{one: float64(len(e.evalArgument(n, 0, c).set))}
+	}}
 	out["id"] = xfunction{1, 1, func(*xeval, *xnode, xcontext) xvalue { return xvalue{} }} // there are no identifiers of XML
-	out["lang"] = xfunction{1, 1, func(*xeval, *xnode, xcontext) xvalue { return boolean(false) }}
-	out["local-name"] = xfunction{0, 1, xname(func(d *Data) string { return d.Node.Name })}
-	out["name"] = xfunction{0, 1, xname(func(d *Data) string { return d.Node.QName() })}
-	out["namespace-uri"] = xfunction{0, 1, xname(func(d *Data) string { return d.Node.spaces.uri[d.Node.Module] })}
-	out["boolean"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue { return boolean(e.argument(n, 0, c).bool()) }}
-	out["not"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue { return boolean(!e.argument(n, 0, c).bool()) }}
-	out["true"] = xfunction{0, 0, func(*xeval, *xnode, xcontext) xvalue { return boolean(true) }}
-	out["false"] = xfunction{0, 0, func(*xeval, *xnode, xcontext) xvalue { return boolean(false) }}
-	out["number"] = xfunction{0, 1, xnumeric(func(v float64) float64 { return v })}
-	out["floor"], out["ceiling"] = xfunction{1, 1, xnumeric(math.Floor)}, xfunction{1, 1, xnumeric(math.Ceil)}
-	out["round"] = xfunction{1, 1, xnumeric(func(v float64) float64 { return math.Floor(v + 0.5) })}
+	out["lang"] = xfunction{1, 1, func(*xeval, *xnode, xcontext) xvalue { return newXBoolean(false) }}
+	out["local-name"] = xfunction{0, 1, newNameFunction(func(d *Data) string { return d.Node.Name })}
+	out["name"] = xfunction{0, 1, newNameFunction(func(d *Data) string { return d.Node.QName() })}
+	out["namespace-uri"] = xfunction{0, 1, newNameFunction(func(d *Data) string { return d.Node.spaces.uri[d.Node.Module] })}
+	out["boolean"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue { return newXBoolean(e.evalArgument(n, 0, c).toBool()) }}
+	out["not"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue { return newXBoolean(!e.evalArgument(n, 0, c).toBool()) }}
+	out["true"] = xfunction{0, 0, func(*xeval, *xnode, xcontext) xvalue { return newXBoolean(true) }}
+	out["false"] = xfunction{0, 0, func(*xeval, *xnode, xcontext) xvalue { return newXBoolean(false) }}
+	out["number"] = xfunction{0, 1, newNumberFunction(func(v float64) float64 { return v })}
+	out["floor"], out["ceiling"] = xfunction{1, 1, newNumberFunction(math.Floor)}, xfunction{1, 1, newNumberFunction(math.Ceil)}
+	out["round"] = xfunction{1, 1, newNumberFunction(func(v float64) float64 { return math.Floor(v + 0.5) })}
 	out["sum"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue {
 		sum := 0.0
-		for _, d := range e.argument(n, 0, c).set {
-			sum += toNumber(xtext(d))
+		for _, d := range e.evalArgument(n, 0, c).set {
+			sum += toNumber(stringValue(d))
 		}
 		return xvalue{one: sum}
 	}}
 }
 
 func stringFunctions(out map[string]xfunction) {
-	out["string"] = xfunction{0, 1, xstring(func(s string) any { return s })}
-	out["string-length"] = xfunction{0, 1, xstring(characters)}
-	out["normalize-space"] = xfunction{0, 1, xstring(func(s string) any { return strings.Join(strings.Fields(s), " ") })}
-	out["starts-with"] = xfunction{2, 2, xstrings(func(a, b string) any { return strings.HasPrefix(a, b) })}
-	out["contains"] = xfunction{2, 2, xstrings(func(a, b string) any { return strings.Contains(a, b) })}
-	out["substring-before"] = xfunction{2, 2, xstrings(func(a, b string) any {
+	out["string"] = xfunction{0, 1, newStringFunction(func(s string) any { return s })}
+	out["string-length"] = xfunction{0, 1, newStringFunction(stringLength)}
+	out["normalize-space"] = xfunction{0, 1, newStringFunction(func(s string) any { return strings.Join(strings.Fields(s), " ") })}
+	out["starts-with"] = xfunction{2, 2, newTwoStringFunction(func(a, b string) any { return strings.HasPrefix(a, b) })}
+	out["contains"] = xfunction{2, 2, newTwoStringFunction(func(a, b string) any { return strings.Contains(a, b) })}
+	out["substring-before"] = xfunction{2, 2, newTwoStringFunction(func(a, b string) any {
 		before, _, ok := strings.Cut(a, b)
 		if !ok {
 			return ""
 		}
 		return before
 	})}
-	out["substring-after"] = xfunction{2, 2, xstrings(func(a, b string) any { _, after, _ := strings.Cut(a, b); return after })}
+	out["substring-after"] = xfunction{2, 2, newTwoStringFunction(func(a, b string) any { _, after, _ := strings.Cut(a, b); return after })}
 	out["concat"] = xfunction{2, -1, func(e *xeval, n *xnode, c xcontext) xvalue {
 		var b strings.Builder
 		for i := range n.args {
-			b.WriteString(e.argument(n, i, c).string())
+			b.WriteString(e.evalArgument(n, i, c).toString())
 		}
 		return xvalue{one: b.String()}
 	}}
 	out["substring"] = xfunction{2, 3, func(e *xeval, n *xnode, c xcontext) xvalue {
 		length := math.Inf(1)
 		if len(n.args) > 2 {
-			length = e.argument(n, 2, c).number()
+			length = e.evalArgument(n, 2, c).toNumber()
 		}
-		return xvalue{one: substring(e.argument(n, 0, c).string(), e.argument(n, 1, c).number(), length)}
+		return xvalue{one: xpathSubstring(e.evalArgument(n, 0, c).toString(), e.evalArgument(n, 1, c).toNumber(), length)}
 	}}
 	out["translate"] = xfunction{3, 3, func(e *xeval, n *xnode, c xcontext) xvalue {
-		return xvalue{one: translate(e.argument(n, 0, c).string(), e.argument(n, 1, c).string(), e.argument(n, 2, c).string())}
+		return xvalue{one: translateCharacters(e.evalArgument(n, 0, c).toString(), e.evalArgument(n, 1, c).toString(), e.evalArgument(n, 2, c).toString())}
 	}}
 }
 
 func yangFunctions(out map[string]xfunction) {
 	out["current"] = xfunction{0, 0, func(e *xeval, _ *xnode, _ xcontext) xvalue { return xvalue{set: []*Data{e.current}} }}
-	out["deref"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue { return xvalue{set: e.deref(e.argument(n, 0, c).set)} }}
+	out["deref"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue {
+		return xvalue{set: e.derefNodes(e.evalArgument(n, 0, c).set)}
+	}}
 	out["re-match"] = xfunction{2, 2, func(e *xeval, n *xnode, c xcontext) xvalue {
-		return boolean(e.reMatch(e.argument(n, 0, c).string(), e.argument(n, 1, c).string()))
+		return newXBoolean(e.reMatch(e.evalArgument(n, 0, c).toString(), e.evalArgument(n, 1, c).toString()))
 	}}
 	for name, self := range map[string]bool{"derived-from": false, "derived-from-or-self": true} {
 		out[name] = xfunction{2, 2, func(e *xeval, n *xnode, c xcontext) xvalue {
-			return boolean(e.derivedFrom(e.argument(n, 0, c).set, e.argument(n, 1, c).string(), self))
+			return newXBoolean(e.derivedFrom(e.evalArgument(n, 0, c).set, e.evalArgument(n, 1, c).toString(), self))
 		}}
 	}
 	out["enum-value"] = xfunction{1, 1, func(e *xeval, n *xnode, c xcontext) xvalue {
-		set := e.argument(n, 0, c).set
+		set := e.evalArgument(n, 0, c).set
 		if len(set) == 0 || set[0].typ == nil || set[0].typ.Base != Enumeration {
 			return xvalue{one: math.NaN()}
 		}
 		return xvalue{one: float64(set[0].typ.values[set[0].Text()])}
 	}}
 	out["bit-is-set"] = xfunction{2, 2, func(e *xeval, n *xnode, c xcontext) xvalue {
-		set := e.argument(n, 0, c).set
+		set := e.evalArgument(n, 0, c).set
 		if len(set) == 0 || set[0].typ == nil || set[0].typ.Base != Bits {
-			return boolean(false)
+			return newXBoolean(false)
 		}
-		return boolean(slices.Contains(strings.Fields(set[0].Text()), e.argument(n, 1, c).string()))
+		return newXBoolean(slices.Contains(strings.Fields(set[0].Text()), e.evalArgument(n, 1, c).toString()))
 	}}
 }
 
-func (e *xeval) argument(n *xnode, i int, c xcontext) xvalue {
+func (e *xeval) evalArgument(n *xnode, i int, c xcontext) xvalue {
 	if i < len(n.args) {
-		return e.eval(&n.args[i], c)
+		return e.evalNode(&n.args[i], c)
 	}
 	return xvalue{set: []*Data{c.at}}
 }
@@ -125,19 +129,19 @@ func (e *xeval) reMatch(subject, text string) bool {
 	return re.MatchString(subject)
 }
 
-// deref returns what a leafref or instance-identifier leads to.
-func (e *xeval) deref(set []*Data) (out []*Data) {
+// derefNodes returns what a leafref or instance-identifier leads to.
+func (e *xeval) derefNodes(set []*Data) (out []*Data) {
 	if len(set) == 0 || set[0].Node == nil || !set[0].Node.IsLeaf() {
 		return nil
 	}
 	d := set[0]
-	for _, t := range d.Node.Type.flat() {
+	for _, t := range d.Node.Type.unionMembers() {
 		switch {
 		case t.Base == Leafref && t.expr != nil:
-			inner := xeval{current: d, module: d.Node.Module, root: e.top(), lists: e.lists, steps: e.steps}
+			inner := xeval{current: d, module: d.Node.Module, root: e.topNode(), lists: e.lists, steps: e.steps}
 			set, ok := inner.referred(d, t)
 			if !ok {
-				set = inner.eval(&t.expr.root, xcontext{d, 1, 1}).set
+				set = inner.evalNode(&t.expr.root, xcontext{d, 1, 1}).set
 			}
 			for _, found := range set {
 				if found.Text() == d.Text() {
@@ -149,21 +153,21 @@ func (e *xeval) deref(set []*Data) (out []*Data) {
 		case t.Base == InstanceIdentifier && d.typ != nil && d.typ.Base == InstanceIdentifier:
 			steps, err := ParsePath(d.Text())
 			if err == nil {
-				out = append(out, e.instance(steps)...)
+				out = append(out, e.followInstance(steps)...)
 			}
 		}
 	}
 	return out
 }
 
-// instance follows an instance-identifier.
-func (e *xeval) instance(steps []Step) []*Data {
-	set := []*Data{e.top()}
+// followInstance follows an instance-identifier.
+func (e *xeval) followInstance(steps []Step) []*Data {
+	set := []*Data{e.topNode()}
 	for _, s := range steps {
 		step := xnode{kind: xStep, op: "child", name: s.Name, module: s.Module}
 		var next []*Data
 		for _, d := range set {
-			for i, c := range e.axis(d, &step) {
+			for i, c := range e.axisNodes(d, &step) {
 				if s.Position == 0 && matchesKeys(c, s.Keys) || s.Position == i+1 {
 					next = append(next, c)
 				}
@@ -182,7 +186,7 @@ func matchesKeys(d *Data, keys map[string]string) bool {
 			}
 			continue
 		}
-		if k := d.Node.child(d.Node.Module, name); k == nil || d.Get(k) == nil || d.Get(k).Text() != want {
+		if k := d.Node.childNamed(d.Node.Module, name); k == nil || d.Get(k) == nil || d.Get(k).Text() != want {
 			return false
 		}
 	}
@@ -195,7 +199,7 @@ func (e *xeval) derivedFrom(set []*Data, name string, self bool) bool {
 		if d.typ == nil || d.typ.Base != Identityref || d.Node.spaces == nil {
 			continue
 		}
-		module, local := prefixed(name)
+		module, local := splitPrefix(name)
 		if module == "" {
 			module = e.module
 		}
@@ -211,23 +215,23 @@ func (e *xeval) derivedFrom(set []*Data, name string, self bool) bool {
 	return false
 }
 
-func xstring(f func(s string) any) func(*xeval, *xnode, xcontext) xvalue {
-	return func(e *xeval, n *xnode, c xcontext) xvalue { return xvalue{one: f(e.argument(n, 0, c).string())} }
+func newStringFunction(f func(s string) any) func(*xeval, *xnode, xcontext) xvalue {
+	return func(e *xeval, n *xnode, c xcontext) xvalue { return xvalue{one: f(e.evalArgument(n, 0, c).toString())} }
 }
 
-func xnumeric(f func(float64) float64) func(*xeval, *xnode, xcontext) xvalue {
-	return func(e *xeval, n *xnode, c xcontext) xvalue { return xvalue{one: f(e.argument(n, 0, c).number())} }
+func newNumberFunction(f func(float64) float64) func(*xeval, *xnode, xcontext) xvalue {
+	return func(e *xeval, n *xnode, c xcontext) xvalue { return xvalue{one: f(e.evalArgument(n, 0, c).toNumber())} }
 }
 
-func xstrings(f func(a, b string) any) func(*xeval, *xnode, xcontext) xvalue {
+func newTwoStringFunction(f func(a, b string) any) func(*xeval, *xnode, xcontext) xvalue {
 	return func(e *xeval, n *xnode, c xcontext) xvalue {
-		return xvalue{one: f(e.argument(n, 0, c).string(), e.argument(n, 1, c).string())}
+		return xvalue{one: f(e.evalArgument(n, 0, c).toString(), e.evalArgument(n, 1, c).toString())}
 	}
 }
 
-func xname(f func(d *Data) string) func(*xeval, *xnode, xcontext) xvalue {
+func newNameFunction(f func(d *Data) string) func(*xeval, *xnode, xcontext) xvalue {
 	return func(e *xeval, n *xnode, c xcontext) xvalue {
-		set := e.argument(n, 0, c).set
+		set := e.evalArgument(n, 0, c).set
 		if len(set) == 0 || set[0].Node == nil || set[0].Node.Kind == Root {
 			return xvalue{one: ""}
 		}
@@ -235,8 +239,8 @@ func xname(f func(d *Data) string) func(*xeval, *xnode, xcontext) xvalue {
 	}
 }
 
-// substring is that of XPath, which counts characters from 1 and rounds.
-func substring(s string, from, length float64) string {
+// xpathSubstring is that of XPath, which counts characters from 1 and rounds.
+func xpathSubstring(s string, from, length float64) string {
 	var b strings.Builder
 	begin := math.Floor(from + 0.5)
 	end := begin + math.Floor(length+0.5)
@@ -249,7 +253,7 @@ func substring(s string, from, length float64) string {
 	return b.String()
 }
 
-func translate(s, from, to string) string {
+func translateCharacters(s, from, to string) string {
 	f, t := []rune(from), []rune(to)
 	return strings.Map(func(r rune) rune {
 		switch i := slices.Index(f, r); {
@@ -262,5 +266,5 @@ func translate(s, from, to string) string {
 	}, s)
 }
 
-// characters is the length of a string.
-func characters(s string) any { return float64(utf8.RuneCountInString(s)) }
+// stringLength is the length of a string.
+func stringLength(s string) any { return float64(utf8.RuneCountInString(s)) }

@@ -38,14 +38,14 @@ func (s *Set) Revision(name, revision string) *Module {
 	return nil
 }
 
-// statements parses the text of a module again.
-func (m *Module) statements() (*statement, error) {
+// reparseStatements parses the text of a module again.
+func (m *Module) reparseStatements() (*statement, error) {
 	return parseStatements(&file{path: m.Path, text: m.Text, old: !versionOf11(m.Text)})
 }
 
 // YIN returns the text of a module of the set in the XML form of YANG.
 func (s *Set) YIN(m *Module) ([]byte, error) {
-	top, err := m.statements()
+	top, err := m.reparseStatements()
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "the module %s cannot be parsed again", m.Name)
 	}
@@ -61,15 +61,15 @@ func (s *Set) YIN(m *Module) ([]byte, error) {
 		if c.keyword != "import" {
 			continue
 		}
-		if o := s.Revision(c.arg, argument(c, "revision-date")); o != nil {
-			prefix := argument(c, "prefix")
+		if o := s.Revision(c.arg, firstArgument(c, "revision-date")); o != nil {
+			prefix := firstArgument(c, "prefix")
 			w.imports[prefix] = o
 			declare(prefix, o.Namespace)
 		}
 	}
 	w.buf = append(buf, ">\n"...)
 	for _, c := range top.sub {
-		w.statement(c, "  ")
+		w.writeStatement(c, "  ")
 	}
 	return append(w.buf, "</module>\n"...), nil
 }
@@ -80,10 +80,10 @@ type yinWriter struct {
 	extensions map[*Module]map[string]string // name → argument as in yinArguments
 }
 
-func (w *yinWriter) statement(s *statement, indent string) {
+func (w *yinWriter) writeStatement(s *statement, indent string) {
 	name := yinArguments[s.keyword]
 	if prefix, ext, ok := strings.Cut(s.keyword, ":"); ok {
-		name = w.extension(prefix, ext)
+		name = w.extensionArgument(prefix, ext)
 	}
 	w.buf = append(append(append(w.buf, indent...), '<'), s.keyword...)
 	name, element := strings.CutSuffix(name, "/")
@@ -107,13 +107,13 @@ func (w *yinWriter) statement(s *statement, indent string) {
 		w.buf = append(appendXMLText(w.buf, s.arg), "</"+prefix+name+">\n"...)
 	}
 	for _, c := range sub {
-		w.statement(c, indent+"  ")
+		w.writeStatement(c, indent+"  ")
 	}
 	w.buf = append(w.buf, indent+"</"+s.keyword+">\n"...)
 }
 
-// extension returns how the argument of an extension's statement is written.
-func (w *yinWriter) extension(prefix, name string) string {
+// extensionArgument returns how the argument of an extension's statement is written.
+func (w *yinWriter) extensionArgument(prefix, name string) string {
 	m := w.imports[prefix]
 	if m == nil {
 		return "name"
@@ -122,7 +122,7 @@ func (w *yinWriter) extension(prefix, name string) string {
 	if known == nil {
 		known = map[string]string{}
 		w.extensions[m] = known
-		top, err := m.statements()
+		top, err := m.reparseStatements()
 		if err != nil {
 			return ""
 		}
@@ -132,7 +132,7 @@ func (w *yinWriter) extension(prefix, name string) string {
 					continue
 				}
 				known[e.arg] = a.arg
-				if argument(a, "yin-element") == "true" {
+				if firstArgument(a, "yin-element") == "true" {
 					known[e.arg] += "/"
 				}
 			}

@@ -21,12 +21,12 @@ type directory struct {
 }
 
 // Bind implements ldap.Directory.
-func (d *directory) Bind(user string) string { return d.who(user).bind }
+func (d *directory) Bind(user string) string { return d.parseAccount(user).bind }
 
 // account is the names of a user: what to bind as, and what to look for.
 type account struct{ bind, principal, sam string }
 
-func (d *directory) who(name string) account {
+func (d *directory) parseAccount(name string) account {
 	if domain, user, found := strings.Cut(name, `\`); found && domain != "" { // LAB\alice
 		return account{bind: name, sam: user}
 	}
@@ -42,7 +42,7 @@ func (d *directory) who(name string) account {
 
 // Principal implements ldap.Directory: alice for alice, ALICE, LAB\alice and, with the suffix of the settings, alice@lab.test.
 func (d *directory) Principal(name string) string {
-	if a := d.who(name); a.sam != "" {
+	if a := d.parseAccount(name); a.sam != "" {
 		name = a.sam
 	}
 	return ldap.FoldName(name)
@@ -58,7 +58,7 @@ const (
 
 // Values implements ldap.Directory: they are the groups of a user.
 func (d *directory) Values(ctx context.Context, search ldap.Search, user string) ([]string, error) {
-	groups, err := d.groups(ctx, search, user)
+	groups, err := d.userGroups(ctx, search, user)
 	if !d.mapped { // a DN is no name of a role
 		for i, g := range groups {
 			groups[i] = ldap.CommonName(g)
@@ -67,7 +67,7 @@ func (d *directory) Values(ctx context.Context, search ldap.Search, user string)
 	return groups, err
 }
 
-func (d *directory) groups(ctx context.Context, search ldap.Search, user string) ([]string, error) {
+func (d *directory) userGroups(ctx context.Context, search ldap.Search, user string) ([]string, error) {
 	entry, err := d.Entry(ctx, search, user)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ var entryAttributes = append([]string{"memberOf", "primaryGroupID", "objectSid"}
 // Entry implements ldap.Directory: by userPrincipalName, as the bind did, and only when none has it by the account's
 // name.
 func (d *directory) Entry(ctx context.Context, search ldap.Search, user string) (*goldap.Entry, error) {
-	who := d.who(user)
+	who := d.parseAccount(user)
 	for _, by := range []struct{ filter, value string }{{byPrincipal, who.principal}, {byAccount, who.sam}} {
 		if by.value == "" {
 			continue

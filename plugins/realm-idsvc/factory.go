@@ -26,7 +26,7 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 	}
 	s.account = newAccount(r, s)
 	var warnings []string
-	s.base, warnings = address(r, text, verify)
+	s.base, warnings = parseURL(r, text, verify)
 	if err := r.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -35,8 +35,8 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 	return s, warnings, nil
 }
 
-// address reads the url, with or without the version at its end.
-func address(r *realm.Reader, text string, verify bool) (u *url.URL, warnings []string) {
+// parseURL reads the url, with or without the version at its end.
+func parseURL(r *realm.Reader, text string, verify bool) (u *url.URL, warnings []string) {
 	u, err := url.Parse(text)
 	switch {
 	case text == "":

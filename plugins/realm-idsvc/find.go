@@ -43,14 +43,14 @@ func (s *service) Find(ctx context.Context, user, domain string) (realm.Result, 
 	}
 	domain = cmp.Or(domain, s.domain)
 	if credentialID.MatchString(user) && s.appCred || len(user) > maxName || len(domain) > maxName {
-		return refused("an application credential cannot be looked up")
+		return unknownResult("an application credential cannot be looked up")
 	}
 	a := s.account
-	domainID, why, err := a.one(ctx, "domains", url.Values{"name": {domain}})
+	domainID, why, err := a.findOnlyID(ctx, "domains", url.Values{"name": {domain}})
 	if err != nil || why != "" {
 		return realm.Result{Outcome: realm.Unknown, Reason: why}, err
 	}
-	userID, why, err := a.one(ctx, "users", url.Values{"name": {user}, "domain_id": {domainID}})
+	userID, why, err := a.findOnlyID(ctx, "users", url.Values{"name": {user}, "domain_id": {domainID}})
 	if err != nil || why != "" {
 		return realm.Result{Outcome: realm.Unknown, Reason: why}, err
 	}
@@ -60,7 +60,7 @@ func (s *service) Find(ctx context.Context, user, domain string) (realm.Result, 
 		} `json:"role_assignments"`
 	}
 	q := url.Values{"user.id": {userID}, "scope.domain.id": {domainID}, "effective": {""}, "include_names": {""}}
-	if err := a.get(ctx, "role_assignments", q, &assigned); err != nil {
+	if err := a.getJSON(ctx, "role_assignments", q, &assigned); err != nil {
 		return realm.Result{}, err
 	}
 	result := realm.Result{Outcome: realm.Authenticated, Principal: user}
@@ -69,15 +69,15 @@ func (s *service) Find(ctx context.Context, user, domain string) (realm.Result, 
 	}
 	slices.Sort(result.Roles)
 	if result.Roles = slices.Compact(result.Roles); len(result.Roles) == 0 { // a login with the password fails then, too
-		return refused("the user has no role in the domain")
+		return unknownResult("the user has no role in the domain")
 	}
 	return result, nil
 }
 
-// one finds the id of the only enabled domain or user that a query names; why is the reason if there is no such one.
-func (a *account) one(ctx context.Context, kind string, q url.Values) (id, why string, err error) {
+// findOnlyID finds the id of the only enabled domain or user that a query names; why is the reason if there is no such one.
+func (a *account) findOnlyID(ctx context.Context, kind string, q url.Values) (id, why string, err error) {
 	var answer map[string]json.RawMessage
-	if err := a.get(ctx, kind, q, &answer); err != nil {
+	if err := a.getJSON(ctx, kind, q, &answer); err != nil {
 		return "", "", err
 	}
 	var list []struct {
@@ -110,10 +110,10 @@ func (t *jsonTime) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// get asks the service as the account, with a new token when the one it has is refused.
-func (a *account) get(ctx context.Context, path string, q url.Values, into any) error {
+// getJSON asks the service as the account, with a new token when the one it has is refused.
+func (a *account) getJSON(ctx context.Context, path string, q url.Values, into any) error {
 	for again := range 2 {
-		token, err := a.login(ctx, again > 0)
+		token, err := a.accountToken(ctx, again > 0)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (a *account) get(ctx context.Context, path string, q url.Values, into any) 
 			return err
 		}
 		r.Header.Set("X-Auth-Token", token)
-		_, status, body, err := a.s.exchange(r)
+		_, status, body, err := a.s.sendRequest(r)
 		switch {
 		case err != nil:
 			return err
@@ -138,7 +138,7 @@ func (a *account) get(ctx context.Context, path string, q url.Values, into any) 
 	return errors.New("the service refuses the service account's token")
 }
 
-func (a *account) login(ctx context.Context, fresh bool) (string, error) {
+func (a *account) accountToken(ctx context.Context, fresh bool) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.token != "" && !fresh {
@@ -146,7 +146,7 @@ func (a *account) login(ctx context.Context, fresh bool) (string, error) {
 	}
 	request := passwordLogin(a.user, a.domain, a.password)
 	request.Auth.Scope = &scope{System: &system{All: true}}
-	header, status, _, err := a.s.login(ctx, request)
+	header, status, _, err := a.s.requestToken(ctx, request)
 	if err != nil {
 		return "", err
 	}

@@ -21,7 +21,7 @@ func FuzzVerdict(f *testing.F) {
 		f.Add(uint16(401), "bob", s)
 	}
 	f.Fuzz(func(t *testing.T, status uint16, name, body string) {
-		got, err := verdict(name, int(status), []byte(body))
+		got, err := resultOfAnswer(name, int(status), []byte(body))
 		switch {
 		case err != nil:
 			if got.Outcome == realm.Authenticated || got.Principal != "" || len(got.Roles) > 0 {

@@ -38,41 +38,41 @@ func (s *service) Authenticate(ctx context.Context, c realm.Credentials) (realm.
 	domain := cmp.Or(c.Domain, s.domain)
 	switch {
 	case c.User == "" || c.Password == "":
-		return refused("an empty name or password")
+		return unknownResult("an empty name or password")
 	case len(c.User) > maxName || len(domain) > maxName || !utf8.ValidString(c.User+domain+c.Password):
-		return refused("no identity service holds such a name")
+		return unknownResult("no identity service holds such a name")
 	}
 	request := passwordLogin(c.User, domain, c.Password)
 	if s.appCred && c.Domain == "" && credentialID.MatchString(c.User) {
 		request = credentialLogin(c.User, c.Password)
 	}
-	_, status, body, err := s.login(ctx, request)
+	_, status, body, err := s.requestToken(ctx, request)
 	if err != nil {
 		return realm.Result{}, err
 	}
-	result, err := verdict(c.User, status, body)
+	result, err := resultOfAnswer(c.User, status, body)
 	result.Reason = strings.ReplaceAll(result.Reason, c.Password, "***") // a service may repeat what it got
 	return result, err
 }
 
-func refused(why string) (realm.Result, error) {
+func unknownResult(why string) (realm.Result, error) {
 	return realm.Result{Outcome: realm.Unknown, Reason: why}, nil
 }
 
-// verdict says what an answer means. Only what is surely about the credentials is a
+// resultOfAnswer says what an answer means. Only what is surely about the credentials is a
 // refusal; all else says nothing about them.
-func verdict(name string, status int, body []byte) (realm.Result, error) {
+func resultOfAnswer(name string, status int, body []byte) (realm.Result, error) {
 	switch status {
 	case http.StatusCreated, http.StatusOK:
 	case http.StatusUnauthorized:
 		if missing := secondFactor(body); missing != "" {
-			return refused("the identity service demands a further factor for this user (" + missing + "), which cannot be given here; use an application credential")
+			return unknownResult("the identity service demands a further factor for this user (" + missing + "), which cannot be given here; use an application credential")
 		}
-		return refused(because("user unknown, password wrong, or no role in the domain", body))
+		return unknownResult(withServerReason("user unknown, password wrong, or no role in the domain", body))
 	case http.StatusForbidden:
-		return refused(because("the identity service forbids this login", body))
+		return unknownResult(withServerReason("the identity service forbids this login", body))
 	case http.StatusBadRequest:
-		return refused(because("the identity service cannot use this name or password", body))
+		return unknownResult(withServerReason("the identity service cannot use this name or password", body))
 	case http.StatusNotFound:
 		return realm.Result{}, errors.New("status 404: is the url that of the Identity API, without /auth/tokens?")
 	default:
@@ -108,15 +108,15 @@ func secondFactor(body []byte) string {
 			ways = append(ways, strings.Join(way, " and "))
 		}
 	}
-	return printable(strings.Join(ways, ", or "))
+	return printableLine(strings.Join(ways, ", or "))
 }
 
 // maxReason bounds what is repeated of a service's own reason, in characters.
 const maxReason = 200
 
-// because adds the service's own reason, such as that the password has expired. The host takes
+// withServerReason adds the service's own reason, such as that the password has expired. The host takes
 // passwords out of what is shown.
-func because(text string, body []byte) string {
+func withServerReason(text string, body []byte) string {
 	var answer struct {
 		Error struct {
 			Message string `json:"message"`
@@ -125,11 +125,11 @@ func because(text string, body []byte) string {
 	if json.Unmarshal(body, &answer) != nil || answer.Error.Message == "" {
 		return text
 	}
-	return text + `; it says "` + printable(answer.Error.Message) + `"`
+	return text + `; it says "` + printableLine(answer.Error.Message) + `"`
 }
 
-// printable returns what a service says as one bounded line.
-func printable(said string) string {
+// printableLine returns what a service says as one bounded line.
+func printableLine(said string) string {
 	said = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
@@ -142,8 +142,8 @@ func printable(said string) string {
 	return strings.TrimSpace(said)
 }
 
-// login asks for a token, which is in the header of the answer.
-func (s *service) login(ctx context.Context, request tokenRequest) (h http.Header, status int, body []byte, err error) {
+// requestToken asks for a token, which is in the header of the answer.
+func (s *service) requestToken(ctx context.Context, request tokenRequest) (h http.Header, status int, body []byte, err error) {
 	text, err := json.Marshal(request)
 	if err != nil {
 		return nil, 0, nil, err
@@ -156,11 +156,11 @@ func (s *service) login(ctx context.Context, request tokenRequest) (h http.Heade
 	// Asking twice does no harm. The header is not sent; with it net/http asks again
 	// when the server has just closed the connection that was kept.
 	r.Header["Idempotency-Key"] = []string{}
-	return s.exchange(r)
+	return s.sendRequest(r)
 }
 
-// exchange sends a request and reads its answer.
-func (s *service) exchange(r *http.Request) (h http.Header, status int, body []byte, err error) {
+// sendRequest sends a request and reads its answer.
+func (s *service) sendRequest(r *http.Request) (h http.Header, status int, body []byte, err error) {
 	r.Header.Set("Accept", "application/json")
 	answer, err := s.client.Do(r)
 	var failed *url.Error

@@ -23,7 +23,7 @@ func (c *Client) Check(ctx context.Context, r *Router, cfg *Config) (*Checked, e
 }
 
 func (s *server) CheckBier(ctx context.Context, q *pluginv1.CheckBierRequest) (*Checked, error) {
-	return call(s, q.Router, func(d Driver) (*Checked, error) {
+	return callDriver(s, q.Router, func(d Driver) (*Checked, error) {
 		x, ok := d.(Checker)
 		if !ok {
 			return nil, fault.New(fault.Unsupported, "the driver %s cannot say what it can write without trying", s.name)
@@ -50,7 +50,7 @@ func (c *Client) Forwarding(ctx context.Context, r *Router) ([]*Forwarding, erro
 }
 
 func (s *server) ReadBierForwarding(ctx context.Context, q *pluginv1.ReadBierForwardingRequest) (*pluginv1.ReadBierForwardingResponse, error) {
-	return call(s, q.Router, func(d Driver) (*pluginv1.ReadBierForwardingResponse, error) {
+	return callDriver(s, q.Router, func(d Driver) (*pluginv1.ReadBierForwardingResponse, error) {
 		f, ok := d.(Forwarder)
 		if !ok {
 			return nil, fault.New(fault.Unsupported, "the driver %s cannot read forwarding tables", s.name)
@@ -74,7 +74,7 @@ func (c *Client) Delivery(ctx context.Context, r *Router, channels []*Channel) (
 }
 
 func (s *server) ReadBierDelivery(ctx context.Context, q *pluginv1.ReadBierDeliveryRequest) (*pluginv1.ReadBierDeliveryResponse, error) {
-	return call(s, q.Router, func(d Driver) (*pluginv1.ReadBierDeliveryResponse, error) {
+	return callDriver(s, q.Router, func(d Driver) (*pluginv1.ReadBierDeliveryResponse, error) {
 		x, ok := d.(Deliverer)
 		if !ok {
 			return nil, fault.New(fault.Unsupported, "the driver %s cannot read what routers do with channels", s.name)
@@ -101,7 +101,7 @@ func (c *Client) Ping(ctx context.Context, r *Router, targets []*Member, count i
 }
 
 func (s *server) PingBier(ctx context.Context, q *pluginv1.PingBierRequest) (*pluginv1.PingBierResponse, error) {
-	return call(s, q.Router, func(d Driver) (*pluginv1.PingBierResponse, error) {
+	return callDriver(s, q.Router, func(d Driver) (*pluginv1.PingBierResponse, error) {
 		p, ok := d.(Pinger)
 		switch {
 		case !ok:
@@ -114,8 +114,8 @@ func (s *server) PingBier(ctx context.Context, q *pluginv1.PingBierRequest) (*pl
 	})
 }
 
-// without are the abilities that a driver does not have.
-func without(d Driver) (lacks []string) {
+// missingAbilities are the abilities that a driver does not have.
+func missingAbilities(d Driver) (lacks []string) {
 	if _, ok := d.(Forwarder); !ok {
 		lacks = append(lacks, ForwardingAbility)
 	}

@@ -50,12 +50,12 @@ func (c *Client) Apply(ctx context.Context, r *Router, cfg *Config, permit Permi
 		if a.Ask == nil {
 			return a, nil
 		}
-		err = s.Send(&pluginv1.ApplyBierRequest{Permit: answer(ctx, a.Ask, permit)})
+		err = s.Send(&pluginv1.ApplyBierRequest{Permit: answerBIERAsk(ctx, a.Ask, permit)})
 	}
 	return nil, fault.FromStatus(err)
 }
 
-func answer(ctx context.Context, ask *pluginv1.BierAsk, permit Permit) *pluginv1.BierPermit {
+func answerBIERAsk(ctx context.Context, ask *pluginv1.BierAsk, permit Permit) *pluginv1.BierPermit {
 	out := &pluginv1.BierPermit{}
 	var err error
 	switch {

@@ -29,20 +29,20 @@ func (s *server) DescribeBierDriver(context.Context, *pluginv1.DescribeBierDrive
 	}
 	x := d.Describe()
 	return &pluginv1.DescribeBierDriverResponse{Name: s.name, Capabilities: x.Capabilities, Dialects: x.Dialects,
-		Priority: x.Priority, Probes: x.Probes, Members: x.Members, Lacks: append(slices.Clip(x.Lacks), without(d)...)}, nil
+		Priority: x.Priority, Probes: x.Probes, Members: x.Members, Lacks: append(slices.Clip(x.Lacks), missingAbilities(d)...)}, nil
 }
 
-// reach returns the driver for a call to a router.
-func (s *server) reach(r *Router) (Driver, error) {
+// driverFor returns the driver for a call to a router.
+func (s *server) driverFor(r *Router) (Driver, error) {
 	if r.GetNodeId() == "" || r.GetHost() == "" {
 		return nil, fault.New(fault.Invalid, "the router needs a node-id and a host")
 	}
 	return s.driver()
 }
 
-// call asks the driver about a router.
-func call[T any](s *server, r *Router, do func(Driver) (T, error)) (answer T, err error) {
-	d, err := s.reach(r)
+// callDriver asks the driver about a router.
+func callDriver[T any](s *server, r *Router, do func(Driver) (T, error)) (answer T, err error) {
+	d, err := s.driverFor(r)
 	if err == nil {
 		answer, err = do(d)
 	}
@@ -50,7 +50,7 @@ func call[T any](s *server, r *Router, do func(Driver) (T, error)) (answer T, er
 }
 
 func (s *server) ProbeBier(ctx context.Context, q *pluginv1.ProbeBierRequest) (*Probe, error) {
-	return call(s, q.Router, func(d Driver) (*Probe, error) { return d.Probe(ctx, q.Router) })
+	return callDriver(s, q.Router, func(d Driver) (*Probe, error) { return d.Probe(ctx, q.Router) })
 }
 
 func (s *server) ApplyBier(stream grpc.BidiStreamingServer[pluginv1.ApplyBierRequest, Result]) error {
@@ -58,7 +58,7 @@ func (s *server) ApplyBier(stream grpc.BidiStreamingServer[pluginv1.ApplyBierReq
 	if err != nil {
 		return err
 	}
-	d, err := s.reach(q.Router)
+	d, err := s.driverFor(q.Router)
 	if err != nil {
 		return fault.ToStatus(err)
 	}
@@ -84,17 +84,17 @@ type asking struct {
 
 // Begin implements Permit.
 func (a asking) Begin(_ context.Context, session string) ([]string, error) {
-	p, err := a.ask(&pluginv1.BierAsk{Step: pluginv1.BierAsk_STEP_BEGIN, Session: session})
+	p, err := a.askPermit(&pluginv1.BierAsk{Step: pluginv1.BierAsk_STEP_BEGIN, Session: session})
 	return p.GetFormerSessions(), err
 }
 
 // Commit implements Permit.
 func (a asking) Commit(context.Context) error {
-	_, err := a.ask(&pluginv1.BierAsk{Step: pluginv1.BierAsk_STEP_COMMIT})
+	_, err := a.askPermit(&pluginv1.BierAsk{Step: pluginv1.BierAsk_STEP_COMMIT})
 	return err
 }
 
-func (a asking) ask(q *pluginv1.BierAsk) (*pluginv1.BierPermit, error) {
+func (a asking) askPermit(q *pluginv1.BierAsk) (*pluginv1.BierPermit, error) {
 	err := a.stream.Send(&Result{Ask: q})
 	var r *pluginv1.ApplyBierRequest
 	if err == nil {
@@ -112,5 +112,5 @@ func (a asking) ask(q *pluginv1.BierAsk) (*pluginv1.BierPermit, error) {
 }
 
 func (s *server) ReadBier(ctx context.Context, q *pluginv1.ReadBierRequest) (*Observed, error) {
-	return call(s, q.Router, func(d Driver) (*Observed, error) { return d.Read(ctx, q.Router) })
+	return callDriver(s, q.Router, func(d Driver) (*Observed, error) { return d.Read(ctx, q.Router) })
 }

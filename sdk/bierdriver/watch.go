@@ -34,10 +34,10 @@ func (s *server) WatchBier(stream grpc.BidiStreamingServer[pluginv1.WatchBierReq
 			return err
 		}
 		for _, id := range q.Remove {
-			w.remove(id)
+			w.removeRouter(id)
 		}
 		for _, r := range q.Put {
-			if err := w.put(ctx, r); err != nil {
+			if err := w.putRouter(ctx, r); err != nil {
 				return fault.ToStatus(err)
 			}
 		}
@@ -59,14 +59,14 @@ type watched struct {
 	done   chan struct{}
 }
 
-func (w *watch) put(ctx context.Context, r *Router) error {
+func (w *watch) putRouter(ctx context.Context, r *Router) error {
 	if r.GetNodeId() == "" || r.GetHost() == "" {
 		return fault.New(fault.Invalid, "a router to watch needs a node-id and a host")
 	}
 	if old := w.running[r.NodeId]; old != nil && proto.Equal(old.router, r) {
 		return nil
 	}
-	w.remove(r.NodeId)
+	w.removeRouter(r.NodeId)
 	if len(w.running) >= maxWatched {
 		return fault.New(fault.TooBig, "more than %d routers on one stream", maxWatched)
 	}
@@ -75,13 +75,13 @@ func (w *watch) put(ctx context.Context, r *Router) error {
 	w.running[r.NodeId] = one
 	w.all.Go(func() {
 		defer close(one.done)
-		w.run(ctx, r)
+		w.runRouter(ctx, r)
 	})
 	return nil
 }
 
-// remove ends the watch of a router; nothing of it is sent afterwards.
-func (w *watch) remove(id string) {
+// removeRouter ends the watch of a router; nothing of it is sent afterwards.
+func (w *watch) removeRouter(id string) {
 	if one := w.running[id]; one != nil {
 		one.cancel()
 		<-one.done
@@ -89,7 +89,7 @@ func (w *watch) remove(id string) {
 	}
 }
 
-func (w *watch) run(ctx context.Context, r *Router) {
+func (w *watch) runRouter(ctx context.Context, r *Router) {
 	emit := func(e *Event) error {
 		w.send.Lock()
 		defer w.send.Unlock()

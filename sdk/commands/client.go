@@ -23,15 +23,17 @@ func NewClient(conn grpc.ClientConnInterface) *Client {
 
 // Execute runs the command in.Name in the plugin and passes input, output, prompts
 // and progress through. It is a Command's Run.
-func (c *Client) Execute(ctx context.Context, in *Invocation) error { return c.execute(ctx, in, true) }
+func (c *Client) Execute(ctx context.Context, in *Invocation) error {
+	return c.executeCommand(ctx, in, true)
+}
 
 // executeFed is Execute of a command that does not say when it reads its input: it is
 // sent all of it at once.
 func (c *Client) executeFed(ctx context.Context, in *Invocation) error {
-	return c.execute(ctx, in, false)
+	return c.executeCommand(ctx, in, false)
 }
 
-func (c *Client) execute(ctx context.Context, in *Invocation, pulls bool) error {
+func (c *Client) executeCommand(ctx context.Context, in *Invocation, pulls bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := c.rpc.Execute(ctx)
@@ -39,19 +41,19 @@ func (c *Client) execute(ctx context.Context, in *Invocation, pulls bool) error 
 		return fault.FromStatus(err)
 	}
 	s := &sender{stream: stream, wanted: make(chan struct{}, 1)}
-	err = s.send(&pluginv1.ExecuteRequest{Start: &pluginv1.ExecuteStart{Name: in.Name, Options: in.Options,
+	err = s.sendMessage(&pluginv1.ExecuteRequest{Start: &pluginv1.ExecuteStart{Name: in.Name, Options: in.Options,
 		Arguments: in.Positional, Format: in.Format, Width: int32(in.Width), Caller: caller.ToProto(caller.With(ctx, in.Caller))}})
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fault.FromStatus(err)
 	}
 	if in.Stdin == nil || in.Stdin == io.Reader(eof{}) {
-		err = s.send(&pluginv1.ExecuteRequest{StdinClosed: true})
+		err = s.sendMessage(&pluginv1.ExecuteRequest{StdinClosed: true})
 	} else {
 		// Ends with the reader's end; the console closes a pipe's reader with the command.
 		if !pulls {
 			close(s.wanted)
 		}
-		go s.copy(ctx, in.Stdin)
+		go s.copyInput(ctx, in.Stdin)
 	}
 	if errors.Is(err, io.EOF) {
 		err = nil // the command has ended already: Recv reports how
@@ -60,9 +62,9 @@ func (c *Client) execute(ctx context.Context, in *Invocation, pulls bool) error 
 		var m *pluginv1.ExecuteResponse
 		if m, err = stream.Recv(); err == nil {
 			if m.ReadStdin && pulls {
-				s.want()
+				s.requestPiece()
 			}
-			err = handle(ctx, in, m, s)
+			err = handleMessage(ctx, in, m, s)
 		}
 	}
 	if errors.Is(err, io.EOF) {
@@ -74,7 +76,7 @@ func (c *Client) execute(ctx context.Context, in *Invocation, pulls bool) error 
 	return err
 }
 
-func handle(ctx context.Context, in *Invocation, m *pluginv1.ExecuteResponse, s *sender) error {
+func handleMessage(ctx context.Context, in *Invocation, m *pluginv1.ExecuteResponse, s *sender) error {
 	if len(m.Stdout) > 0 {
 		if _, err := in.Stdout.Write(m.Stdout); err != nil {
 			return err
@@ -96,7 +98,7 @@ func handle(ctx context.Context, in *Invocation, m *pluginv1.ExecuteResponse, s 
 				a = &pluginv1.PromptAnswer{Text: text}
 			}
 		}
-		return s.send(&pluginv1.ExecuteRequest{Answer: a})
+		return s.sendMessage(&pluginv1.ExecuteRequest{Answer: a})
 	}
 	return nil
 }
@@ -118,22 +120,22 @@ type sender struct {
 	unasked error // why the last question was not answered; of Execute alone
 }
 
-// want lets copy send the next piece. A command waits for one before it wants another.
-func (s *sender) want() {
+// requestPiece lets copy send the next piece. A command waits for one before it wants another.
+func (s *sender) requestPiece() {
 	select {
 	case s.wanted <- struct{}{}:
 	default:
 	}
 }
 
-func (s *sender) send(m *pluginv1.ExecuteRequest) error {
+func (s *sender) sendMessage(m *pluginv1.ExecuteRequest) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stream.Send(m)
 }
 
-// copy sends a piece of the input whenever one is wanted, until the input or the command ends.
-func (s *sender) copy(ctx context.Context, r io.Reader) {
+// copyInput sends a piece of the input whenever one is wanted, until the input or the command ends.
+func (s *sender) copyInput(ctx context.Context, r io.Reader) {
 	for {
 		select {
 		case <-s.wanted:
@@ -149,7 +151,7 @@ func (s *sender) copy(ctx context.Context, r io.Reader) {
 		if m.StdinClosed = err != nil; m.StdinClosed && !errors.Is(err, io.EOF) {
 			m.StdinError = err.Error()
 		}
-		if s.send(m) != nil || m.StdinClosed {
+		if s.sendMessage(m) != nil || m.StdinClosed {
 			return
 		}
 	}

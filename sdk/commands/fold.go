@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// narrow takes from the widths of the columns until the table fits into so many, and returns what stands on each side
+// narrowColumns takes from the widths of the columns until the table fits into so many, and returns what stands on each side
 // of the lines between columns then. The last column, which is mostly prose, goes first; then the widest. None becomes
 // narrower than its longest word: as blanks divide words, then without the blanks around the lines, then as the marks
 // of paths and lists do. Numbers are not folded.
-func (t Table) narrow(width []int, titles []string, cells [][]string, columns int) (around string, fits bool) {
+func (t Table) narrowColumns(width []int, titles []string, cells [][]string, columns int) (around string, fits bool) {
 	n := len(width)
 	if columns <= 0 || n == 0 {
 		return " ", true
@@ -28,7 +28,7 @@ func (t Table) narrow(width []int, titles []string, cells [][]string, columns in
 		}
 		least := make([]int, n)
 		for i := range width {
-			least[i] = t.least(i, titles, cells, try.marks)
+			least[i] = t.leastWidth(i, titles, cells, try.marks)
 		}
 		if last := n - 1; width[last] > least[last] {
 			width[last] = max(least[last], min(width[last], proseWidth), width[last]-over())
@@ -52,8 +52,8 @@ const (
 	divides    = "/,:;=" // after which a path or a list may be divided; names, which are typed again, stay whole
 )
 
-// least is the narrowest that a column can be without cutting a word.
-func (t Table) least(i int, titles []string, cells [][]string, marks string) int {
+// leastWidth is the narrowest that a column can be without cutting a word.
+func (t Table) leastWidth(i int, titles []string, cells [][]string, marks string) int {
 	longest := utf8.RuneCountInString(titles[i])
 	for _, row := range cells {
 		if t.Columns[i].Right {
@@ -75,9 +75,9 @@ func (t Table) least(i int, titles []string, cells [][]string, marks string) int
 	return longest
 }
 
-// cards shows a table that is too wide for the terminal a row at a time, a line for
+// formatCards shows a table that is too wide for the terminal a row at a time, a line for
 // each cell that has something in it.
-func (t Table) cards(titles []string, cells [][]string, columns int) string {
+func (t Table) formatCards(titles []string, cells [][]string, columns int) string {
 	widest := 0
 	for _, title := range titles {
 		widest = max(widest, utf8.RuneCountInString(title))
@@ -89,7 +89,7 @@ func (t Table) cards(titles []string, cells [][]string, columns int) string {
 		}
 		for i, cell := range row {
 			head := titles[i]
-			for _, line := range fold(cell, max(columns-widest-2, 10)) {
+			for _, line := range foldCell(cell, max(columns-widest-2, 10)) {
 				if line != "" {
 					b.WriteString(head + strings.Repeat(" ", widest-utf8.RuneCountInString(head)+2) + line + "\n")
 				}
@@ -100,9 +100,9 @@ func (t Table) cards(titles []string, cells [][]string, columns int) string {
 	return b.String()
 }
 
-// fold divides a cell into lines of at most width characters: at blanks, else after a mark that divides a name. A word
+// foldCell divides a cell into lines of at most width characters: at blanks, else after a mark that divides a name. A word
 // that is longer stays whole.
-func fold(cell string, width int) []string {
+func foldCell(cell string, width int) []string {
 	var lines []string
 	for rest := []rune(cell); ; {
 		if len(rest) <= width || width < 1 {
@@ -137,8 +137,8 @@ func breakBefore(text []rune, width int) int {
 	return len(text)
 }
 
-// cut shortens a cell to limit characters at the end of a word, with an ellipsis after it; 0 = no limit.
-func cut(s string, limit int) string {
+// cutCell shortens a cell to limit characters at the end of a word, with an ellipsis after it; 0 = no limit.
+func cutCell(s string, limit int) string {
 	if limit <= 0 || utf8.RuneCountInString(s) <= limit {
 		return s
 	}

@@ -24,7 +24,7 @@ func TestFold(t *testing.T) {
 		{"an unbreakable one", 4, []string{"an", "unbreakable", "one"}},
 		{"größer als", 6, []string{"größer", "als"}},
 	} {
-		if got := fold(c.cell, c.width); !reflect.DeepEqual(got, c.want) {
+		if got := foldCell(c.cell, c.width); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q in %d: %q, want %q", c.cell, c.width, got, c.want)
 		}
 	}
@@ -56,11 +56,11 @@ func TestTableFitsTheTerminal(t *testing.T) {
 			t.Errorf("in %d columns\n%s", width, out.String())
 		}
 	}
-	if got, want := tab.text(24), "Name         ctl-bier-topomanager-rest\nCalls        1234567\n"; !strings.HasPrefix(got, want) {
+	if got, want := tab.formatText(24), "Name         ctl-bier-topomanager-rest\nCalls        1234567\n"; !strings.HasPrefix(got, want) {
 		t.Errorf("in 24 columns\n%s", got)
 	}
 	plainly := strings.NewReplacer("│", "|", "─", "-", "┼", "+")
-	if got, want := tab.text(0), plainly.Replace(tab.text(1000)); got != want {
+	if got, want := tab.formatText(0), plainly.Replace(tab.formatText(1000)); got != want {
 		t.Errorf("without a terminal\n%s\nin a wide one\n%s", got, want)
 	}
 }

@@ -68,7 +68,7 @@ func (in *Invocation) Emit(v any, text func() string) error {
 	case text != nil:
 		out = text()
 	case ok:
-		out = t.text(in.Width)
+		out = t.formatText(in.Width)
 	default:
 		out = fmt.Sprintln(v)
 	}
@@ -100,8 +100,8 @@ func (t Table) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// text is the table for a terminal of so many columns, 0 = as wide as it gets.
-func (t Table) text(columns int) string {
+// formatText is the table for a terminal of so many columns, 0 = as wide as it gets.
+func (t Table) formatText(columns int) string {
 	if len(t.Rows) == 0 {
 		if t.Empty == "" {
 			return ""
@@ -118,14 +118,14 @@ func (t Table) text(columns int) string {
 		cells[r] = make([]string, len(t.Columns))
 		for i, c := range t.Columns {
 			if i < len(row) && row[i] != nil {
-				cells[r][i] = cut(printable(fmt.Sprint(row[i])), c.Max)
+				cells[r][i] = cutCell(keepPrintable(fmt.Sprint(row[i])), c.Max)
 			}
 			width[i] = max(width[i], utf8.RuneCountInString(cells[r][i]))
 		}
 	}
-	around, fits := t.narrow(width, titles, cells, columns)
+	around, fits := t.narrowColumns(width, titles, cells, columns)
 	if !fits {
-		return t.cards(titles, cells, columns)
+		return t.formatCards(titles, cells, columns)
 	}
 	rule := lines
 	if columns == 0 {
@@ -135,7 +135,7 @@ func (t Table) text(columns int) string {
 		rule.down, rule.cross = "│", "┼"
 	}
 	var b strings.Builder
-	t.row(&b, titles, width, rule)
+	t.writeRow(&b, titles, width, rule)
 	for i := range width {
 		if i > 0 {
 			b.WriteString(rule.cross)
@@ -144,7 +144,7 @@ func (t Table) text(columns int) string {
 	}
 	b.WriteByte('\n')
 	for _, row := range cells {
-		t.row(&b, row, width, rule)
+		t.writeRow(&b, row, width, rule)
 	}
 	return b.String()
 }
@@ -157,12 +157,12 @@ var (
 	plain = rule{" | ", "-", "-+-"}
 )
 
-// row writes the cells, folded to the widths of their columns, on as many lines as the
+// writeRow writes the cells, folded to the widths of their columns, on as many lines as the
 // longest needs.
-func (t Table) row(b *strings.Builder, cells []string, width []int, r rule) {
+func (t Table) writeRow(b *strings.Builder, cells []string, width []int, r rule) {
 	folded, lines := make([][]string, len(cells)), 1
 	for i, cell := range cells {
-		folded[i] = fold(cell, width[i])
+		folded[i] = foldCell(cell, width[i])
 		lines = max(lines, len(folded[i]))
 	}
 	for l := range lines {
@@ -172,11 +172,11 @@ func (t Table) row(b *strings.Builder, cells []string, width []int, r rule) {
 				part[i] = folded[i][l]
 			}
 		}
-		t.line(b, part, width, r)
+		t.writeLine(b, part, width, r)
 	}
 }
 
-func (t Table) line(b *strings.Builder, cells []string, width []int, r rule) {
+func (t Table) writeLine(b *strings.Builder, cells []string, width []int, r rule) {
 	for i, cell := range cells {
 		if i > 0 {
 			b.WriteString(r.down)
@@ -194,8 +194,8 @@ func (t Table) line(b *strings.Builder, cells []string, width []int, r rule) {
 	b.WriteByte('\n')
 }
 
-// printable keeps a device's text from moving the cursor or colouring the screen.
-func printable(s string) string {
+// keepPrintable keeps a device's text from moving the cursor or colouring the screen.
+func keepPrintable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) {
 			return ' '
@@ -205,4 +205,4 @@ func printable(s string) string {
 }
 
 // String is the table as text, for a result that has more than a table.
-func (t Table) String() string { return t.text(0) }
+func (t Table) String() string { return t.formatText(0) }

@@ -26,8 +26,8 @@ type server struct {
 	table func() ([]Command, error)
 }
 
-// find returns a command of the plugin that serves now.
-func (s *server) find(name string) (Command, error) {
+// findCommand returns a command of the plugin that serves now.
+func (s *server) findCommand(name string) (Command, error) {
 	table, err := s.table()
 	if err != nil {
 		return Command{}, fault.ToStatus(err)
@@ -47,21 +47,21 @@ func (s *server) Execute(stream execStream) error {
 		return err
 	}
 	start := first.GetStart()
-	cmd, err := s.find(start.GetName())
+	cmd, err := s.findCommand(start.GetName())
 	if err != nil {
 		return err
 	}
 	ctx := caller.FromProto(stream.Context(), start.Caller)
-	in := &Invocation{Name: cmd.Name, Options: start.Options, Args: bind(cmd, start.Arguments), Format: start.Format, Width: int(start.Width)}
+	in := &Invocation{Name: cmd.Name, Options: start.Options, Args: bindArguments(cmd, start.Arguments), Format: start.Format, Width: int(start.Width)}
 	in.Caller, _ = caller.From(ctx)
 	t := &remote{stream: stream, answers: make(chan *pluginv1.PromptAnswer, 1), input: make(chan []byte, 1)}
 	in.Stdin, in.Stdout, in.Stderr, in.Terminal = &stdin{t: t}, streamWriter{t, false}, streamWriter{t, true}, t
-	go t.read()
+	go t.readRequests()
 	return fault.ToStatus(cmd.Run(ctx, in))
 }
 
 func (s *server) Complete(ctx context.Context, r *pluginv1.CompleteRequest) (*pluginv1.CompleteResponse, error) {
-	cmd, err := s.find(r.Name)
+	cmd, err := s.findCommand(r.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func (s *server) Complete(ctx context.Context, r *pluginv1.CompleteRequest) (*pl
 	return &pluginv1.CompleteResponse{}, nil
 }
 
-// bind gives positional values their names.
-func bind(c Command, values []string) map[string][]string {
+// bindArguments gives positional values their names.
+func bindArguments(c Command, values []string) map[string][]string {
 	out := map[string][]string{}
 	for i, a := range c.Arguments {
 		if i >= len(values) {
@@ -104,9 +104,9 @@ type remote struct {
 	inputErr error       // why the input has ended; set before input is closed
 }
 
-// read hands input and answers on until the host closes the stream, which ends
+// readRequests hands input and answers on until the host closes the stream, which ends
 // with the command at the latest.
-func (t *remote) read() {
+func (t *remote) readRequests() {
 	defer close(t.answers)
 	open := true
 	end := func(err error) {
@@ -157,7 +157,7 @@ func (s *stdin) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	if len(s.rest) == 0 {
-		if err := s.next(); err != nil {
+		if err := s.nextPiece(); err != nil {
 			return 0, err
 		}
 	}
@@ -166,39 +166,39 @@ func (s *stdin) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next waits for a piece.
-func (s *stdin) next() error {
+// nextPiece waits for a piece.
+func (s *stdin) nextPiece() error {
 	select {
 	case b, ok := <-s.t.input: // at the end the host is not asked again
-		return s.take(b, ok)
+		return s.takePiece(b, ok)
 	default:
 	}
-	if err := s.t.send(&pluginv1.ExecuteResponse{ReadStdin: true}); err != nil {
+	if err := s.t.sendResponse(&pluginv1.ExecuteResponse{ReadStdin: true}); err != nil {
 		return fault.FromStatus(err)
 	}
 	select {
 	case b, ok := <-s.t.input:
-		return s.take(b, ok)
+		return s.takePiece(b, ok)
 	case <-s.t.stream.Context().Done():
 		return s.t.stream.Context().Err()
 	}
 }
 
-func (s *stdin) take(b []byte, ok bool) error {
+func (s *stdin) takePiece(b []byte, ok bool) error {
 	if s.rest = b; ok {
 		return nil
 	}
 	return cmp.Or(s.t.inputErr, io.EOF)
 }
 
-func (t *remote) send(m *pluginv1.ExecuteResponse) error {
+func (t *remote) sendResponse(m *pluginv1.ExecuteResponse) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.stream.Send(m)
 }
 
 func (t *remote) Prompt(ctx context.Context, text string, echo bool) (string, error) {
-	if err := t.send(&pluginv1.ExecuteResponse{Prompt: &pluginv1.Prompt{Text: text, Echo: echo}}); err != nil {
+	if err := t.sendResponse(&pluginv1.ExecuteResponse{Prompt: &pluginv1.Prompt{Text: text, Echo: echo}}); err != nil {
 		return "", fault.FromStatus(err)
 	}
 	select {
@@ -213,7 +213,7 @@ func (t *remote) Prompt(ctx context.Context, text string, echo bool) (string, er
 }
 
 func (t *remote) Progress(p Progress) {
-	_ = t.send(&pluginv1.ExecuteResponse{Progress: &pluginv1.Progress{Text: p.Text, Done: p.Done, Total: p.Total}})
+	_ = t.sendResponse(&pluginv1.ExecuteResponse{Progress: &pluginv1.Progress{Text: p.Text, Done: p.Done, Total: p.Total}})
 }
 
 type streamWriter struct {
@@ -232,7 +232,7 @@ func (w streamWriter) Write(p []byte) (int, error) {
 		} else {
 			m.Stdout = b
 		}
-		if err := w.t.send(m); err != nil {
+		if err := w.t.sendResponse(m); err != nil {
 			return len(p) - len(rest), err
 		}
 		rest = rest[n:]

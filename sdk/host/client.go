@@ -102,8 +102,8 @@ func (c *Client) WaitFor(ctx context.Context) error {
 	return (*p).WaitFor(ctx, revision)
 }
 
-// each opens a stream and calls f with each of its messages, until the stream ends, which is an error, or f fails.
-func each[Q, A any](ctx context.Context, open func(context.Context, *Q, ...grpc.CallOption) (grpc.ServerStreamingClient[A], error),
+// forEachMessage opens a stream and calls f with each of its messages, until the stream ends, which is an error, or f fails.
+func forEachMessage[Q, A any](ctx context.Context, open func(context.Context, *Q, ...grpc.CallOption) (grpc.ServerStreamingClient[A], error),
 	request *Q, f func(*A) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -54,16 +54,16 @@ func (d *Datastore) Get(ctx context.Context, s Space, key string) (Entry, error)
 	if r.Entry == nil {
 		return Entry{}, fault.New(fault.NotFound, "no key %q", key)
 	}
-	return entry(r.Entry), nil
+	return entryFromProto(r.Entry), nil
 }
 
 // Range yields the entries whose keys begin with prefix, in ascending order, all of
 // one snapshot. An error is yielded last, with a zero Entry.
 func (d *Datastore) Range(ctx context.Context, s Space, prefix string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		err := each(ctx, d.rpc.Range, &pluginv1.RangeRequest{Space: s, Prefix: prefix}, func(r *pluginv1.RangeResponse) error {
+		err := forEachMessage(ctx, d.rpc.Range, &pluginv1.RangeRequest{Space: s, Prefix: prefix}, func(r *pluginv1.RangeResponse) error {
 			for _, e := range r.Entries {
-				if !yield(entry(e), nil) {
+				if !yield(entryFromProto(e), nil) {
 					return errEnough
 				}
 			}
@@ -206,16 +206,16 @@ func (d *Datastore) Follow(ctx context.Context, prefixes []Prefix, f Follower) e
 		req.Prefixes = append(req.Prefixes, &pluginv1.Prefix{Space: p.Space, Plugin: p.Plugin, Prefix: p.Prefix})
 	}
 	var state []Event
-	return each(ctx, d.rpc.Follow, req, func(r *pluginv1.FollowResponse) (err error) {
+	return forEachMessage(ctx, d.rpc.Follow, req, func(r *pluginv1.FollowResponse) (err error) {
 		switch step := r.Step.(type) {
 		case *pluginv1.FollowResponse_Reset_:
 			state = nil
 		case *pluginv1.FollowResponse_Entries:
-			state = append(state, events(step.Entries.Entries)...)
+			state = append(state, eventsFromProto(step.Entries.Entries)...)
 		case *pluginv1.FollowResponse_Synced:
 			err, state = f.Reset(step.Synced, state), nil
 		case *pluginv1.FollowResponse_Batch:
-			err = f.Apply(step.Batch.Revision, events(step.Batch.Events))
+			err = f.Apply(step.Batch.Revision, eventsFromProto(step.Batch.Events))
 		case *pluginv1.FollowResponse_Progress:
 			err = f.Apply(step.Progress, nil)
 		}
@@ -233,14 +233,14 @@ func (d *Datastore) Barrier(ctx context.Context) (uint64, error) {
 	return r.Revision, nil
 }
 
-func events(in []*pluginv1.FollowEntry) []Event {
+func eventsFromProto(in []*pluginv1.FollowEntry) []Event {
 	out := make([]Event, len(in))
 	for i, e := range in {
-		out[i] = Event{Entry: entry(e.Entry), Prefix: int(e.Prefix), Deleted: e.Deleted}
+		out[i] = Event{Entry: entryFromProto(e.Entry), Prefix: int(e.Prefix), Deleted: e.Deleted}
 	}
 	return out
 }
 
-func entry(e *pluginv1.Entry) Entry {
+func entryFromProto(e *pluginv1.Entry) Entry {
 	return Entry{Key: e.GetKey(), Value: e.GetValue(), Revision: e.GetRevision()}
 }

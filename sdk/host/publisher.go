@@ -45,12 +45,12 @@ func (p *Publisher) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case data := <-p.queue:
-			p.send(ctx, data)
+			p.sendEvent(ctx, data)
 		}
 	}
 }
 
-func (p *Publisher) send(ctx context.Context, data any) {
+func (p *Publisher) sendEvent(ctx context.Context, data any) {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
 	if err := p.client.Events.Publish(ctx, p.stream, p.notification, data); err != nil && ctx.Err() == nil {

@@ -53,16 +53,16 @@ type Events struct{ rpc pluginv1.HostEventsClient }
 // Publish sends an event to a stream the manifest names, for subscribers on all nodes.
 // notification is "module:name"; data is encoded to its members.
 func (e *Events) Publish(ctx context.Context, stream, notification string, data any) error {
-	return e.publish(ctx, stream, notification, data, false)
+	return e.publishEvent(ctx, stream, notification, data, false)
 }
 
 // PublishHere is Publish for subscribers on this node only: of events that the plugin's
 // process on each node finds by itself, in the datastore.
 func (e *Events) PublishHere(ctx context.Context, stream, notification string, data any) error {
-	return e.publish(ctx, stream, notification, data, true)
+	return e.publishEvent(ctx, stream, notification, data, true)
 }
 
-func (e *Events) publish(ctx context.Context, stream, notification string, data any, local bool) error {
+func (e *Events) publishEvent(ctx context.Context, stream, notification string, data any, local bool) error {
 	b, err := json.Marshal(map[string]any{notification: data})
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "the event %s cannot be encoded: %v", notification, err)
@@ -82,7 +82,7 @@ type Received struct {
 
 // Subscribe calls f for each event of the streams, until ctx ends or f fails.
 func (e *Events) Subscribe(ctx context.Context, streams []string, f func(Received) error) error {
-	return each(ctx, e.rpc.Subscribe, &pluginv1.SubscribeRequest{Streams: streams}, func(r *pluginv1.SubscribeResponse) error {
+	return forEachMessage(ctx, e.rpc.Subscribe, &pluginv1.SubscribeRequest{Streams: streams}, func(r *pluginv1.SubscribeResponse) error {
 		return f(Received{Stream: r.Stream, Publisher: r.Publisher, Data: r.Data, Time: time.Unix(0, r.Time), Lost: r.Lost})
 	})
 }
@@ -164,7 +164,7 @@ type Roles struct{ rpc pluginv1.HostRolesClient }
 // until ctx ends, f fails or the role is lost. epoch grows with every change of the
 // holder; until is CLOCK_BOOTTIME in nanoseconds, 0 = as long as Hold runs.
 func (r *Roles) Hold(ctx context.Context, role string, f func(epoch uint64, until int64) error) error {
-	return each(ctx, r.rpc.Hold, &pluginv1.HoldRequest{Role: role}, func(m *pluginv1.HoldResponse) error { return f(m.Epoch, m.Until) })
+	return forEachMessage(ctx, r.rpc.Hold, &pluginv1.HoldRequest{Role: role}, func(m *pluginv1.HoldResponse) error { return f(m.Epoch, m.Until) })
 }
 
 // Traces takes the spans of a plugin, which the host hands on to its collector. The

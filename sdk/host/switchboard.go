@@ -36,13 +36,13 @@ func (s *Switchboard) Providers(ctx context.Context, capability string) ([]Provi
 	if err != nil {
 		return nil, fault.FromStatus(err)
 	}
-	return providers(r), nil
+	return providersFromProto(r), nil
 }
 
 // Watch calls f with the list now and after each change, until ctx ends or f fails.
 func (s *Switchboard) Watch(ctx context.Context, capability string, f func([]Provider) error) error {
-	return each(ctx, s.rpc.WatchProviders, &pluginv1.ProvidersRequest{Capability: capability},
-		func(r *pluginv1.ProvidersResponse) error { return f(providers(r)) })
+	return forEachMessage(ctx, s.rpc.WatchProviders, &pluginv1.ProvidersRequest{Capability: capability},
+		func(r *pluginv1.ProvidersResponse) error { return f(providersFromProto(r)) })
 }
 
 // Dial returns a connection to a provider for the generated or SDK clients, for
@@ -66,7 +66,7 @@ func (r *relayed) NewStream(ctx context.Context, desc *grpc.StreamDesc, method s
 	return r.conn.NewStream(metadata.AppendToOutgoingContext(ctx, wire.MetaProvider, r.provider), desc, method, opts...)
 }
 
-func providers(r *pluginv1.ProvidersResponse) []Provider {
+func providersFromProto(r *pluginv1.ProvidersResponse) []Provider {
 	out := make([]Provider, 0, len(r.Providers))
 	for _, p := range r.Providers {
 		out = append(out, Provider{Name: p.Name, Version: p.Version, Ready: p.Ready, Labels: p.Labels,

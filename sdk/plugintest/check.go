@@ -32,8 +32,8 @@ func (f Finding) String() string {
 // start, and a choice of the checks.
 func Check(ctx context.Context, bin string, opts ...Option) []Finding {
 	var all []Finding
-	for _, c := range chosen(opts) {
-		all = append(all, one(ctx, bin, c, opts)...)
+	for _, c := range chooseChecks(opts) {
+		all = append(all, runCheck(ctx, bin, c, opts)...)
 	}
 	return all
 }
@@ -41,9 +41,9 @@ func Check(ctx context.Context, bin string, opts ...Option) []Finding {
 // Run is Check as a test: a subtest for each check, faults fail it, warnings are
 // logged.
 func Run(t *testing.T, bin string, opts ...Option) {
-	for _, c := range chosen(opts) {
+	for _, c := range chooseChecks(opts) {
 		t.Run(c.name, func(t *testing.T) {
-			for _, f := range one(t.Context(), bin, c, opts) {
+			for _, f := range runCheck(t.Context(), bin, c, opts) {
 				if f.Warning {
 					t.Log("warning: " + f.Text)
 				} else {
@@ -54,9 +54,9 @@ func Run(t *testing.T, bin string, opts ...Option) {
 	}
 }
 
-// chosen returns the checks that the options ask for.
-func chosen(opts []Option) []check {
-	only := with(opts).only
+// chooseChecks returns the checks that the options ask for.
+func chooseChecks(opts []Option) []check {
+	only := collectOptions(opts).only
 	return slices.DeleteFunc(slices.Clone(checks), func(c check) bool { return only != nil && !slices.Contains(only, c.name) })
 }
 
@@ -81,21 +81,21 @@ const checkTimeout = 2 * time.Minute
 var checks = []check{
 	{"by-hand", byHand},
 	{"describe", describeAgrees},
-	{"handshake", handshake},
-	{"encryption", encryption},
-	{"manifest", manifest},
+	{"handshake", checkHandshake},
+	{"encryption", checkEncryption},
+	{"manifest", checkManifest},
 	{"before-configure", beforeConfigure},
 	{"api-version", apiVersion},
 	{"unknown-setting", unknownSetting},
 	{"bad-setting", badSetting},
-	{"configure", configure},
-	{"health", health},
-	{"metrics", metrics},
+	{"configure", checkConfigure},
+	{"health", checkHealth},
+	{"metrics", checkMetrics},
 	{"unknown-call", unknownCall},
 	{"large-message", largeMessage},
 	{"cancel", cancelHonoured},
-	{"signals", signals},
-	{"stop", stop},
+	{"signals", checkSignals},
+	{"stop", checkOrderlyStop},
 	{"stop-unconfigured", stopUnconfigured},
 	{"parent-gone", parentGone},
 }
@@ -111,42 +111,42 @@ type checker struct {
 	subjects []*subject
 }
 
-func one(ctx context.Context, bin string, c check, opts []Option) []Finding {
+func runCheck(ctx context.Context, bin string, c check, opts []Option) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	k := &checker{ctx: ctx, bin: bin, name: c.name, config: with(opts).config}
+	k := &checker{ctx: ctx, bin: bin, name: c.name, config: collectOptions(opts).config}
 	if st, err := os.Stat(bin); err != nil || !st.Mode().IsRegular() {
-		k.fault("%s is not an executable file", bin)
+		k.addFault("%s is not an executable file", bin)
 		return k.findings
 	}
 	h, err := startHost()
 	if err != nil {
-		k.fault("the test's own host: %v", err)
+		k.addFault("the test's own host: %v", err)
 		return k.findings
 	}
 	defer h.close()
 	k.host = h
-	k.try(func() { c.f(k) })
+	k.tryCheck(func() { c.f(k) })
 	for _, s := range k.subjects {
-		s.end()
-		k.judge(s)
+		s.killProcess()
+		k.checkOutput(s)
 	}
 	return k.findings
 }
 
-func (k *checker) fault(format string, args ...any) {
+func (k *checker) addFault(format string, args ...any) {
 	k.findings = append(k.findings, Finding{Check: k.name, Text: fmt.Sprintf(format, args...)})
 }
 
-func (k *checker) warn(format string, args ...any) {
+func (k *checker) addWarning(format string, args ...any) {
 	k.findings = append(k.findings, Finding{Check: k.name, Warning: true, Text: fmt.Sprintf(format, args...)})
 }
 
 // giveUp ends a check that cannot go on.
 type giveUp struct{}
 
-// try makes a check up to its end, or until it gives up.
-func (k *checker) try(check func()) {
+// tryCheck makes a check up to its end, or until it gives up.
+func (k *checker) tryCheck(check func()) {
 	defer func() {
 		if v := recover(); v != nil && v != (giveUp{}) {
 			panic(v)
@@ -155,10 +155,10 @@ func (k *checker) try(check func()) {
 	check()
 }
 
-// must ends the check when err is not nil.
-func (k *checker) must(err error, what string) {
+// mustSucceed ends the check when err is not nil.
+func (k *checker) mustSucceed(err error, what string) {
 	if err != nil {
-		k.fault("%s: %v", what, err)
+		k.addFault("%s: %v", what, err)
 		panic(giveUp{})
 	}
 }

@@ -28,16 +28,16 @@ func byHand(k *checker) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err == nil {
-		k.warn("started by hand (without %s in the environment) it ends without an error", wire.Handshake.MagicCookieKey)
+		k.addWarning("started by hand (without %s in the environment) it ends without an error", wire.Handshake.MagicCookieKey)
 	}
 	if k.ctx.Err() != nil {
-		k.fault("started by hand (without %s in the environment) it does not end", wire.Handshake.MagicCookieKey)
+		k.addFault("started by hand (without %s in the environment) it does not end", wire.Handshake.MagicCookieKey)
 	}
 	if out.Len() > 0 {
-		k.fault("started by hand it writes a handshake although no host asks for one: %.80q", out.String())
+		k.addFault("started by hand it writes a handshake although no host asks for one: %.80q", out.String())
 	}
 	if errs.Len() == 0 {
-		k.warn("started by hand it does not say that it is a plugin")
+		k.addWarning("started by hand it does not say that it is a plugin")
 	}
 }
 
@@ -47,51 +47,51 @@ func describeAgrees(k *checker) {
 	cmd.Env = []string{}
 	out, err := cmd.Output()
 	if err != nil {
-		k.warn("the subcommand `describe` fails: %v; operators use it to look at a plugin without a controller", err)
+		k.addWarning("the subcommand `describe` fails: %v; operators use it to look at a plugin without a controller", err)
 		return
 	}
 	var printed pluginv1.Manifest
 	if err := protojson.Unmarshal(out, &printed); err != nil {
-		k.fault("`describe` does not print the manifest as JSON: %v", err)
+		k.addFault("`describe` does not print the manifest as JSON: %v", err)
 		return
 	}
-	if !proto.Equal(&printed, k.describe(k.start())) {
-		k.fault("`describe` prints another manifest than the RPC Describe answers")
+	if !proto.Equal(&printed, k.describePlugin(k.startPlugin())) {
+		k.addFault("`describe` prints another manifest than the RPC Describe answers")
 	}
 }
 
-// start launches the plugin or ends the check.
-func (k *checker) start(env ...string) *subject {
-	s, err := k.launch(env...)
-	k.must(err, "start")
+// startPlugin launches the plugin or ends the check.
+func (k *checker) startPlugin(env ...string) *subject {
+	s, err := k.launchPlugin(env...)
+	k.mustSucceed(err, "start")
 	return s
 }
 
-func (k *checker) describe(s *subject) *pluginv1.Manifest {
+func (k *checker) describePlugin(s *subject) *pluginv1.Manifest {
 	r, err := s.base.Describe(k.ctx, &pluginv1.DescribeRequest{})
-	k.must(err, "Describe")
+	k.mustSucceed(err, "Describe")
 	if r.Manifest == nil {
-		k.fault("Describe answers no manifest")
+		k.addFault("Describe answers no manifest")
 		panic(giveUp{})
 	}
 	return r.Manifest
 }
 
-// handshake: the plugin starts, and again beside itself.
-func handshake(k *checker) {
-	k.describe(k.start())
-	k.describe(k.start()) // a reload starts the second one before the first has ended
+// checkHandshake: the plugin starts, and again beside itself.
+func checkHandshake(k *checker) {
+	k.describePlugin(k.startPlugin())
+	k.describePlugin(k.startPlugin()) // a reload starts the second one before the first has ended
 }
 
-// encryption: only a client with the host's certificate is accepted.
-func encryption(k *checker) {
-	s := k.start()
-	k.describe(s)
+// checkEncryption: only a client with the host's certificate is accepted.
+func checkEncryption(k *checker) {
+	s := k.startPlugin()
+	k.describePlugin(s)
 	conn, err := grpc.NewClient("unix://"+s.socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	k.must(err, "dial")
+	k.mustSucceed(err, "dial")
 	defer conn.Close()
 	if _, err := pluginv1.NewBaseClient(conn).Describe(k.ctx, &pluginv1.DescribeRequest{}); status.Code(err) != codes.Unavailable {
-		k.fault("it answers without TLS although PLUGIN_CLIENT_CERT is set (%v)", status.Code(err))
+		k.addFault("it answers without TLS although PLUGIN_CLIENT_CERT is set (%v)", status.Code(err))
 	}
 }
 
@@ -101,23 +101,23 @@ var (
 	commandForm = regexp.MustCompile(`^[A-Za-z0-9_-]+:[A-Za-z0-9_-]+$`)
 )
 
-// manifest: what the plugin says of itself can be used.
-func manifest(k *checker) {
-	m := k.describe(k.start())
+// checkManifest: what the plugin says of itself can be used.
+func checkManifest(k *checker) {
+	m := k.describePlugin(k.startPlugin())
 	if !nameForm.MatchString(m.Name) {
-		k.fault("name %q: up to 32 lower-case letters, digits, dots, hyphens and underscores", m.Name)
+		k.addFault("name %q: up to 32 lower-case letters, digits, dots, hyphens and underscores", m.Name)
 	}
 	if !versionForm.MatchString(m.Version) {
-		k.fault("version %q: a semantic version, 1.2.3", m.Version)
+		k.addFault("version %q: a semantic version, 1.2.3", m.Version)
 	}
 	if m.Summary == "" {
-		k.fault("summary: missing; plugin:list shows it")
+		k.addFault("summary: missing; plugin:list shows it")
 	}
 	if wire.Negotiate(m.ApiVersions) == "" {
-		k.fault("api_versions %v: none of %v", m.ApiVersions, wire.APIVersions)
+		k.addFault("api_versions %v: none of %v", m.ApiVersions, wire.APIVersions)
 	}
 	if len(m.Capabilities) == 0 {
-		k.warn("capabilities: none, so nothing can be asked of it")
+		k.addWarning("capabilities: none, so nothing can be asked of it")
 	}
 	has := func(c string) bool { return slices.Contains(m.Capabilities, c) }
 	for _, c := range []struct {
@@ -127,54 +127,54 @@ func manifest(k *checker) {
 	}{{"operations", len(m.Rpcs), "rpcs"}, {"routes", len(m.Routes), "routes"}, {"commands", len(m.Commands), "commands"}} {
 		switch {
 		case has(c.capability) && c.things == 0:
-			k.warn("the capability %q without %s", c.capability, c.what)
+			k.addWarning("the capability %q without %s", c.capability, c.what)
 		case !has(c.capability) && c.things > 0:
-			k.fault("%s without the capability %q", c.what, c.capability)
+			k.addFault("%s without the capability %q", c.what, c.capability)
 		}
 	}
 	if has("realm") && m.Labels["realm-kinds"] == "" {
-		k.fault("labels.realm-kinds: missing; it names the classes of sec.ini that are yours, and without it no realm is asked of the plugin")
+		k.addFault("labels.realm-kinds: missing; it names the classes of sec.ini that are yours, and without it no realm is asked of the plugin")
 	}
-	k.parts(m)
+	k.checkManifestParts(m)
 	if len(m.ConfigSchema) > 0 && !json.Valid(m.ConfigSchema) {
-		k.fault("config_schema: no JSON")
+		k.addFault("config_schema: no JSON")
 	}
 }
 
-func (k *checker) parts(m *pluginv1.Manifest) {
+func (k *checker) checkManifestParts(m *pluginv1.Manifest) {
 	modules := map[string]bool{}
 	for _, y := range m.YangModules {
 		name, _, _ := strings.Cut(y.Name, "@")
 		modules[name] = y.Implemented
 		if !strings.Contains(y.Text, "module") {
-			k.fault("YANG module %s: its text is missing", y.Name)
+			k.addFault("YANG module %s: its text is missing", y.Name)
 		}
 	}
 	for _, r := range m.Rpcs {
 		if !modules[r.Module] {
-			k.fault("RPC %s:%s: the plugin does not ship the module as implemented", r.Module, r.Name)
+			k.addFault("RPC %s:%s: the plugin does not ship the module as implemented", r.Module, r.Name)
 		}
 	}
 	if err := wire.CheckRoutes(m.Routes); err != nil {
-		k.fault("%v", err)
+		k.addFault("%v", err)
 	}
 	for _, label := range []string{wire.LabelRouteAliases, wire.LabelRouteQuery} {
 		if m.Labels[label] != "" {
-			k.warn("labels.%s: an older form; write aliases and parameters at the route", label)
+			k.addWarning("labels.%s: an older form; write aliases and parameters at the route", label)
 		}
 	}
 	for _, r := range m.Rpcs {
 		if r.Safe || r.Timeout != nil {
-			k.warn("the RPC %s:%s: operations.safe and operations.timeouts are an older form; write ctl:read-only, ctl:repeatable and ctl:timeout in its YANG module", r.Module, r.Name)
+			k.addWarning("the RPC %s:%s: operations.safe and operations.timeouts are an older form; write ctl:read-only, ctl:repeatable and ctl:timeout in its YANG module", r.Module, r.Name)
 		}
 	}
 	k.modules(m)
 	for _, c := range m.Commands {
 		if !commandForm.MatchString(c.Name) {
-			k.fault("command %q: a name is scope:name", c.Name)
+			k.addFault("command %q: a name is scope:name", c.Name)
 		}
 		if c.Summary == "" || c.Help == "" {
-			k.fault("command %s: summary and help are required", c.Name)
+			k.addFault("command %s: summary and help are required", c.Name)
 		}
 	}
 }
@@ -187,7 +187,7 @@ func (k *checker) modules(m *pluginv1.Manifest) {
 	}
 	set, err := yang.Load(source)
 	if err != nil {
-		k.fault("the YANG modules: %v", err)
+		k.addFault("the YANG modules: %v", err)
 		return
 	}
 	for _, y := range m.YangModules {
@@ -196,7 +196,7 @@ func (k *checker) modules(m *pluginv1.Manifest) {
 			continue
 		}
 		for _, path := range set.UnmarkedSecrets(name) {
-			k.fault("YANG module %s: %s has the name of a secret: write ctl:secret in it, so that it is kept sealed and never shown, or ctl:not-secret "+
+			k.addFault("YANG module %s: %s has the name of a secret: write ctl:secret in it, so that it is kept sealed and never shown, or ctl:not-secret "+
 				"(of a module that is not yours, in ctl:annotate of one that is)", name, path)
 		}
 	}
@@ -204,24 +204,24 @@ func (k *checker) modules(m *pluginv1.Manifest) {
 
 // beforeConfigure: a call that comes too early is refused, not answered nor fatal.
 func beforeConfigure(k *checker) {
-	s := k.start()
-	m := k.describe(s)
+	s := k.startPlugin()
+	m := k.describePlugin(s)
 	if slices.Contains(m.Capabilities, "operations") && len(m.Rpcs) > 0 {
 		_, err := pluginv1.NewOperationsClient(s.conn).Invoke(k.ctx, &pluginv1.InvokeRequest{Module: m.Rpcs[0].Module, Rpc: m.Rpcs[0].Name})
 		if err == nil {
-			k.fault("the RPC %s:%s is answered before Configure", m.Rpcs[0].Module, m.Rpcs[0].Name)
+			k.addFault("the RPC %s:%s is answered before Configure", m.Rpcs[0].Module, m.Rpcs[0].Name)
 		}
 	}
-	k.describe(s)
+	k.describePlugin(s)
 }
 
 // apiVersion: a version that the plugin does not speak is refused.
 func apiVersion(k *checker) {
-	s := k.start()
+	s := k.startPlugin()
 	_, err := s.base.Configure(k.ctx, &pluginv1.ConfigureRequest{ApiVersion: "999.0", Config: []byte("{}"), DataDir: s.dir})
 	if err == nil {
-		k.fault("it accepts the contract version 999.0")
+		k.addFault("it accepts the contract version 999.0")
 	} else if fault.KindOf(fault.FromStatus(err)) != fault.Unsupported {
-		k.warn("a contract version that it does not speak is refused as %s, not as unsupported", fault.KindOf(fault.FromStatus(err)))
+		k.addWarning("a contract version that it does not speak is refused as %s, not as unsupported", fault.KindOf(fault.FromStatus(err)))
 	}
 }

@@ -20,74 +20,74 @@ const (
 	exitPatience = 20 * time.Second
 )
 
-// signals: a service manager signals the whole group; the host still needs its
+// checkSignals: a service manager signals the whole group; the host still needs its
 // plugins then, and stops them itself.
-func signals(k *checker) {
-	s, _ := k.configured()
+func checkSignals(k *checker) {
+	s, _ := k.startConfigured()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		k.must(s.cmd.Process.Signal(sig), "signal")
-		if s.gone(300 * time.Millisecond) {
-			k.fault("it ends at %v while its host lives; ignore it and wait for Stop", sig)
+		k.mustSucceed(s.cmd.Process.Signal(sig), "signal")
+		if s.waitGone(300 * time.Millisecond) {
+			k.addFault("it ends at %v while its host lives; ignore it and wait for Stop", sig)
 			return
 		}
 	}
-	k.describe(s)
+	k.describePlugin(s)
 }
 
-// stop: it ends in order, within the grace, and leaves nothing.
-func stop(k *checker) {
-	s, _ := k.configured()
+// checkOrderlyStop: it ends in order, within the grace, and leaves nothing.
+func checkOrderlyStop(k *checker) {
+	s, _ := k.startConfigured()
 	pid := s.cmd.Process.Pid
 	for _, what := range []string{"Stop", "a second Stop"} {
 		ctx, cancel := context.WithTimeout(k.ctx, grace)
 		_, err := s.base.Stop(ctx, &pluginv1.StopRequest{Grace: durationpb.New(grace)})
 		cancel()
 		if status.Code(err) == codes.DeadlineExceeded {
-			k.fault("%s takes longer than its grace of %v", what, grace)
+			k.addFault("%s takes longer than its grace of %v", what, grace)
 			return
 		}
-		k.must(err, what)
+		k.mustSucceed(err, what)
 	}
-	k.ends(s)
+	k.checkProcessEnds(s)
 	if syscall.Kill(-pid, 0) == nil {
-		k.fault("processes that it started outlive it")
+		k.addFault("processes that it started outlive it")
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 	}
 	if _, err := os.Stat(s.socket); err == nil {
-		k.warn("it does not remove its socket")
+		k.addWarning("it does not remove its socket")
 	}
 }
 
-// ends expects the process to end after Shutdown.
-func (k *checker) ends(s *subject) {
+// checkProcessEnds expects the process to end after Shutdown.
+func (k *checker) checkProcessEnds(s *subject) {
 	ctx, cancel := context.WithTimeout(k.ctx, exitPatience)
 	defer cancel()
 	asked := time.Now()
 	s.shutdown(ctx)
-	if !s.gone(exitPatience) {
-		k.fault("it has not ended %v after go-plugin's Shutdown", exitPatience)
+	if !s.waitGone(exitPatience) {
+		k.addFault("it has not ended %v after go-plugin's Shutdown", exitPatience)
 		return
 	}
 	if took := time.Since(asked); took > exitGrace {
-		k.warn("it ended %v after go-plugin's Shutdown; a host would have killed it after %v, unless this machine was busy", took, exitGrace)
+		k.addWarning("it ended %v after go-plugin's Shutdown; a host would have killed it after %v, unless this machine was busy", took, exitGrace)
 	}
 	if !s.cmd.ProcessState.Success() {
-		k.fault("after an orderly stop it ends with %v", s.cmd.ProcessState)
+		k.addFault("after an orderly stop it ends with %v", s.cmd.ProcessState)
 	}
 }
 
 // stopUnconfigured: the host also stops plugins whose settings it refused to send.
 func stopUnconfigured(k *checker) {
-	s := k.start()
+	s := k.startPlugin()
 	_, err := s.base.Stop(k.ctx, &pluginv1.StopRequest{Grace: durationpb.New(grace)})
-	k.must(err, "Stop before Configure")
-	k.ends(s)
+	k.mustSucceed(err, "Stop before Configure")
+	k.checkProcessEnds(s)
 }
 
 // parentGone: a plugin whose host has died without stopping it ends by itself.
 func parentGone(k *checker) {
-	s := k.start("CTL_HOST_PID=1")
-	if !s.gone(5 * time.Second) {
-		k.warn("it lives on when its host has died; compare the parent process with CTL_HOST_PID now and then")
+	s := k.startPlugin("CTL_HOST_PID=1")
+	if !s.waitGone(5 * time.Second) {
+		k.addWarning("it lives on when its host has died; compare the parent process with CTL_HOST_PID now and then")
 	}
 }

@@ -49,14 +49,14 @@ type Host struct {
 	cert, key []byte
 }
 
-// wake has those who wait look again. The caller holds mu.
-func (h *Host) wake() {
+// wakeWaiters has those who wait look again. The caller holds mu.
+func (h *Host) wakeWaiters() {
 	close(h.changed)
 	h.changed = make(chan struct{})
 }
 
-// until waits until ready, which is called under mu, returns true.
-func (h *Host) until(ctx context.Context, ready func() bool) error {
+// waitUntil waits until ready, which is called under mu, returns true.
+func (h *Host) waitUntil(ctx context.Context, ready func() bool) error {
 	for {
 		h.mu.Lock()
 		changed, ok := h.changed, ready()
@@ -101,10 +101,10 @@ func startHost() (*Host, error) {
 		_ = os.RemoveAll(dir)
 		return nil, err
 	}
-	h.grpc = grpc.NewServer(wire.ServerOptions(grpc.ForceServerCodecV2(frames.Codec()), grpc.UnknownServiceHandler(h.relay),
-		grpc.ChainUnaryInterceptor(h.unary), grpc.ChainStreamInterceptor(h.stream))...)
-	l := link.NewServer(h.grpc, h.admitted)
-	l.Admit, l.Unknown = h.admit, h.relayUnary
+	h.grpc = grpc.NewServer(wire.ServerOptions(grpc.ForceServerCodecV2(frames.Codec()), grpc.UnknownServiceHandler(h.relayCall),
+		grpc.ChainUnaryInterceptor(h.interceptUnary), grpc.ChainStreamInterceptor(h.interceptStream))...)
+	l := link.NewServer(h.grpc, h.answerWithStatus)
+	l.Admit, l.Unknown = h.admitCaller, h.relayUnary
 	pluginv1.RegisterHostDatastoreServer(l, &datastoreServer{h: h})
 	pluginv1.RegisterHostRolesServer(l, &rolesServer{h: h})
 	pluginv1.RegisterHostOperationsServer(l, &operationsServer{h: h})
@@ -154,7 +154,7 @@ func (h *Host) Identity(cert, key []byte) {
 // manifest it is the controller's own view, which may write the configuration.
 func (h *Host) Client(t testing.TB, m *pluginv1.Manifest) *host.Client {
 	t.Helper()
-	conn, err := wire.DialHost(h.Socket(), h.attach(m, nil))
+	conn, err := wire.DialHost(h.Socket(), h.attachPlugin(m, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,20 +166,20 @@ func (h *Host) Client(t testing.TB, m *pluginv1.Manifest) *host.Client {
 	return c
 }
 
-// attach lets a plugin in and returns its token. With a connection it is a provider
+// attachPlugin lets a plugin in and returns its token. With a connection it is a provider
 // of what its manifest says.
-func (h *Host) attach(m *pluginv1.Manifest, conn grpc.ClientConnInterface) string {
+func (h *Host) attachPlugin(m *pluginv1.Manifest, conn grpc.ClientConnInterface) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	token := rand.Text()
 	h.plugins[token] = &guest{m, conn}
-	h.wake()
+	h.wakeWaiters()
 	return token
 }
 
-// known notes the caller of ctx, so that the plugin may act for it, and has the plugin
+// withKnownCaller notes the caller of ctx, so that the plugin may act for it, and has the plugin
 // answer with all that was stored before the call.
-func (h *Host) known(ctx context.Context) context.Context {
+func (h *Host) withKnownCaller(ctx context.Context) context.Context {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	ctx = metadata.AppendToOutgoingContext(ctx, wire.MetaMinRevision, strconv.FormatUint(h.store.revision(), 10))
@@ -197,9 +197,9 @@ func (h *Host) known(ctx context.Context) context.Context {
 
 type guestKey struct{}
 
-// admit returns the context of a call with its guest, who is known by the token that
+// admitCaller returns the context of a call with its guest, who is known by the token that
 // came with stream.
-func (h *Host) admit(ctx, stream context.Context) (context.Context, error) {
+func (h *Host) admitCaller(ctx, stream context.Context) (context.Context, error) {
 	md, _ := metadata.FromIncomingContext(stream)
 	if v := md.Get(wire.MetaToken); len(v) == 1 {
 		h.mu.Lock()
@@ -213,21 +213,21 @@ func (h *Host) admit(ctx, stream context.Context) (context.Context, error) {
 
 func guestOf(ctx context.Context) *guest { return ctx.Value(guestKey{}).(*guest) }
 
-func (h *Host) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	ctx, err := h.admit(ctx, ctx)
+func (h *Host) interceptUnary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	ctx, err := h.admitCaller(ctx, ctx)
 	if err != nil {
 		return nil, err
 	}
-	return h.admitted(ctx, req, nil, next)
+	return h.answerWithStatus(ctx, req, nil, next)
 }
 
-func (h *Host) admitted(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func (h *Host) answerWithStatus(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	res, err := next(ctx, req)
 	return res, fault.ToStatus(err)
 }
 
-func (h *Host) stream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-	ctx, err := h.admit(ss.Context(), ss.Context())
+func (h *Host) interceptStream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	ctx, err := h.admitCaller(ss.Context(), ss.Context())
 	if err != nil {
 		return err
 	}

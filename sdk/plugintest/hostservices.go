@@ -47,12 +47,12 @@ type secretsServer struct {
 	h *Host
 }
 
-func (s secretsServer) label(ctx context.Context, purpose string) []byte {
+func (s secretsServer) sealLabel(ctx context.Context, purpose string) []byte {
 	return []byte("sealed\x00" + s.h.dir + "\x00" + guestOf(ctx).manifest.GetName() + "\x00" + purpose + "\x00")
 }
 
-// flip keeps a test from finding the plain text in what was stored.
-func flip(b []byte) []byte {
+// flipBits keeps a test from finding the plain text in what was stored.
+func flipBits(b []byte) []byte {
 	out := bytes.Clone(b)
 	for i := range out {
 		out[i] ^= 0xa5
@@ -61,11 +61,11 @@ func flip(b []byte) []byte {
 }
 
 func (s secretsServer) Seal(ctx context.Context, r *pluginv1.SealRequest) (*pluginv1.SealResponse, error) {
-	return &pluginv1.SealResponse{Sealed: flip(append(s.label(ctx, r.Purpose), r.Plaintext...))}, nil
+	return &pluginv1.SealResponse{Sealed: flipBits(append(s.sealLabel(ctx, r.Purpose), r.Plaintext...))}, nil
 }
 
 func (s secretsServer) Open(ctx context.Context, r *pluginv1.OpenRequest) (*pluginv1.OpenResponse, error) {
-	plain, ok := bytes.CutPrefix(flip(r.Sealed), s.label(ctx, r.Purpose))
+	plain, ok := bytes.CutPrefix(flipBits(r.Sealed), s.sealLabel(ctx, r.Purpose))
 	if !ok {
 		return nil, fault.New(fault.Invalid, "the secret was not sealed by this plugin in this home for this purpose")
 	}
@@ -74,7 +74,7 @@ func (s secretsServer) Open(ctx context.Context, r *pluginv1.OpenRequest) (*plug
 
 // SealText makes what aaa:seal-secret makes of a secret, for a plugin's own files.
 func (h *Host) SealText(plain string) string {
-	return host.SealedMark + base64.StdEncoding.EncodeToString(flip([]byte("text\x00"+h.dir+"\x00"+plain)))
+	return host.SealedMark + base64.StdEncoding.EncodeToString(flipBits([]byte("text\x00"+h.dir+"\x00"+plain)))
 }
 
 func (s secretsServer) OpenText(_ context.Context, r *pluginv1.OpenTextRequest) (*pluginv1.OpenTextResponse, error) {
@@ -83,7 +83,7 @@ func (s secretsServer) OpenText(_ context.Context, r *pluginv1.OpenTextRequest) 
 		return &pluginv1.OpenTextResponse{Text: r.Text}, nil
 	}
 	sealed, err := base64.StdEncoding.DecodeString(rest)
-	plain, ok := strings.CutPrefix(string(flip(sealed)), "text\x00"+s.h.dir+"\x00")
+	plain, ok := strings.CutPrefix(string(flipBits(sealed)), "text\x00"+s.h.dir+"\x00")
 	if err != nil || !ok {
 		return nil, fault.New(fault.Invalid, "the text was not sealed in this home; create the text again with aaa:seal-secret")
 	}
@@ -118,8 +118,8 @@ type switchboardServer struct {
 	h *Host
 }
 
-// list lists who serves a capability. The caller holds mu.
-func (s *switchboardServer) list(capability string) *pluginv1.ProvidersResponse {
+// listProviders lists who serves a capability. The caller holds mu.
+func (s *switchboardServer) listProviders(capability string) *pluginv1.ProvidersResponse {
 	res := &pluginv1.ProvidersResponse{}
 	for _, g := range s.h.plugins {
 		if m := g.manifest; g.conn != nil && slices.Contains(m.GetCapabilities(), capability) {
@@ -133,17 +133,17 @@ func (s *switchboardServer) list(capability string) *pluginv1.ProvidersResponse 
 func (s *switchboardServer) Providers(_ context.Context, r *pluginv1.ProvidersRequest) (*pluginv1.ProvidersResponse, error) {
 	s.h.mu.Lock()
 	defer s.h.mu.Unlock()
-	return s.list(r.Capability), nil
+	return s.listProviders(r.Capability), nil
 }
 
 func (s *switchboardServer) WatchProviders(r *pluginv1.ProvidersRequest, out grpc.ServerStreamingServer[pluginv1.ProvidersResponse]) error {
 	for sent := -1; ; {
 		var res *pluginv1.ProvidersResponse
-		if err := s.h.until(out.Context(), func() bool {
+		if err := s.h.waitUntil(out.Context(), func() bool {
 			if len(s.h.plugins) == sent {
 				return false
 			}
-			res, sent = s.list(r.Capability), len(s.h.plugins)
+			res, sent = s.listProviders(r.Capability), len(s.h.plugins)
 			return true
 		}); err != nil {
 			return err
@@ -154,9 +154,9 @@ func (s *switchboardServer) WatchProviders(r *pluginv1.ProvidersRequest, out grp
 	}
 }
 
-// relay carries a call to the plugin named in its metadata. Who may call what is
+// relayCall carries a call to the plugin named in its metadata. Who may call what is
 // checked by the real host; here it is only checked that the manifest uses it.
-func (h *Host) relay(_ any, in grpc.ServerStream) error {
+func (h *Host) relayCall(_ any, in grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(in)
 	conn, md, err := h.relayTo(in.Context(), method)
 	if err != nil {
@@ -186,14 +186,14 @@ func (h *Host) relayTo(ctx context.Context, method string) (grpc.ClientConnInter
 	if !slices.Contains(guestOf(ctx).manifest.GetUses(), capability) {
 		return nil, nil, fault.New(fault.Denied, "the manifest does not list the capability %q under `uses`", capability)
 	}
-	conn := h.provider(name)
+	conn := h.providerConn(name)
 	if conn == nil {
 		return nil, nil, fault.New(fault.NotFound, "there is no plugin %q", name)
 	}
 	return conn, frames.Passing(md), nil
 }
 
-func (h *Host) provider(name string) grpc.ClientConnInterface {
+func (h *Host) providerConn(name string) grpc.ClientConnInterface {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, g := range h.plugins {

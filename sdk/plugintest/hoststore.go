@@ -28,8 +28,8 @@ type event struct {
 
 func (s *store) revision() uint64 { return uint64(len(s.history)) }
 
-// under lists the entries whose places begin so, in order.
-func (s *store) under(at string) (out []*pluginv1.Entry) {
+// entriesUnder lists the entries whose places begin so, in order.
+func (s *store) entriesUnder(at string) (out []*pluginv1.Entry) {
 	for _, k := range slices.Sorted(maps.Keys(s.entries)) {
 		if strings.HasPrefix(k, at) {
 			out = append(out, s.entries[k])
@@ -38,12 +38,12 @@ func (s *store) under(at string) (out []*pluginv1.Entry) {
 	return out
 }
 
-// conflict is what keeps a commit under a condition about a place from being applied, nil = nothing.
-func (s *store) conflict(index int, at string, c *pluginv1.Compare) *pluginv1.Conflict {
+// compareConflict is what keeps a commit under a condition about a place from being applied, nil = nothing.
+func (s *store) compareConflict(index int, at string, c *pluginv1.Compare) *pluginv1.Conflict {
 	if have := s.entries[at].GetRevision(); !c.Prefix && have != c.Revision {
 		return &pluginv1.Conflict{Index: int32(index), Key: c.Key, Revision: have}
 	}
-	for _, e := range s.under(at) {
+	for _, e := range s.entriesUnder(at) {
 		if c.Prefix && e.Revision > c.Revision {
 			return &pluginv1.Conflict{Index: int32(index), Key: e.Key, Revision: e.Revision}
 		}
@@ -57,8 +57,8 @@ type write struct {
 	*pluginv1.Op
 }
 
-// commit applies writes and returns their revision. The caller holds mu.
-func (h *Host) commit(ops []write) uint64 {
+// commitWrites applies writes and returns their revision. The caller holds mu.
+func (h *Host) commitWrites(ops []write) uint64 {
 	s := &h.store
 	rev := s.revision() + 1
 	var events []event
@@ -88,7 +88,7 @@ func (h *Host) commit(ops []write) uint64 {
 		}
 	}
 	s.history = append(s.history, events)
-	h.wake()
+	h.wakeWaiters()
 	return rev
 }
 
@@ -97,9 +97,9 @@ type datastoreServer struct {
 	h *Host
 }
 
-// reach names the place of a key and refuses what the real host refuses. A client without
+// resolvePlace names the place of a key and refuses what the real host refuses. A client without
 // a manifest is the controller itself.
-func reach(ctx context.Context, s pluginv1.Space, owner, key string, write bool) (string, error) {
+func resolvePlace(ctx context.Context, s pluginv1.Space, owner, key string, write bool) (string, error) {
 	m := guestOf(ctx).manifest
 	under := func(trees []string) bool {
 		return m.GetName() == "" || slices.ContainsFunc(trees, func(tree string) bool {
@@ -133,7 +133,7 @@ func reach(ctx context.Context, s pluginv1.Space, owner, key string, write bool)
 }
 
 func (d *datastoreServer) Get(ctx context.Context, r *pluginv1.GetRequest) (*pluginv1.GetResponse, error) {
-	at, err := reach(ctx, r.Space, r.Plugin, r.Key, false)
+	at, err := resolvePlace(ctx, r.Space, r.Plugin, r.Key, false)
 	if err != nil {
 		return nil, err
 	}
@@ -143,12 +143,12 @@ func (d *datastoreServer) Get(ctx context.Context, r *pluginv1.GetRequest) (*plu
 }
 
 func (d *datastoreServer) Range(r *pluginv1.RangeRequest, out grpc.ServerStreamingServer[pluginv1.RangeResponse]) error {
-	at, err := reach(out.Context(), r.Space, r.Plugin, r.Prefix, false)
+	at, err := resolvePlace(out.Context(), r.Space, r.Plugin, r.Prefix, false)
 	if err != nil {
 		return err
 	}
 	d.h.mu.Lock()
-	res := &pluginv1.RangeResponse{Entries: d.h.store.under(at), Revision: d.h.store.revision()}
+	res := &pluginv1.RangeResponse{Entries: d.h.store.entriesUnder(at), Revision: d.h.store.revision()}
 	d.h.mu.Unlock()
 	res.Entries = slices.DeleteFunc(res.Entries, func(e *pluginv1.Entry) bool { return e.Key <= r.After })
 	if r.Limit > 0 {
@@ -161,20 +161,20 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 	places := make([]string, len(r.Compares))
 	for i, c := range r.Compares {
 		var err error
-		if places[i], err = reach(ctx, c.Space, c.Plugin, c.Key, false); err != nil {
+		if places[i], err = resolvePlace(ctx, c.Space, c.Plugin, c.Key, false); err != nil {
 			return nil, err
 		}
 	}
 	var ops []write
 	for _, o := range r.Ops {
-		at, err := reach(ctx, o.Space, "", o.Key, true)
+		at, err := resolvePlace(ctx, o.Space, "", o.Key, true)
 		if err != nil {
 			return nil, err
 		}
 		ops = append(ops, write{at, o})
 	}
 	if guestOf(ctx).manifest == nil {
-		more, err := d.h.checked(ctx, r.Ops)
+		more, err := d.h.checkTreeOwners(ctx, r.Ops)
 		if err != nil {
 			return nil, err
 		}
@@ -186,16 +186,16 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 		return nil, fault.New(fault.Denied, "this process does not hold the role %s", r.Role)
 	}
 	for i, c := range r.Compares {
-		if lost := d.h.store.conflict(i, places[i], c); lost != nil {
+		if lost := d.h.store.compareConflict(i, places[i], c); lost != nil {
 			return &pluginv1.CommitResponse{Conflict: lost}, nil
 		}
 	}
-	return &pluginv1.CommitResponse{Revision: d.h.commit(ops)}, nil
+	return &pluginv1.CommitResponse{Revision: d.h.commitWrites(ops)}, nil
 }
 
-// checked asks the owners of trees about a change that the controller makes for a user, and
+// checkTreeOwners asks the owners of trees about a change that the controller makes for a user, and
 // returns the writes they add.
-func (h *Host) checked(ctx context.Context, ops []*pluginv1.Op) (more []write, err error) {
+func (h *Host) checkTreeOwners(ctx context.Context, ops []*pluginv1.Op) (more []write, err error) {
 	h.mu.Lock()
 	owners := map[*guest]*pluginv1.CheckRequest{}
 	for _, g := range h.plugins {
@@ -229,7 +229,7 @@ func (h *Host) checked(ctx context.Context, ops []*pluginv1.Op) (more []write, e
 func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStreamingServer[pluginv1.FollowResponse]) error {
 	var at []string
 	for _, p := range r.Prefixes {
-		place, err := reach(out.Context(), p.Space, p.Plugin, p.Prefix, false)
+		place, err := resolvePlace(out.Context(), p.Space, p.Plugin, p.Prefix, false)
 		if err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStrea
 	list := &pluginv1.FollowEntries{}
 	d.h.mu.Lock()
 	for i, p := range at {
-		for _, e := range d.h.store.under(p) {
+		for _, e := range d.h.store.entriesUnder(p) {
 			list.Entries = append(list.Entries, &pluginv1.FollowEntry{Prefix: int32(i), Entry: e})
 		}
 	}
@@ -252,7 +252,7 @@ func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStrea
 	}
 	for {
 		var news [][]event
-		if err := d.h.until(out.Context(), func() bool { news = d.h.store.history[after:]; return len(news) > 0 }); err != nil {
+		if err := d.h.waitUntil(out.Context(), func() bool { news = d.h.store.history[after:]; return len(news) > 0 }); err != nil {
 			return err
 		}
 		for _, events := range news {

@@ -25,25 +25,25 @@ func (h *Host) Publish(stream, notification string, data any) error {
 	if err != nil {
 		return err
 	}
-	h.put(Event{Stream: stream, Publisher: "host", Data: raw})
+	h.putEvent(Event{Stream: stream, Publisher: "host", Data: raw})
 	return nil
 }
 
 // Events returns what was published from the n-th event on, counted from 0, waiting
 // for the first of them until ctx ends.
 func (h *Host) Events(ctx context.Context, n int) (news []Event, err error) {
-	err = h.until(ctx, func() bool {
+	err = h.waitUntil(ctx, func() bool {
 		news = slices.Clone(h.events[min(n, len(h.events)):])
 		return len(news) > 0
 	})
 	return news, err
 }
 
-func (h *Host) put(e Event) {
+func (h *Host) putEvent(e Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.events = append(h.events, e)
-	h.wake()
+	h.wakeWaiters()
 }
 
 type eventsServer struct {
@@ -60,7 +60,7 @@ func (e *eventsServer) Publish(ctx context.Context, r *pluginv1.PublishRequest) 
 	if err := json.Unmarshal(r.Data, &one); err != nil || len(one) != 1 {
 		return nil, fault.At(fault.Malformed, r.Stream, "an event is a JSON object with one member, \"module:notification\"")
 	}
-	e.h.put(Event{Stream: r.Stream, Publisher: m.GetName(), Data: r.Data})
+	e.h.putEvent(Event{Stream: r.Stream, Publisher: m.GetName(), Data: r.Data})
 	return &pluginv1.PublishResponse{}, nil
 }
 
@@ -101,12 +101,12 @@ func (r *rolesServer) Hold(in *pluginv1.HoldRequest, out grpc.ServerStreamingSer
 		return fault.At(fault.Denied, in.Role, "the manifest does not list this role under `roles`")
 	}
 	epoch := uint64(0)
-	if err := r.h.until(out.Context(), func() bool {
+	if err := r.h.waitUntil(out.Context(), func() bool {
 		if r.h.roles[in.Role] != nil {
 			return false
 		}
 		r.h.roles[in.Role] = g
-		epoch = r.h.commit(nil)
+		epoch = r.h.commitWrites(nil)
 		return true
 	}); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (r *rolesServer) Hold(in *pluginv1.HoldRequest, out grpc.ServerStreamingSer
 		r.h.mu.Lock()
 		defer r.h.mu.Unlock()
 		delete(r.h.roles, in.Role)
-		r.h.wake()
+		r.h.wakeWaiters()
 	}()
 	if err := out.Send(&pluginv1.HoldResponse{Epoch: epoch}); err != nil {
 		return err

@@ -38,7 +38,7 @@ func ServeAsProgram(name string, options func() sdk.Options) {
 // conformance kits of the capabilities. WithConfig and WithHost count.
 func StartBinary(t testing.TB, bin string, opts ...Option) *Plugin {
 	t.Helper()
-	o := with(opts)
+	o := collectOptions(opts)
 	if o.host == nil {
 		o.host = NewHost(t)
 	}
@@ -47,16 +47,16 @@ func StartBinary(t testing.TB, bin string, opts ...Option) *Plugin {
 	k := &checker{ctx: ctx, bin: bin, name: "start", config: o.config, host: o.host}
 	t.Cleanup(func() {
 		for _, s := range k.subjects {
-			s.end()
+			s.killProcess()
 			for _, l := range s.stderr {
 				t.Log("the plugin: ", l)
 			}
 		}
 	})
 	p := &Plugin{Host: o.host}
-	k.try(func() {
-		s, m := k.configured()
-		p.Conn, p.Manifest, p.stop = s.conn, m, s.end
+	k.tryCheck(func() {
+		s, m := k.startConfigured()
+		p.Conn, p.Manifest, p.stop = s.conn, m, s.killProcess
 	})
 	for _, f := range k.findings {
 		t.Fatal(f)

@@ -9,8 +9,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// complete fills the defaults of a schema into settings and checks them.
-func complete(doc map[string]any, schema []byte) ([]byte, error) {
+// completeSettings fills the defaults of a schema into settings and checks them.
+func completeSettings(doc map[string]any, schema []byte) ([]byte, error) {
 	if len(schema) == 0 {
 		if len(doc) > 0 {
 			return nil, errors.New("the plugin has no settings: plugin.yaml has no `config`")
@@ -29,7 +29,7 @@ func complete(doc map[string]any, schema []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the schema of the settings: %w", err)
 	}
-	fill(doc, parsed)
+	fillDefaults(doc, parsed)
 	raw, err := json.Marshal(doc)
 	if err != nil {
 		return nil, err
@@ -44,8 +44,8 @@ func complete(doc map[string]any, schema []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// fill adds the defaults of properties that are absent.
-func fill(doc map[string]any, schema any) {
+// fillDefaults adds the defaults of properties that are absent.
+func fillDefaults(doc map[string]any, schema any) {
 	s, _ := schema.(map[string]any)
 	properties, _ := s["properties"].(map[string]any)
 	for name, sub := range properties {
@@ -56,7 +56,7 @@ func fill(doc map[string]any, schema any) {
 			}
 		}
 		if inner, ok := doc[name].(map[string]any); ok {
-			fill(inner, sub)
+			fillDefaults(inner, sub)
 		}
 	}
 }

@@ -52,7 +52,7 @@ type options struct {
 // facets are those of an installation: all.
 var facets = []string{"rest", "cli", "ui"}
 
-func with(opts []Option) options {
+func collectOptions(opts []Option) options {
 	o := options{}
 	for _, f := range opts {
 		f(&o)
@@ -88,7 +88,7 @@ func Start(t testing.TB, o sdk.Options, opts ...Option) *Plugin {
 // StartError is Start for a plugin that may refuse to start.
 func StartError(t testing.TB, o sdk.Options, opts ...Option) (*Plugin, error) {
 	t.Helper()
-	cfg := with(opts)
+	cfg := collectOptions(opts)
 	if cfg.host == nil {
 		cfg.host = NewHost(t)
 	}
@@ -99,7 +99,7 @@ func StartError(t testing.TB, o sdk.Options, opts ...Option) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := settings(cfg.config, s.Manifest().ConfigSchema)
+	config, err := encodeSettings(cfg.config, s.Manifest().ConfigSchema)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func StartError(t testing.TB, o sdk.Options, opts ...Option) (*Plugin, error) {
 	}
 	p := &Plugin{Conn: conn, Manifest: s.Manifest(), Host: cfg.host, stop: end}
 	t.Cleanup(p.Stop)
-	token := cfg.host.attach(s.Manifest(), p.Conn)
+	token := cfg.host.attachPlugin(s.Manifest(), p.Conn)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	res, err := pluginv1.NewBaseClient(p.Conn).Configure(ctx, &pluginv1.ConfigureRequest{ApiVersion: wire.Negotiate(s.Manifest().ApiVersions),
@@ -131,8 +131,8 @@ func (p *Plugin) Stop() {
 	p.stop()
 }
 
-// settings encodes, completes and checks a plugin's settings.
-func settings(v any, schema []byte) ([]byte, error) {
+// encodeSettings encodes, completes and checks a plugin's settings.
+func encodeSettings(v any, schema []byte) ([]byte, error) {
 	doc := map[string]any{}
 	if v != nil {
 		raw, err := json.Marshal(v)
@@ -146,7 +146,7 @@ func settings(v any, schema []byte) ([]byte, error) {
 			doc = map[string]any{}
 		}
 	}
-	return complete(doc, schema)
+	return completeSettings(doc, schema)
 }
 
 // Call executes an RPC, "module:rpc". in is encoded into the members of its input,
@@ -161,7 +161,7 @@ func (p *Plugin) Call(ctx context.Context, rpc string, in, out any) error {
 			return err
 		}
 	}
-	res, err := operations.NewClient(p.Conn).Invoke(p.Host.known(ctx), module, name, input)
+	res, err := operations.NewClient(p.Conn).Invoke(p.Host.withKnownCaller(ctx), module, name, input)
 	if err != nil || out == nil || len(res) == 0 {
 		return err
 	}
@@ -172,7 +172,7 @@ func (p *Plugin) Call(ctx context.Context, rpc string, in, out any) error {
 // that of the controller, with the subtree's prefix.
 func (p *Plugin) HTTP(r *http.Request) (*httptest.ResponseRecorder, error) {
 	w := httptest.NewRecorder()
-	_, err := routes.NewClient(p.Conn).Forward(w, r.WithContext(p.Host.known(r.Context())))
+	_, err := routes.NewClient(p.Conn).Forward(w, r.WithContext(p.Host.withKnownCaller(r.Context())))
 	return w, err
 }
 
@@ -180,7 +180,7 @@ func (p *Plugin) HTTP(r *http.Request) (*httptest.ResponseRecorder, error) {
 // returns what it wrote. Its prompts are not answered.
 func (p *Plugin) Shell(ctx context.Context, name string, args []string, options map[string]string) (string, error) {
 	var out strings.Builder
-	err := commands.NewClient(p.Conn).Execute(p.Host.known(ctx), &commands.Invocation{Name: name, Positional: args,
+	err := commands.NewClient(p.Conn).Execute(p.Host.withKnownCaller(ctx), &commands.Invocation{Name: name, Positional: args,
 		Options: options, Format: "text", Stdin: commands.NoInput, Stdout: &out, Stderr: &out})
 	return out.String(), err
 }

@@ -41,8 +41,8 @@ type subject struct {
 	stderr []string
 }
 
-// launch starts the plugin and shakes hands with it.
-func (k *checker) launch(env ...string) (*subject, error) {
+// launchPlugin starts the plugin and shakes hands with it.
+func (k *checker) launchPlugin(env ...string) (*subject, error) {
 	dir, err := os.MkdirTemp(k.host.dir, "p")
 	if err != nil {
 		return nil, err
@@ -64,16 +64,16 @@ func (k *checker) launch(env ...string) (*subject, error) {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"),
 	}
 	s.cmd.Env = append(s.cmd.Env, env...)
-	line, err := s.exec(k.ctx)
+	line, err := s.startProcess(k.ctx)
 	k.subjects = append(k.subjects, s)
 	if err != nil {
 		return s, err
 	}
-	return s, s.dial(line, key)
+	return s, s.dialPlugin(line, key)
 }
 
-// exec starts the process and returns its handshake.
-func (s *subject) exec(ctx context.Context) (string, error) {
+// startProcess starts the process and returns its handshake.
+func (s *subject) startProcess(ctx context.Context) (string, error) {
 	outR, outW := io.Pipe()
 	errR, errW := io.Pipe()
 	s.cmd.Stdout, s.cmd.Stderr = outW, errW
@@ -84,8 +84,8 @@ func (s *subject) exec(ctx context.Context) (string, error) {
 	}
 	first := make(chan string, 1)
 	var readers sync.WaitGroup
-	readers.Go(func() { s.read(outR, &s.stdout, first) })
-	readers.Go(func() { s.read(errR, &s.stderr, nil) })
+	readers.Go(func() { s.readLines(outR, &s.stdout, first) })
+	readers.Go(func() { s.readLines(errR, &s.stderr, nil) })
 	go func() {
 		_ = s.cmd.Wait() // how it ended is in ProcessState
 		outW.Close()
@@ -105,8 +105,8 @@ func (s *subject) exec(ctx context.Context) (string, error) {
 	}
 }
 
-// read collects lines. The first that looks like a handshake goes to first, which is closed when there is none.
-func (s *subject) read(r io.Reader, into *[]string, first chan<- string) {
+// readLines collects lines. The first that looks like a handshake goes to first, which is closed when there is none.
+func (s *subject) readLines(r io.Reader, into *[]string, first chan<- string) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -136,8 +136,8 @@ func (s *subject) lastWords() string {
 	return s.stderr[len(s.stderr)-1]
 }
 
-// dial connects as the handshake says, with mutual TLS.
-func (s *subject) dial(line string, key tls.Certificate) error {
+// dialPlugin connects as the handshake says, with mutual TLS.
+func (s *subject) dialPlugin(line string, key tls.Certificate) error {
 	f := strings.Split(strings.TrimSpace(line), "|")
 	if f[0] != "1" || f[1] != strconv.Itoa(int(wire.Handshake.ProtocolVersion)) || f[2] != "unix" || f[4] != "grpc" {
 		return fmt.Errorf("the handshake %q must read 1|%d|unix|PATH|grpc|CERTIFICATE", line, wire.Handshake.ProtocolVersion)
@@ -172,8 +172,8 @@ func (s *subject) shutdown(ctx context.Context) {
 	_ = s.conn.Invoke(ctx, "/plugin.GRPCController/Shutdown", &emptypb.Empty{}, &emptypb.Empty{})
 }
 
-// gone waits for the end of the process.
-func (s *subject) gone(limit time.Duration) bool {
+// waitGone waits for the end of the process.
+func (s *subject) waitGone(limit time.Duration) bool {
 	select {
 	case <-s.exited:
 		return true
@@ -182,25 +182,25 @@ func (s *subject) gone(limit time.Duration) bool {
 	}
 }
 
-// end kills whatever is left.
-func (s *subject) end() {
+// killProcess kills whatever is left.
+func (s *subject) killProcess() {
 	if s.conn != nil {
 		_ = s.conn.Close()
 	}
-	if s.cmd.Process != nil && !s.gone(0) {
+	if s.cmd.Process != nil && !s.waitGone(0) {
 		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
 	}
 	<-s.exited
 }
 
-// judge looks at what the process has written.
-func (k *checker) judge(s *subject) {
+// checkOutput looks at what the process has written.
+func (k *checker) checkOutput(s *subject) {
 	if len(s.stdout) > 0 {
-		k.fault("it writes to standard output, which belongs to the handshake: %q; log with log/slog instead", s.stdout[0])
+		k.addFault("it writes to standard output, which belongs to the handshake: %q; log with log/slog instead", s.stdout[0])
 	}
 	for _, l := range s.stderr {
 		if !strings.HasPrefix(l, "{") {
-			k.warn("a log line is no JSON and loses its level: %q; log with log/slog", l)
+			k.addWarning("a log line is no JSON and loses its level: %q; log with log/slog", l)
 			return
 		}
 	}

@@ -36,7 +36,7 @@ func (c *Client) Authenticate(ctx context.Context, instance string, cr Credentia
 	if err != nil {
 		return Result{Outcome: Unavailable, Reason: fault.FromStatus(err).Error()}
 	}
-	return result(r)
+	return resultFromProto(r)
 }
 
 // Find asks an instance about a user without the password; ErrNoFinder when it cannot look users up.
@@ -48,10 +48,10 @@ func (c *Client) Find(ctx context.Context, instance, user, domain string) (Resul
 	if err != nil {
 		return Result{Outcome: Unavailable, Reason: fault.FromStatus(err).Error()}, nil
 	}
-	return result(r), nil
+	return resultFromProto(r), nil
 }
 
-func result(r *pluginv1.AuthenticateResponse) Result {
+func resultFromProto(r *pluginv1.AuthenticateResponse) Result {
 	res := Result{Outcome: Unavailable, Principal: r.Principal, Roles: r.Roles, Reason: r.Reason}
 	for outcome, sent := range outcomes {
 		if sent == r.Outcome {

@@ -62,10 +62,10 @@ func (r *Reader) Bool(name string, otherwise bool) bool {
 
 // Int returns a property that is a whole number from least to most.
 func (r *Reader) Int(name string, otherwise, least, most int) int {
-	return r.number(name, "number", otherwise, least, most)
+	return r.readNumber(name, "number", otherwise, least, most)
 }
 
-func (r *Reader) number(name, what string, otherwise, least, most int) int {
+func (r *Reader) readNumber(name, what string, otherwise, least, most int) int {
 	p, ok := r.Get(name)
 	if !ok || p.Value == "" {
 		return otherwise
@@ -80,7 +80,7 @@ func (r *Reader) number(name, what string, otherwise, least, most int) int {
 
 // Duration returns a property that is a number of milliseconds up to an hour.
 func (r *Reader) Duration(name string, otherwise time.Duration) time.Duration {
-	return time.Duration(r.number(name, "number of milliseconds", int(otherwise/time.Millisecond), 1, 3_600_000)) * time.Millisecond
+	return time.Duration(r.readNumber(name, "number of milliseconds", int(otherwise/time.Millisecond), 1, 3_600_000)) * time.Millisecond
 }
 
 // Pairs returns a property of the form key:value, key:value; nil when not written.

@@ -52,16 +52,16 @@ func (s *server) ConfigureRealm(ctx context.Context, r *pluginv1.ConfigureRealmR
 }
 
 func (s *server) Authenticate(ctx context.Context, r *pluginv1.AuthenticateRequest) (*pluginv1.AuthenticateResponse, error) {
-	realm, err := s.instance(r.Name)
+	realm, err := s.realmInstance(r.Name)
 	if err != nil {
 		return nil, err
 	}
-	return answer(realm.Authenticate(ctx, Credentials{User: r.User, Domain: r.Domain, Password: r.Password, Address: r.Address}))
+	return resultToProto(realm.Authenticate(ctx, Credentials{User: r.User, Domain: r.Domain, Password: r.Password, Address: r.Address}))
 }
 
 // FindUser serves a realm that is a Finder.
 func (s *server) FindUser(ctx context.Context, r *pluginv1.FindUserRequest) (*pluginv1.AuthenticateResponse, error) {
-	realm, err := s.instance(r.Name)
+	realm, err := s.realmInstance(r.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -73,11 +73,11 @@ func (s *server) FindUser(ctx context.Context, r *pluginv1.FindUserRequest) (*pl
 	if errors.Is(err, ErrNoFinder) {
 		return nil, status.Error(codes.Unimplemented, err.Error())
 	}
-	return answer(res, err)
+	return resultToProto(res, err)
 }
 
-// instance returns a realm by its name.
-func (s *server) instance(name string) (Realm, error) {
+// realmInstance returns a realm by its name.
+func (s *server) realmInstance(name string) (Realm, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if r := s.realms[name]; r != nil {
@@ -93,7 +93,7 @@ var outcomes = map[Outcome]pluginv1.AuthenticateResponse_Outcome{
 	Unavailable:   pluginv1.AuthenticateResponse_OUTCOME_UNAVAILABLE,
 }
 
-func answer(res Result, err error) (*pluginv1.AuthenticateResponse, error) {
+func resultToProto(res Result, err error) (*pluginv1.AuthenticateResponse, error) {
 	if err != nil {
 		res = Result{Outcome: Unavailable, Reason: err.Error()}
 	}

@@ -35,7 +35,9 @@ type BadAnswerError struct{ Text string }
 // Error returns the sentence.
 func (e *BadAnswerError) Error() string { return "the plugin's answer is wrong: " + e.Text }
 
-func bad(format string, args ...any) error { return &BadAnswerError{fmt.Sprintf(format, args...)} }
+func newBadAnswer(format string, args ...any) error {
+	return &BadAnswerError{fmt.Sprintf(format, args...)}
+}
 
 // answer copies the answer of a plugin. Its head is kept back while the body may still contradict it.
 type answer struct {
@@ -51,34 +53,34 @@ type answer struct {
 	begun    bool
 }
 
-func (a *answer) receive(stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeResponse]) (begun bool, err error) {
+func (a *answer) receiveAnswer(stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeResponse]) (begun bool, err error) {
 	for {
 		m, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
-			err := a.end()
+			err := a.endAnswer()
 			return a.begun, err
 		}
 		if err != nil {
 			return a.begun, fault.FromStatus(err)
 		}
 		if m.Head != nil && a.status == 0 {
-			if err := a.take(m.Head); err != nil {
+			if err := a.takeHead(m.Head); err != nil {
 				return false, err
 			}
 		}
 		if a.status == 0 {
-			return false, bad("it has a body before its status")
+			return false, newBadAnswer("it has a body before its status")
 		}
-		if err := a.write(m.Body); err != nil {
+		if err := a.writeBody(m.Body); err != nil {
 			return a.begun, err
 		}
 	}
 }
 
-// take checks the head.
-func (a *answer) take(h *pluginv1.ResponseHead) error {
+// takeHead checks the head.
+func (a *answer) takeHead(h *pluginv1.ResponseHead) error {
 	if h.Status < 200 || h.Status > 599 {
-		return bad("there is no status %d", h.Status)
+		return newBadAnswer("there is no status %d", h.Status)
 	}
 	a.header, a.declared = http.Header{}, -1
 	size, count := 0, 0
@@ -91,21 +93,21 @@ func (a *answer) take(h *pluginv1.ResponseHead) error {
 		for _, v := range one.Values {
 			size += len(name) + len(v)
 			if strings.ContainsAny(v, "\r\n\x00") {
-				return bad("the header %q has a line end in it", one.Name)
+				return newBadAnswer("the header %q has a line end in it", one.Name)
 			}
 		}
 		if count > maxHeaders || size > maxHeaderBytes {
-			return bad("it has more than %d headers, or %d bytes of them", maxHeaders, maxHeaderBytes)
+			return newBadAnswer("it has more than %d headers, or %d bytes of them", maxHeaders, maxHeaderBytes)
 		}
 		if name == "" || strings.ContainsAny(name, " \t\r\n:\x00") {
-			return bad("%q is not a header name", one.Name)
+			return newBadAnswer("%q is not a header name", one.Name)
 		}
 		a.header[name] = append(a.header[name], one.Values...)
 	}
 	if lengths := a.header["Content-Length"]; len(lengths) > 0 {
 		n, err := strconv.ParseUint(lengths[0], 10, 62)
 		if err != nil || slices.ContainsFunc(lengths, func(l string) bool { return l != lengths[0] }) {
-			return bad("its Content-Length is %q", lengths)
+			return newBadAnswer("its Content-Length is %q", lengths)
 		}
 		a.declared, a.header["Content-Length"] = int64(n), lengths[:1]
 	}
@@ -113,27 +115,27 @@ func (a *answer) take(h *pluginv1.ResponseHead) error {
 	return nil
 }
 
-// bodiless reports that an answer of this status has no body.
-func (a *answer) bodiless() bool {
+// hasNoBody reports that an answer of this status has no body.
+func (a *answer) hasNoBody() bool {
 	return a.status == http.StatusNoContent || a.status == http.StatusNotModified
 }
 
-func (a *answer) write(b []byte) error {
+func (a *answer) writeBody(b []byte) error {
 	a.n += int64(len(b))
 	switch {
 	case a.head:
 		return nil
-	case a.bodiless() && len(b) > 0:
-		return bad("a %d has a body", a.status)
+	case a.hasNoBody() && len(b) > 0:
+		return newBadAnswer("a %d has a body", a.status)
 	case a.declared >= 0 && a.n > a.declared:
-		return bad("its Content-Length is %d, and its body is longer", a.declared)
-	case a.bodiless():
+		return newBadAnswer("its Content-Length is %d, and its body is longer", a.declared)
+	case a.hasNoBody():
 		return nil
 	case !a.begun && a.declared >= 0 && a.declared <= held:
 		a.body = append(a.body, b...)
 		return nil
 	}
-	a.begin()
+	a.beginAnswer()
 	if len(b) == 0 {
 		return nil
 	}
@@ -146,7 +148,7 @@ func (a *answer) write(b []byte) error {
 	return nil
 }
 
-func (a *answer) begin() {
+func (a *answer) beginAnswer() {
 	if a.begun {
 		return
 	}
@@ -161,15 +163,15 @@ func (a *answer) begin() {
 	a.begun = true
 }
 
-// end finishes an answer whose body is whole.
-func (a *answer) end() error {
+// endAnswer finishes an answer whose body is whole.
+func (a *answer) endAnswer() error {
 	if a.status == 0 {
-		return bad("there is none")
+		return newBadAnswer("there is none")
 	}
-	if a.declared >= 0 && a.n != a.declared && !a.head && !a.bodiless() {
-		return bad("its Content-Length is %d, and its body has %d bytes", a.declared, a.n)
+	if a.declared >= 0 && a.n != a.declared && !a.head && !a.hasNoBody() {
+		return newBadAnswer("its Content-Length is %d, and its body has %d bytes", a.declared, a.n)
 	}
-	a.begin()
+	a.beginAnswer()
 	if len(a.body) == 0 {
 		return nil
 	}

@@ -71,7 +71,7 @@ func TestOddAnswersAreNotPassedOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := httptest.NewRecorder()
 			w.Header().Set("X-Request-Id", "ours")
-			begun, err := (&answer{w: w, allSent: func() bool { return true }}).receive(&script{messages: c.messages})
+			begun, err := (&answer{w: w, allSent: func() bool { return true }}).receiveAnswer(&script{messages: c.messages})
 			var odd *BadAnswerError
 			if c.want == "" {
 				if err != nil || !begun && w.Code != http.StatusNoContent || w.Header().Get("X-Request-Id") != "ours" || w.Header().Get("Set-Cookie") != "" {

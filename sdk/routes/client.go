@@ -47,10 +47,10 @@ func (c *Client) Forward(w http.ResponseWriter, r *http.Request) (begun bool, er
 		return false, fault.FromStatus(err)
 	}
 	sent := make(chan error, 1)
-	go func() { sent <- send(stream, r) }()
-	begun, err = (&answer{w: w, head: r.Method == http.MethodHead, allSent: func() bool { return len(sent) > 0 || bodyless(r) }}).receive(stream)
+	go func() { sent <- sendRequest(stream, r) }()
+	begun, err = (&answer{w: w, head: r.Method == http.MethodHead, allSent: func() bool { return len(sent) > 0 || hasNoRequestBody(r) }}).receiveAnswer(stream)
 	cancel()
-	if bodyless(r) {
+	if hasNoRequestBody(r) {
 		<-sent // it does not block
 		return begun, err
 	}
@@ -73,12 +73,12 @@ func (c *Client) Forward(w http.ResponseWriter, r *http.Request) (begun bool, er
 	return begun, err
 }
 
-// bodyless reports that a request is sent without reading from its client.
-func bodyless(r *http.Request) bool {
+// hasNoRequestBody reports that a request is sent without reading from its client.
+func hasNoRequestBody(r *http.Request) bool {
 	return r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody
 }
 
-func send(stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeResponse], r *http.Request) error {
+func sendRequest(stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeResponse], r *http.Request) error {
 	head := &pluginv1.RequestHead{Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Host: r.Host, ContentLength: r.ContentLength,
 		Caller: caller.ToProto(r.Context())}
 	for name, values := range r.Header {
@@ -89,7 +89,7 @@ func send(stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeR
 	if err := stream.Send(&pluginv1.ServeRequest{Head: head}); err != nil {
 		return err
 	}
-	if bodyless(r) {
+	if hasNoRequestBody(r) {
 		return stream.CloseSend()
 	}
 	for {

@@ -47,21 +47,21 @@ func (s *server) Serve(stream grpc.BidiStreamingServer[pluginv1.ServeRequest, pl
 	if err != nil {
 		return fault.ToStatus(err)
 	}
-	r, err := request(stream.Context(), head)
+	r, err := requestFromHead(stream.Context(), head)
 	if err != nil {
 		return fault.ToStatus(err)
 	}
 	r.Body = io.NopCloser(&requestBody{stream: stream, rest: first.Body})
 	w := &responseWriter{stream: stream, header: http.Header{}}
-	if err := serve(h, w, r); err != nil {
+	if err := serveHandler(h, w, r); err != nil {
 		return fault.ToStatus(err)
 	}
-	return w.finish()
+	return w.finishResponse()
 }
 
-// serve runs the handler; a panic becomes an error unless the handler only wanted
+// serveHandler runs the handler; a panic becomes an error unless the handler only wanted
 // to abort the response, as net/http allows.
-func serve(h http.Handler, w http.ResponseWriter, r *http.Request) (err error) {
+func serveHandler(h http.Handler, w http.ResponseWriter, r *http.Request) (err error) {
 	defer func() {
 		switch v := recover(); {
 		case v == nil:
@@ -75,7 +75,7 @@ func serve(h http.Handler, w http.ResponseWriter, r *http.Request) (err error) {
 	return nil
 }
 
-func request(ctx context.Context, h *pluginv1.RequestHead) (*http.Request, error) {
+func requestFromHead(ctx context.Context, h *pluginv1.RequestHead) (*http.Request, error) {
 	u, err := url.ParseRequestURI(h.Path)
 	if err != nil {
 		return nil, fault.New(fault.Malformed, "the path of the request does not parse")
@@ -152,7 +152,7 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 		w.buf = append(w.buf, p[:k]...)
 		p = p[k:]
 		if len(w.buf) == chunk {
-			w.send()
+			w.sendBuffered()
 		}
 	}
 	return n - len(p), w.err
@@ -162,19 +162,19 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 func (w *responseWriter) Flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.send()
+	w.sendBuffered()
 }
 
-func (w *responseWriter) finish() error {
+func (w *responseWriter) finishResponse() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.sent || len(w.buf) > 0 {
-		w.send()
+		w.sendBuffered()
 	}
 	return w.err
 }
 
-func (w *responseWriter) send() {
+func (w *responseWriter) sendBuffered() {
 	if w.err != nil {
 		return
 	}
@@ -183,14 +183,14 @@ func (w *responseWriter) send() {
 		if w.status == 0 {
 			w.status = http.StatusOK
 		}
-		m.Head = &pluginv1.ResponseHead{Status: int32(w.status), Headers: headers(w.header)}
+		m.Head = &pluginv1.ResponseHead{Status: int32(w.status), Headers: headersToProto(w.header)}
 		w.sent = true
 	}
 	w.err = w.stream.Send(m)
 	w.buf = make([]byte, 0, chunk)
 }
 
-func headers(h http.Header) []*pluginv1.Header {
+func headersToProto(h http.Header) []*pluginv1.Header {
 	out := make([]*pluginv1.Header, 0, len(h))
 	for name, values := range h {
 		out = append(out, &pluginv1.Header{Name: name, Values: values})

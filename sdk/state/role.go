@@ -37,19 +37,19 @@ func (t *Term) Check() error {
 	if err := t.ctx.Err(); err != nil {
 		return fault.Wrap(fault.Unavailable, err, "the role %s is no longer held by this node", t.role)
 	}
-	if left := t.left(); left <= 0 {
+	if left := t.timeLeft(); left <= 0 {
 		return fault.New(fault.Unavailable, "the role %s may have gone to another node: its lease was not renewed in time", t.role)
 	}
 	return nil
 }
 
-// left is how long the role is held for certain.
-func (t *Term) left() time.Duration {
+// timeLeft is how long the role is held for certain.
+func (t *Term) timeLeft() time.Duration {
 	until := t.until.Load()
 	if until == 0 {
 		return time.Hour
 	}
-	return time.Duration(until-boottime()) - margin
+	return time.Duration(until-bootTimeNanos()) - margin
 }
 
 // Act returns a context for one act on a device: it ends with ctx, with the term, and
@@ -71,8 +71,8 @@ func (t *Term) Update(ctx context.Context, decide func(*Tx) error) (uint64, erro
 	return t.store.update(ctx, t.role, decide)
 }
 
-// boottime also runs while the machine sleeps, so a term ends then, too.
-func boottime() int64 {
+// bootTimeNanos also runs while the machine sleeps, so a term ends then, too.
+func bootTimeNanos() int64 {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
 		return time.Now().UnixNano()
@@ -86,7 +86,7 @@ func boottime() int64 {
 func (s *Store) Role(ctx context.Context, name string, run func(ctx context.Context, term *Term)) {
 	for ctx.Err() == nil {
 		began := time.Now()
-		err := s.hold(ctx, name, run)
+		err := s.holdRole(ctx, name, run)
 		if ctx.Err() != nil {
 			return
 		}
@@ -99,7 +99,7 @@ func (s *Store) Role(ctx context.Context, name string, run func(ctx context.Cont
 	}
 }
 
-func (s *Store) hold(ctx context.Context, name string, run func(context.Context, *Term)) error {
+func (s *Store) holdRole(ctx context.Context, name string, run func(context.Context, *Term)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	// The call ends after run: then nothing acts in the role any more, and another may.
@@ -120,7 +120,7 @@ func (s *Store) hold(ctx context.Context, name string, run func(context.Context,
 	err := s.host.Roles.Hold(call, name, func(epoch uint64, until int64) error {
 		if term != nil {
 			term.until.Store(until)
-			expiry.Reset(term.left())
+			expiry.Reset(term.timeLeft())
 			return nil
 		}
 		if err := s.WaitFor(ctx, epoch); err != nil { // whatever the holder before wrote is seen
@@ -134,8 +134,8 @@ func (s *Store) hold(ctx context.Context, name string, run func(context.Context,
 		running = true
 		term = &Term{store: s, role: name, epoch: epoch, ctx: ctx}
 		term.until.Store(until)
-		expiry = time.AfterFunc(term.left(), func() {
-			if term.left() <= 0 {
+		expiry = time.AfterFunc(term.timeLeft(), func() {
+			if term.timeLeft() <= 0 {
 				cancel()
 			}
 		})

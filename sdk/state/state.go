@@ -48,11 +48,11 @@ func Shared(plugin, prefix string) host.Prefix {
 // View is a part of the projection: a *Table or a *Tree.
 type View interface {
 	prefix() host.Prefix
-	bind(index int)
-	empty() any
+	bindIndex(index int)
+	emptyPart() any
 	// apply returns the part after some events; whole says that they are all of it.
-	apply(part any, events []host.Event) (after any, changed []string)
-	changed(keys []string)
+	applyEvents(part any, events []host.Event) (after any, changed []string)
+	notifyChanged(keys []string)
 }
 
 // followed is what a Table and a Tree have in common: what they follow, and where their part
@@ -68,8 +68,8 @@ type followed struct {
 func (f *followed) Notify(changed func(keys []string)) { f.notify = changed }
 
 func (f *followed) prefix() host.Prefix { return f.at }
-func (f *followed) bind(index int)      { f.index = index }
-func (f *followed) changed(keys []string) {
+func (f *followed) bindIndex(index int) { f.index = index }
+func (f *followed) notifyChanged(keys []string) {
 	if f.notify != nil {
 		f.notify(keys)
 	}
@@ -100,15 +100,15 @@ type Snapshot struct {
 // Revision of the snapshot.
 func (s *Snapshot) Revision() uint64 { return s.revision }
 
-func (s *Snapshot) part(index int) any               { return s.parts[index] }
-func (s *Snapshot) read(host.Prefix, string, uint64) {}
-func (s *Snapshot) readAll(host.Prefix, string)      {}
+func (s *Snapshot) partAt(index int) any                   { return s.parts[index] }
+func (s *Snapshot) recordRead(host.Prefix, string, uint64) {}
+func (s *Snapshot) readAll(host.Prefix, string)            {}
 
 // Reader is what tables are read from: a *Snapshot, or a *Tx, which remembers what was
 // read as a condition of its commit.
 type Reader interface {
-	part(index int) any
-	read(p host.Prefix, key string, revision uint64)
+	partAt(index int) any
+	recordRead(p host.Prefix, key string, revision uint64)
 	readAll(p host.Prefix, key string)
 }
 
@@ -120,7 +120,7 @@ const openTime = 20 * time.Second
 func Open(ctx context.Context, h *host.Client, views ...View) (*Store, error) {
 	s := &Store{host: h, views: views, moved: make(chan struct{}), ended: make(chan struct{})}
 	for i, v := range views {
-		v.bind(i)
+		v.bindIndex(i)
 		at := slices.Index(s.prefixes, v.prefix())
 		if at < 0 {
 			at = len(s.prefixes)
@@ -130,7 +130,7 @@ func Open(ctx context.Context, h *host.Client, views ...View) (*Store, error) {
 	}
 	go func() {
 		defer close(s.ended)
-		s.follow(ctx)
+		s.followChanges(ctx)
 	}()
 	first, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
@@ -141,8 +141,8 @@ func Open(ctx context.Context, h *host.Client, views ...View) (*Store, error) {
 	return s, nil
 }
 
-// follow keeps the projection until ctx ends.
-func (s *Store) follow(ctx context.Context) {
+// followChanges keeps the projection until ctx ends.
+func (s *Store) followChanges(ctx context.Context) {
 	pause := 50 * time.Millisecond
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -168,11 +168,11 @@ func (f follower) Reset(revision uint64, entries []host.Event) error {
 	}
 	next := &Snapshot{revision: revision, parts: make([]any, len(f.s.views))}
 	for i, v := range f.s.views {
-		next.parts[i], _ = v.apply(v.empty(), of(entries, f.s.source[i]))
+		next.parts[i], _ = v.applyEvents(v.emptyPart(), eventsOfPrefix(entries, f.s.source[i]))
 	}
-	f.s.publish(next)
+	f.s.publishSnapshot(next)
 	for _, v := range f.s.views {
-		v.changed(nil)
+		v.notifyChanged(nil)
 	}
 	return nil
 }
@@ -189,21 +189,21 @@ func (f follower) Apply(revision uint64, events []host.Event) error {
 		next.parts = append([]any(nil), old.parts...)
 		changes = make([][]string, len(f.s.views))
 		for i, v := range f.s.views {
-			if mine := of(events, f.s.source[i]); len(mine) > 0 {
-				next.parts[i], changes[i] = v.apply(old.parts[i], mine)
+			if mine := eventsOfPrefix(events, f.s.source[i]); len(mine) > 0 {
+				next.parts[i], changes[i] = v.applyEvents(old.parts[i], mine)
 			}
 		}
 	}
-	f.s.publish(next)
+	f.s.publishSnapshot(next)
 	for i, keys := range changes {
 		if len(keys) > 0 {
-			f.s.views[i].changed(keys)
+			f.s.views[i].notifyChanged(keys)
 		}
 	}
 	return nil
 }
 
-func of(events []host.Event, index int) []host.Event {
+func eventsOfPrefix(events []host.Event, index int) []host.Event {
 	var out []host.Event
 	for _, e := range events {
 		if e.Prefix == index {
@@ -213,7 +213,7 @@ func of(events []host.Event, index int) []host.Event {
 	return out
 }
 
-func (s *Store) publish(n *Snapshot) {
+func (s *Store) publishSnapshot(n *Snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now.Store(n)

@@ -51,8 +51,8 @@ func rowAt[T any](t *rows, key string) (*row[T], bool) {
 	return x.(*row[T]), true
 }
 
-// unchanging returns a key of a tree, which never changes, as a string.
-func unchanging(key []byte) string { return unsafe.String(unsafe.SliceData(key), len(key)) }
+// stringFromKey returns a key of a tree, which never changes, as a string.
+func stringFromKey(key []byte) string { return unsafe.String(unsafe.SliceData(key), len(key)) }
 
 // NewTable returns a table of the records below a prefix.
 func NewTable[T any](at host.Prefix) *Table[T] { return NewTableWith(at, Codec[T]{}) }
@@ -71,19 +71,19 @@ func NewTableWith[T any](at host.Prefix, c Codec[T]) *Table[T] {
 
 // Get returns the record of a key; false if it does not exist or is not readable.
 func (t *Table[T]) Get(r Reader, key string) (T, bool) {
-	x, ok := rowAt[T](t.tree(r), key)
+	x, ok := rowAt[T](t.rowTree(r), key)
 	if !ok {
 		x = &row[T]{}
 	} else {
-		t.decode(key, x)
+		t.decodeRow(key, x)
 	}
-	r.read(t.at, t.at.Prefix+key, x.revision)
+	r.recordRead(t.at, t.at.Prefix+key, x.revision)
 	return x.value, ok && x.err == nil
 }
 
 // Revision returns the revision that wrote the record of a key, 0 if it does not exist.
 func (t *Table[T]) Revision(r Reader, key string) uint64 {
-	if x, ok := rowAt[T](t.tree(r), key); ok {
+	if x, ok := rowAt[T](t.rowTree(r), key); ok {
 		return x.revision
 	}
 	return 0
@@ -95,11 +95,11 @@ func (t *Table[T]) Revision(r Reader, key string) uint64 {
 func (t *Table[T]) All(r Reader, prefix string) iter.Seq2[string, T] {
 	r.readAll(t.at, t.at.Prefix+prefix)
 	return func(yield func(string, T) bool) {
-		it := t.tree(r).Root().Iterator()
+		it := t.rowTree(r).Root().Iterator()
 		it.SeekPrefix([]byte(prefix))
 		for key, v, ok := it.Next(); ok; key, v, ok = it.Next() {
 			x := v.(*row[T])
-			if t.decode(unchanging(key), x); x.err == nil && !yield(unchanging(key), x.value) {
+			if t.decodeRow(stringFromKey(key), x); x.err == nil && !yield(stringFromKey(key), x.value) {
 				return
 			}
 		}
@@ -107,7 +107,7 @@ func (t *Table[T]) All(r Reader, prefix string) iter.Seq2[string, T] {
 }
 
 // Len is the number of records.
-func (t *Table[T]) Len(r Reader) int { return t.tree(r).Len() }
+func (t *Table[T]) Len(r Reader) int { return t.rowTree(r).Len() }
 
 // Put writes a record. The table must be one of the plugin's private keys. Members that a
 // later release has put into the record, and T does not know, stay in it (plain JSON only).
@@ -116,23 +116,23 @@ func (t *Table[T]) Put(tx *Tx, key string, v T) error {
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "the record %s cannot be encoded: %v", key, err)
 	}
-	if before, ok := rowAt[T](t.tree(tx), key); ok {
-		t.decode(key, before)
-		value = before.unknown.into(value)
+	if before, ok := rowAt[T](t.rowTree(tx), key); ok {
+		t.decodeRow(key, before)
+		value = before.unknown.addInto(value)
 	}
-	tx.op(host.Op{Space: t.at.Space, Key: t.at.Prefix + key, Value: value})
+	tx.addOp(host.Op{Space: t.at.Space, Key: t.at.Prefix + key, Value: value})
 	return nil
 }
 
 // Delete removes a record; an absent one is no error.
 func (t *Table[T]) Delete(tx *Tx, key string) {
-	tx.op(host.Op{Space: t.at.Space, Key: t.at.Prefix + key, Delete: true})
+	tx.addOp(host.Op{Space: t.at.Space, Key: t.at.Prefix + key, Delete: true})
 }
 
-func (t *Table[T]) tree(r Reader) *rows { return r.part(t.index).(*rows) }
+func (t *Table[T]) rowTree(r Reader) *rows { return r.partAt(t.index).(*rows) }
 
-func (t *Table[T]) empty() any { return iradix.New[any]() }
-func (t *Table[T]) apply(part any, events []host.Event) (any, []string) {
+func (t *Table[T]) emptyPart() any { return iradix.New[any]() }
+func (t *Table[T]) applyEvents(part any, events []host.Event) (any, []string) {
 	txn := part.(*rows).Txn()
 	keys := make([]string, 0, len(events))
 	for _, e := range events {
@@ -151,16 +151,16 @@ func (t *Table[T]) broken(part any, out map[string]error) {
 	it := part.(*rows).Root().Iterator()
 	for key, v, ok := it.Next(); ok; key, v, ok = it.Next() {
 		x := v.(*row[T])
-		if t.decode(unchanging(key), x); x.err != nil {
+		if t.decodeRow(stringFromKey(key), x); x.err != nil {
 			out[t.at.Prefix+string(key)] = x.err
 		}
 	}
 }
 
-// decode sets what is in a row, once.
-func (t *Table[T]) decode(key string, x *row[T]) {
+// decodeRow sets what is in a row, once.
+func (t *Table[T]) decodeRow(key string, x *row[T]) {
 	x.once.Do(func() {
-		if t.plain && strict(x.text, &x.value) {
+		if t.plain && decodeStrict(x.text, &x.value) {
 			x.text = nil
 			return // as nearly always
 		}

@@ -96,10 +96,10 @@ func (t *Tree[T]) Keys(path string) []string {
 
 // Get returns the instance with these keys; false if it does not exist or is not readable.
 func (t *Tree[T]) Get(r Reader, keys ...string) (T, bool) {
-	part := t.of(r)
+	part := t.instancesOf(r)
 	path := t.Path(keys...)
 	doc, _ := part.docs.Get([]byte(path))
-	r.read(t.at, path, doc.Revision)
+	r.recordRead(t.at, path, doc.Revision)
 	if !t.bare {
 		r.readAll(t.at, path+"/")
 	}
@@ -113,7 +113,7 @@ func (t *Tree[T]) Get(r Reader, keys ...string) (T, bool) {
 // Revision returns the newest revision that wrote a part of the instance, 0 if there is
 // none.
 func (t *Tree[T]) Revision(r Reader, keys ...string) uint64 {
-	if x, ok := rowAt[T](t.of(r).items, t.Path(keys...)); ok {
+	if x, ok := rowAt[T](t.instancesOf(r).items, t.Path(keys...)); ok {
 		return x.revision
 	}
 	return 0
@@ -122,23 +122,23 @@ func (t *Tree[T]) Revision(r Reader, keys ...string) uint64 {
 // Version identifies the state of all instances: two snapshots with equal versions have
 // the same ones. It is comparable with ==, sets no condition, and holds the instances in
 // memory as long as it is kept.
-func (t *Tree[T]) Version(r Reader) any { return t.of(r).items.Root() }
+func (t *Tree[T]) Version(r Reader) any { return t.instancesOf(r).items.Root() }
 
 // All yields the readable instances whose first keys are these, in the order of paths.
 // In a Tx the commit depends on the whole list being unchanged.
 func (t *Tree[T]) All(r Reader, keys ...string) iter.Seq2[string, T] {
-	part := t.of(r)
+	part := t.instancesOf(r)
 	prefix := t.Path(keys...)
 	if parent := strings.TrimSuffix(prefix, "/"); parent != "" && parent != prefix {
 		doc, _ := part.docs.Get([]byte(parent)) // removing an entry writes its parent
-		r.read(t.at, parent, doc.Revision)
+		r.recordRead(t.at, parent, doc.Revision)
 	}
 	r.readAll(t.at, prefix)
 	return func(yield func(string, T) bool) {
 		it := part.items.Root().Iterator()
 		it.SeekPrefix([]byte(prefix))
 		for path, v, ok := it.Next(); ok; path, v, ok = it.Next() {
-			if x := v.(*row[T]); x.err == nil && !yield(unchanging(path), x.value) {
+			if x := v.(*row[T]); x.err == nil && !yield(stringFromKey(path), x.value) {
 				return
 			}
 		}
@@ -151,24 +151,24 @@ func (t *Tree[T]) Put(tx *Tx, v any, keys ...string) error {
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "%s cannot be encoded: %v", t.Path(keys...), err)
 	}
-	tx.op(host.Op{Space: t.at.Space, Key: t.Path(keys...), Value: value})
+	tx.addOp(host.Op{Space: t.at.Space, Key: t.Path(keys...), Value: value})
 	return nil
 }
 
 // Delete removes the instance with these keys, with all below it.
 func (t *Tree[T]) Delete(tx *Tx, keys ...string) {
-	tx.op(host.Op{Space: t.at.Space, Key: t.Path(keys...), Delete: true})
+	tx.addOp(host.Op{Space: t.at.Space, Key: t.Path(keys...), Delete: true})
 }
 
-func (t *Tree[T]) of(r Reader) instances[T] { return r.part(t.index).(instances[T]) }
+func (t *Tree[T]) instancesOf(r Reader) instances[T] { return r.partAt(t.index).(instances[T]) }
 
-func (t *Tree[T]) empty() any {
+func (t *Tree[T]) emptyPart() any {
 	return instances[T]{docs: iradix.New[host.Entry](), items: iradix.New[any]()}
 }
 
-// root returns the path of the instance that a document belongs to, "" for documents above
+// instanceRoot returns the path of the instance that a document belongs to, "" for documents above
 // the instances; false for those beside them.
-func (t *Tree[T]) root(key string) (string, bool) {
+func (t *Tree[T]) instanceRoot(key string) (string, bool) {
 	end := 0
 	for _, want := range t.pattern {
 		if end == len(key) {
@@ -192,12 +192,12 @@ func (t *Tree[T]) root(key string) (string, bool) {
 	return key[:end], !t.bare || end == len(key)
 }
 
-func (t *Tree[T]) apply(part any, events []host.Event) (any, []string) {
+func (t *Tree[T]) applyEvents(part any, events []host.Event) (any, []string) {
 	was := part.(instances[T])
 	docs := was.docs.Txn()
 	touched := map[string]bool{}
 	for _, e := range events {
-		root, mine := t.root(e.Key)
+		root, mine := t.instanceRoot(e.Key)
 		switch {
 		case !mine:
 			continue
@@ -218,7 +218,7 @@ func (t *Tree[T]) apply(part any, events []host.Event) (any, []string) {
 		if x, ok := items.Get([]byte(root)); ok && x.(*row[T]).err != nil {
 			now.bad--
 		}
-		if x, ok := t.join(now.docs, root); ok {
+		if x, ok := t.joinInstance(now.docs, root); ok {
 			if x.err != nil {
 				now.bad++
 			}
@@ -231,8 +231,8 @@ func (t *Tree[T]) apply(part any, events []host.Event) (any, []string) {
 	return now, paths
 }
 
-// join makes the instance at a path of its documents; false if it does not exist.
-func (t *Tree[T]) join(docs *iradix.Tree[host.Entry], root string) (x *row[T], ok bool) {
+// joinInstance makes the instance at a path of its documents; false if it does not exist.
+func (t *Tree[T]) joinInstance(docs *iradix.Tree[host.Entry], root string) (x *row[T], ok bool) {
 	first, ok := docs.Get([]byte(root))
 	if !ok {
 		return x, false
@@ -245,12 +245,12 @@ func (t *Tree[T]) join(docs *iradix.Tree[host.Entry], root string) (x *row[T], o
 	for key, e, more := it.Next(); more; key, e, more = it.Next() {
 		if !several {
 			several = true
-			if x.err = attach(objects, root, root, first.Value); x.err != nil {
+			if x.err = attachDocument(objects, root, root, first.Value); x.err != nil {
 				return x, true
 			}
 		}
 		x.revision = max(x.revision, e.Revision)
-		if x.err = attach(objects, root, string(key), e.Value); x.err != nil {
+		if x.err = attachDocument(objects, root, string(key), e.Value); x.err != nil {
 			return x, true
 		}
 	}
@@ -266,8 +266,8 @@ func (t *Tree[T]) join(docs *iradix.Tree[host.Entry], root string) (x *row[T], o
 	return x, true
 }
 
-// attach puts the document of an entry into the object of the entry that holds it.
-func attach(objects map[string]map[string]any, root, key string, text []byte) error {
+// attachDocument puts the document of an entry into the object of the entry that holds it.
+func attachDocument(objects map[string]map[string]any, root, key string, text []byte) error {
 	var object map[string]any
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

@@ -30,9 +30,9 @@ type condition struct {
 	prefix bool
 }
 
-func (tx *Tx) part(index int) any { return tx.at.parts[index] }
+func (tx *Tx) partAt(index int) any { return tx.at.parts[index] }
 
-func (tx *Tx) read(p host.Prefix, key string, revision uint64) {
+func (tx *Tx) recordRead(p host.Prefix, key string, revision uint64) {
 	p.Prefix = ""
 	tx.compares[condition{p, key, false}] = revision
 }
@@ -57,10 +57,10 @@ func (tx *Tx) Changed() []string { return tx.changed }
 // the machine it may be lost.
 func (tx *Tx) Volatile() { tx.volatile = true }
 
-// op adds a write.
-func (tx *Tx) op(o host.Op) { tx.ops = append(tx.ops, o) }
+// addOp adds a write.
+func (tx *Tx) addOp(o host.Op) { tx.ops = append(tx.ops, o) }
 
-func (tx *Tx) txn() host.Txn {
+func (tx *Tx) hostTxn() host.Txn {
 	t := host.Txn{Ops: tx.ops, Volatile: tx.volatile}
 	for c, revision := range tx.compares {
 		t.Compares = append(t.Compares, host.Compare{Space: c.at.Space, Plugin: c.at.Plugin, Key: c.key, Revision: revision, Prefix: c.prefix})
@@ -81,7 +81,7 @@ func (s *Store) update(ctx context.Context, role string, decide func(*Tx) error)
 	var lost *host.ConflictError
 	for i := range attempts {
 		decided := s.Now().revision // or later
-		revision, err := s.attempt(ctx, role, decide, i > 0)
+		revision, err := s.attemptUpdate(ctx, role, decide, i > 0)
 		if !errors.As(err, &lost) {
 			return revision, err
 		}
@@ -103,8 +103,8 @@ func (s *Store) catchUp(ctx context.Context, decided, revision uint64) {
 	})
 }
 
-// attempt decides once; alone keeps others of this process from being faster again.
-func (s *Store) attempt(ctx context.Context, role string, decide func(*Tx) error, alone bool) (uint64, error) {
+// attemptUpdate decides once; alone keeps others of this process from being faster again.
+func (s *Store) attemptUpdate(ctx context.Context, role string, decide func(*Tx) error, alone bool) (uint64, error) {
 	if alone {
 		s.deciding.Lock()
 		defer s.deciding.Unlock()
@@ -119,7 +119,7 @@ func (s *Store) attempt(ctx context.Context, role string, decide func(*Tx) error
 	if len(tx.ops) == 0 {
 		return tx.at.revision, nil
 	}
-	t := tx.txn()
+	t := tx.hostTxn()
 	t.Role = role
 	revision, err := s.host.Datastore.Commit(ctx, t)
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Store) Check(ctx context.Context, revision uint64, changes []host.Event
 			}
 		}
 		if len(mine) > 0 {
-			after.parts[i], _ = v.apply(after.parts[i], mine)
+			after.parts[i], _ = v.applyEvents(after.parts[i], mine)
 		}
 	}
 	tx := &Tx{at: after, compares: map[condition]uint64{}}
@@ -168,5 +168,5 @@ func (s *Store) Check(ctx context.Context, revision uint64, changes []host.Event
 			return host.Txn{}, fault.New(fault.Internal, "a check may write only private keys and trees of the plugin, not %s", o.Key)
 		}
 	}
-	return tx.txn(), nil
+	return tx.hostTxn(), nil
 }

@@ -14,9 +14,9 @@ import (
 // them, and a write by this one must not drop them.
 type members map[string]json.RawMessage
 
-// strict decodes JSON that has no members but those that v has fields for, and says whether it
+// decodeStrict decodes JSON that has no members but those that v has fields for, and says whether it
 // was such.
-func strict(text []byte, v any) bool {
+func decodeStrict(text []byte, v any) bool {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	return d.Decode(v) == nil && d.InputOffset() == int64(len(text))
@@ -46,8 +46,8 @@ func unknownTo[T any](object []byte) members {
 	return all
 }
 
-// into returns an object with the members added.
-func (m members) into(object []byte) []byte {
+// addInto returns an object with the members added.
+func (m members) addInto(object []byte) []byte {
 	if len(m) == 0 { // also of values that are no JSON
 		return object
 	}

@@ -30,7 +30,7 @@ type SettingsApplier interface {
 
 func aclOperations() []operation {
 	return []operation{
-		write(func(ctx context.Context, d ACLApplier, r *pluginv1.ApplyAclRequest) (*pluginv1.ApplyAclResponse, error) {
+		newWriteOperation(func(ctx context.Context, d ACLApplier, r *pluginv1.ApplyAclRequest) (*pluginv1.ApplyAclResponse, error) {
 			return &pluginv1.ApplyAclResponse{}, d.ApplyACL(ctx, r.Switch, r.Action, r.Profile, r.Rule)
 		}, "ReadAcl", func(ctx context.Context, d ACLReader, r *pluginv1.ApplyAclRequest) (string, error) {
 			table, err := d.ReadACL(ctx, r.Switch)
@@ -39,11 +39,11 @@ func aclOperations() []operation {
 			}
 			return ACLDiffers(r.Action, r.Profile, r.Rule, table), nil
 		}),
-		read(func(ctx context.Context, d ACLReader, r *pluginv1.ReadAclRequest) (*pluginv1.ReadAclResponse, error) {
+		newReadOperation(func(ctx context.Context, d ACLReader, r *pluginv1.ReadAclRequest) (*pluginv1.ReadAclResponse, error) {
 			e, err := d.ReadACL(ctx, r.Switch)
 			return &pluginv1.ReadAclResponse{Entries: e}, err
 		}, validACL),
-		op(func(ctx context.Context, d SettingsApplier, r *Settings) (*pluginv1.ApplySettingsResponse, error) { // not read back
+		newOperation(func(ctx context.Context, d SettingsApplier, r *Settings) (*pluginv1.ApplySettingsResponse, error) { // not read back
 			report, err := d.ApplySettings(ctx, r)
 			return &pluginv1.ApplySettingsResponse{Report: report}, err
 		}),

@@ -33,17 +33,17 @@ func valuesOf(r *ACLRule) (m matches) {
 	return m
 }
 
-// differs names the first of the leaves, in the order of matches, that got has
+// firstDifference names the first of the leaves, in the order of matches, that got has
 // otherwise, in words that follow "with"; empty if none, or if got has nothing at all.
 // Bits outside of the mask do not count.
-func (m matches) differs(got, mask matches, leaves [3]string) string {
+func (m matches) firstDifference(got, mask matches, leaves [3]string) string {
 	if got == (matches{}) {
 		return ""
 	}
 	switch all := ^uint32(0); {
 	case got.vlan == nil && m.vlan != nil:
 		return "no " + leaves[0]
-	case got.vlan != nil && (m.vlan == nil || (*m.vlan^*got.vlan)&or(mask.vlan, all) != 0):
+	case got.vlan != nil && (m.vlan == nil || (*m.vlan^*got.vlan)&valueOr(mask.vlan, all) != 0):
 		return fmt.Sprintf("the %s %d (%#x)", leaves[0], *got.vlan, *got.vlan)
 	}
 	for i, a := range [][3]string{{m.src, got.src, mask.src}, {m.dst, got.dst, mask.dst}} {
@@ -58,7 +58,7 @@ func (m matches) differs(got, mask matches, leaves [3]string) string {
 	return ""
 }
 
-func or(v *uint32, none uint32) uint32 {
+func valueOr(v *uint32, none uint32) uint32 {
 	if v == nil {
 		return none
 	}

@@ -62,8 +62,8 @@ func profileDiffers(want *ACLProfile, have *ACLEntry) string {
 		return fmt.Sprintf("no access profile %d", want.GetProfileId())
 	}
 	got := have.GetProfile()
-	differs := cmp.Or(other("name", want.GetProfileName(), got.GetProfileName()), other("layer", want.GetLayer(), got.GetLayer()),
-		masksOf(want).differs(masksOf(got), matches{}, [3]string{"vlan-mask", "src-ip-mask", "dst-ip-mask"}))
+	differs := cmp.Or(otherValue("name", want.GetProfileName(), got.GetProfileName()), otherValue("layer", want.GetLayer(), got.GetLayer()),
+		masksOf(want).firstDifference(masksOf(got), matches{}, [3]string{"vlan-mask", "src-ip-mask", "dst-ip-mask"}))
 	if differs == "" {
 		return ""
 	}
@@ -78,20 +78,20 @@ func ruleDiffers(want *ACLRule, have *ACLEntry, got *ACLRule) string {
 		return fmt.Sprintf("no rule %d in access profile %d", want.GetRuleId(), have.GetProfile().GetProfileId())
 	}
 	ports := ""
-	if p := got.GetPorts(); len(p) > 0 && !slices.Equal(sorted(want.GetPorts()), sorted(p)) {
+	if p := got.GetPorts(); len(p) > 0 && !slices.Equal(sortedPorts(want.GetPorts()), sortedPorts(p)) {
 		ports = fmt.Sprintf("the ports %.60s", fmt.Sprint(p))
 	}
-	differs := cmp.Or(other("name", want.GetRuleName(), got.GetRuleName()), other("layer", want.GetLayer(), got.GetLayer()),
-		other("action", want.GetAction(), got.GetAction()), ports,
-		valuesOf(want).differs(valuesOf(got), masksOf(have.GetProfile()), [3]string{"vlan-id", "src-ip", "dst-ip"}))
+	differs := cmp.Or(otherValue("name", want.GetRuleName(), got.GetRuleName()), otherValue("layer", want.GetLayer(), got.GetLayer()),
+		otherValue("action", want.GetAction(), got.GetAction()), ports,
+		valuesOf(want).firstDifference(valuesOf(got), masksOf(have.GetProfile()), [3]string{"vlan-id", "src-ip", "dst-ip"}))
 	if differs == "" {
 		return ""
 	}
 	return fmt.Sprintf("rule %d of access profile %d with %s", got.GetRuleId(), have.GetProfile().GetProfileId(), differs)
 }
 
-// other compares what the switch shows, if it shows it.
-func other(what, want, got string) string {
+// otherValue compares what the switch shows, if it shows it.
+func otherValue(what, want, got string) string {
 	if got == "" || want == "" || want == got {
 		return ""
 	}

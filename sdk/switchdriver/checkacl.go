@@ -37,28 +37,28 @@ func CheckACL(action ACLAction, p *ACLProfile, r *ACLRule) error {
 	switch action {
 	case ACLClear:
 	case ACLCreateProfile:
-		c.name("profile-name", p.GetProfileName())
+		c.checkName("profile-name", p.GetProfileName())
 		if p.GetProfileId() == 0 {
-			c.missing("profile-id")
+			c.addMissing("profile-id")
 		}
 		if p.GetProfileName() == "" {
-			c.missing("profile-name")
+			c.addMissing("profile-name")
 		}
 		if p.GetVlanMask() > 0xfff {
-			c.invalid("vlan-mask", "%#x is no mask of a VLAN id, 0 to 0xfff", p.GetVlanMask())
+			c.addInvalid("vlan-mask", "%#x is no mask of a VLAN id, 0 to 0xfff", p.GetVlanMask())
 		}
-		c.match(p.GetLayer(), "vlan-mask", p != nil && p.VlanMask != nil, "src-ip-mask", p.GetSrcIpMask(), "dst-ip-mask", p.GetDstIpMask())
+		c.checkMatchLayer(p.GetLayer(), "vlan-mask", p != nil && p.VlanMask != nil, "src-ip-mask", p.GetSrcIpMask(), "dst-ip-mask", p.GetDstIpMask())
 	case ACLDeleteProfile:
-		c.profile(p)
+		c.checkProfile(p)
 	case ACLSetRule:
-		c.profile(p)
-		c.rule(r)
-		c.set(r)
+		c.checkProfile(p)
+		c.checkRule(r)
+		c.checkRuleContent(r)
 	case ACLDeleteRule:
-		c.profile(p)
-		c.rule(r)
+		c.checkProfile(p)
+		c.checkRule(r)
 	default:
-		c.invalid("action", "the action %d is not one of create-profile, delete-profile, set-rule, delete-rule, clear", int32(action))
+		c.addInvalid("action", "the action %d is not one of create-profile, delete-profile, set-rule, delete-rule, clear", int32(action))
 	}
 	return c.faults.Err()
 }
@@ -66,45 +66,45 @@ func CheckACL(action ACLAction, p *ACLProfile, r *ACLRule) error {
 // aclCheck collects everything that is wrong with a request.
 type aclCheck struct{ faults fault.List }
 
-func (c *aclCheck) invalid(leaf, format string, args ...any) {
+func (c *aclCheck) addInvalid(leaf, format string, args ...any) {
 	c.faults = append(c.faults, fault.At(fault.Invalid, leaf, format, args...))
 }
 
-func (c *aclCheck) missing(leaf string) {
+func (c *aclCheck) addMissing(leaf string) {
 	c.faults = append(c.faults, fault.At(fault.Missing, leaf, "%s is missing", leaf))
 }
 
-func (c *aclCheck) name(leaf, name string) {
+func (c *aclCheck) checkName(leaf, name string) {
 	if name != "" && !aclName.MatchString(name) {
-		c.invalid(leaf, "%.40q is no name: up to 32 letters, digits and _ . : / , + - @ =, the first a letter, a digit or _",
+		c.addInvalid(leaf, "%.40q is no name: up to 32 letters, digits and _ . : / , + - @ =, the first a letter, a digit or _",
 			name)
 	}
 }
 
-// profile checks how a profile is named.
-func (c *aclCheck) profile(p *ACLProfile) {
-	c.name("profile-name", p.GetProfileName())
+// checkProfile checks how a profile is named.
+func (c *aclCheck) checkProfile(p *ACLProfile) {
+	c.checkName("profile-name", p.GetProfileName())
 	if p.GetProfileId() == 0 && p.GetProfileName() == "" {
 		c.faults = append(c.faults, fault.At(fault.Missing, "profile-id", "profile-id or profile-name is needed"))
 	}
 }
 
-// rule checks how a rule is named.
-func (c *aclCheck) rule(r *ACLRule) {
-	c.name("rule-name", r.GetRuleName())
+// checkRule checks how a rule is named.
+func (c *aclCheck) checkRule(r *ACLRule) {
+	c.checkName("rule-name", r.GetRuleName())
 	if r.GetRuleId() == 0 {
-		c.missing("rule-id")
+		c.addMissing("rule-id")
 	}
 }
 
-// set checks what a rule says.
-func (c *aclCheck) set(r *ACLRule) {
+// checkRuleContent checks what a rule says.
+func (c *aclCheck) checkRuleContent(r *ACLRule) {
 	if len(r.GetPorts()) == 0 {
-		c.missing("port-list")
+		c.addMissing("port-list")
 	}
 	for _, p := range r.GetPorts() {
 		if p == 0 || p > 0xffff {
-			c.invalid("port-list", "%d is no port", p)
+			c.addInvalid("port-list", "%d is no port", p)
 		}
 	}
 	if r != nil && r.VlanId != nil {
@@ -113,29 +113,29 @@ func (c *aclCheck) set(r *ACLRule) {
 	switch r.GetAction() {
 	case ActionPermit, ActionDeny:
 	case "":
-		c.missing("acl-action")
+		c.addMissing("acl-action")
 	default:
-		c.invalid("acl-action", "%.20q is not one of %s, %s", r.GetAction(), ActionPermit, ActionDeny)
+		c.addInvalid("acl-action", "%.20q is not one of %s, %s", r.GetAction(), ActionPermit, ActionDeny)
 	}
-	c.match(r.GetLayer(), "vlan-id", r != nil && r.VlanId != nil, "src-ip", r.GetSrcIp(), "dst-ip", r.GetDstIp())
+	c.checkMatchLayer(r.GetLayer(), "vlan-id", r != nil && r.VlanId != nil, "src-ip", r.GetSrcIp(), "dst-ip", r.GetDstIp())
 }
 
-// match checks that a layer has what it looks at.
-func (c *aclCheck) match(layer, vlanLeaf string, vlan bool, srcLeaf, src, dstLeaf, dst string) {
+// checkMatchLayer checks that a layer has what it looks at.
+func (c *aclCheck) checkMatchLayer(layer, vlanLeaf string, vlan bool, srcLeaf, src, dstLeaf, dst string) {
 	for _, a := range [][2]string{{srcLeaf, src}, {dstLeaf, dst}} {
 		if err := CheckIPv4(a[0], a[1]); a[1] != "" && err != nil {
 			c.faults = append(c.faults, fault.All(err)...)
 		} else if a[1] != "" && layer == LayerEthernet {
-			c.invalid(a[0], "a profile of layer %s compares the VLAN only", layer)
+			c.addInvalid(a[0], "a profile of layer %s compares the VLAN only", layer)
 		}
 	}
 	switch {
 	case layer == "":
-		c.missing("acl-layer")
+		c.addMissing("acl-layer")
 	case layer != LayerEthernet && layer != LayerIP:
-		c.invalid("acl-layer", "%.20q is not one of %s, %s", layer, LayerEthernet, LayerIP)
+		c.addInvalid("acl-layer", "%.20q is not one of %s, %s", layer, LayerEthernet, LayerIP)
 	case layer == LayerEthernet && !vlan:
-		c.missing(vlanLeaf)
+		c.addMissing(vlanLeaf)
 	case !vlan && src == "" && dst == "":
 		c.faults = append(c.faults, fault.At(fault.Missing, vlanLeaf,
 			"layer %s needs the VLAN, the source or the destination, at least one of them", layer))

@@ -26,17 +26,17 @@ type FDBWriter interface {
 
 func fdbOperations() []operation {
 	return []operation{
-		read(func(ctx context.Context, d FDBReader, r *pluginv1.ReadFdbRequest) (*pluginv1.ReadFdbResponse, error) {
+		newReadOperation(func(ctx context.Context, d FDBReader, r *pluginv1.ReadFdbRequest) (*pluginv1.ReadFdbResponse, error) {
 			e, err := d.ReadFDB(ctx, r.Switch, r.VlanId, r.Mac)
 			return &pluginv1.ReadFdbResponse{Entries: e}, err
 		}, validFDB),
-		write(func(ctx context.Context, d FDBWriter, r *pluginv1.WriteFdbEntryRequest) (*pluginv1.WriteFdbEntryResponse, error) {
+		newWriteOperation(func(ctx context.Context, d FDBWriter, r *pluginv1.WriteFdbEntryRequest) (*pluginv1.WriteFdbEntryResponse, error) {
 			return &pluginv1.WriteFdbEntryResponse{}, d.WriteFDBEntry(ctx, r.Switch, r.Entry)
 		}, "ReadFdb", func(ctx context.Context, d FDBReader, r *pluginv1.WriteFdbEntryRequest) (string, error) {
 			list, err := d.ReadFDB(ctx, r.Switch, r.GetEntry().GetVlanId(), r.GetEntry().GetMac())
 			return entryDiffers(list, err, false, func(e *FDBEntry) bool { return e.Port == r.GetEntry().GetPort() })
 		}),
-		write(func(ctx context.Context, d FDBWriter, r *pluginv1.DeleteFdbEntryRequest) (*pluginv1.DeleteFdbEntryResponse, error) {
+		newWriteOperation(func(ctx context.Context, d FDBWriter, r *pluginv1.DeleteFdbEntryRequest) (*pluginv1.DeleteFdbEntryResponse, error) {
 			return &pluginv1.DeleteFdbEntryResponse{}, d.DeleteFDBEntry(ctx, r.Switch, r.VlanId, r.Mac)
 		}, "ReadFdb", func(ctx context.Context, d FDBReader, r *pluginv1.DeleteFdbEntryRequest) (string, error) {
 			list, err := d.ReadFDB(ctx, r.Switch, r.VlanId, r.Mac)
@@ -127,18 +127,18 @@ type ARPWriter interface {
 
 func arpOperations() []operation {
 	return []operation{
-		read(func(ctx context.Context, d ARPReader, r *pluginv1.ReadArpRequest) (*pluginv1.ReadArpResponse, error) {
+		newReadOperation(func(ctx context.Context, d ARPReader, r *pluginv1.ReadArpRequest) (*pluginv1.ReadArpResponse, error) {
 			e, err := d.ReadARP(ctx, r.Switch, r.IpAddress)
 			return &pluginv1.ReadArpResponse{Entries: e}, err
 		}, validARP),
-		write(func(ctx context.Context, d ARPWriter, r *pluginv1.WriteArpEntryRequest) (*pluginv1.WriteArpEntryResponse, error) {
+		newWriteOperation(func(ctx context.Context, d ARPWriter, r *pluginv1.WriteArpEntryRequest) (*pluginv1.WriteArpEntryResponse, error) {
 			return &pluginv1.WriteArpEntryResponse{}, d.WriteARPEntry(ctx, r.Switch, r.Entry, r.PrefixLength)
 		}, "ReadArp", func(ctx context.Context, d ARPReader, r *pluginv1.WriteArpEntryRequest) (string, error) {
 			list, err := d.ReadARP(ctx, r.Switch, r.GetEntry().GetIpAddress())
 			entry := r.GetEntry()
 			return entryDiffers(list, err, false, func(e *ARPEntry) bool { return e.Mac == entry.GetMac() && e.IpAddress == entry.GetIpAddress() })
 		}),
-		write(func(ctx context.Context, d ARPWriter, r *pluginv1.DeleteArpEntryRequest) (*pluginv1.DeleteArpEntryResponse, error) {
+		newWriteOperation(func(ctx context.Context, d ARPWriter, r *pluginv1.DeleteArpEntryRequest) (*pluginv1.DeleteArpEntryResponse, error) {
 			return &pluginv1.DeleteArpEntryResponse{}, d.DeleteARPEntry(ctx, r.Switch, r.IpAddress)
 		}, "ReadArp", func(ctx context.Context, d ARPReader, r *pluginv1.DeleteArpEntryRequest) (string, error) {
 			list, err := d.ReadARP(ctx, r.Switch, r.IpAddress)

@@ -13,9 +13,9 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// operations is the table of the contract. Server, client, what a driver announces, and how the switch plugin
+// listOperations is the table of the contract. Server, client, what a driver announces, and how the switch plugin
 // calls drivers, checks answers, keeps writes and reads them back, follow from its rows.
-func operations() []operation {
+func listOperations() []operation {
 	return slices.Concat(vlanOperations(), fdbOperations(), portOperations(), settingsOperations(), stpOperations(), arpOperations(), aclOperations())
 }
 
@@ -30,8 +30,8 @@ type operation struct {
 	differs func(ctx context.Context, d Driver, request proto.Message) (string, error)
 }
 
-// op is the row of an operation that do has a driver of the interface D carry out.
-func op[D any, Q, A proto.Message](do func(context.Context, D, Q) (A, error)) operation {
+// newOperation is the row of an operation that do has a driver of the interface D carry out.
+func newOperation[D any, Q, A proto.Message](do func(context.Context, D, Q) (A, error)) operation {
 	var none Q
 	return operation{
 		name:    NameOf(none),
@@ -43,29 +43,29 @@ func op[D any, Q, A proto.Message](do func(context.Context, D, Q) (A, error)) op
 	}
 }
 
-// read is op for what reads; valid refuses answers that cannot be true.
-func read[D any, Q, A proto.Message](do func(context.Context, D, Q) (A, error), valid func(Q, A) error) operation {
-	o := op(do)
+// newReadOperation is op for what reads; valid refuses answers that cannot be true.
+func newReadOperation[D any, Q, A proto.Message](do func(context.Context, D, Q) (A, error), valid func(Q, A) error) operation {
+	o := newOperation(do)
 	o.valid = func(request, answer proto.Message) error { return valid(request.(Q), answer.(A)) }
 	return o
 }
 
-// write is op for what changes; differs says how what the operation reads shows does not show the change.
-func write[D, R any, Q, A proto.Message](do func(context.Context, D, Q) (A, error), reads string,
+// newWriteOperation is op for what changes; differs says how what the operation reads shows does not show the change.
+func newWriteOperation[D, R any, Q, A proto.Message](do func(context.Context, D, Q) (A, error), reads string,
 	differs func(context.Context, R, Q) (string, error)) operation {
-	o := op(do)
+	o := newOperation(do)
 	o.reads = reads
 	o.differs = func(ctx context.Context, d Driver, request proto.Message) (string, error) {
 		reader, ok := d.(R)
 		if !ok {
-			return "", unread()
+			return "", newUnreadError()
 		}
 		return differs(ctx, reader, request.(Q))
 	}
 	return o
 }
 
-func unread() error { return fault.New(fault.Unsupported, "no driver can read this back") }
+func newUnreadError() error { return fault.New(fault.Unsupported, "no driver can read this back") }
 
 // NameOf is the name of the operation that a message is the request of.
 func NameOf(request proto.Message) string {
@@ -74,26 +74,26 @@ func NameOf(request proto.Message) string {
 
 // NewRequest returns an empty request of an operation; nil for one that the contract does not have.
 func NewRequest(name string) proto.Message {
-	if o := named(name); o.request != nil {
+	if o := operationNamed(name); o.request != nil {
 		return o.request.New().Interface()
 	}
 	return nil
 }
 
-// of finds the row of a request.
-func of(request proto.Message) operation { return named(NameOf(request)) }
+// operationOf finds the row of a request.
+func operationOf(request proto.Message) operation { return operationNamed(NameOf(request)) }
 
-// named finds the row of a name; one that is not in the table has no functions.
-func named(name string) operation {
-	all := operations()
+// operationNamed finds the row of a name; one that is not in the table has no functions.
+func operationNamed(name string) operation {
+	all := listOperations()
 	if i := slices.IndexFunc(all, func(o operation) bool { return o.name == name }); i >= 0 {
 		return all[i]
 	}
 	return operation{name: name}
 }
 
-// at is a copy of a request for a switch, nil for none.
-func at(sw *Switch, request proto.Message) proto.Message {
+// requestForSwitch is a copy of a request for a switch, nil for none.
+func requestForSwitch(sw *Switch, request proto.Message) proto.Message {
 	m := proto.Clone(request).ProtoReflect()
 	if field := m.Descriptor().Fields().ByName("switch"); sw == nil {
 		m.Clear(field)
@@ -106,7 +106,7 @@ func at(sw *Switch, request proto.Message) proto.Message {
 // Operations lists the names of the operations a driver implements, as
 // DescribeDriver announces them. A Client implements all there are.
 func Operations(d Driver) (out []string) {
-	for _, o := range operations() {
+	for _, o := range listOperations() {
 		if o.has(d) {
 			out = append(out, o.name)
 		}
@@ -117,17 +117,17 @@ func Operations(d Driver) (out []string) {
 // Do has a driver carry out a request at a switch, which takes the place of the one in the request. It fails with
 // fault.Unsupported if the driver does not have the operation, else as the operation does.
 func Do(ctx context.Context, d Driver, sw *Switch, request proto.Message) (proto.Message, error) {
-	o := of(request)
+	o := operationOf(request)
 	if o.has == nil || !o.has(d) {
 		return nil, fault.New(fault.Unsupported, "the driver does not do %s", o.name)
 	}
-	return o.do(ctx, d, at(sw, request))
+	return o.do(ctx, d, requestForSwitch(sw, request))
 }
 
 // CheckAnswer refuses an answer that cannot be true, whatever the switch: numbers out of their range, entries twice,
 // or others than were asked for.
 func CheckAnswer(request, answer proto.Message) error {
-	if o := of(request); o.valid != nil {
+	if o := operationOf(request); o.valid != nil {
 		return o.valid(request, answer)
 	}
 	return nil
@@ -136,28 +136,28 @@ func CheckAnswer(request, answer proto.Message) error {
 // Shown says, in words that follow "it shows", how a switch does not show that a request was carried out; empty if
 // it does. by returns the driver that is asked by an operation that reads. What nothing reads is fault.Unsupported.
 func Shown(ctx context.Context, sw *Switch, request proto.Message, by func(operation string) (Driver, error)) (string, error) {
-	o := of(request)
+	o := operationOf(request)
 	if o.differs == nil {
-		return "", unread()
+		return "", newUnreadError()
 	}
 	d, err := by(o.reads)
 	if err != nil {
 		return "", err
 	}
-	return o.differs(ctx, d, at(sw, request))
+	return o.differs(ctx, d, requestForSwitch(sw, request))
 }
 
 // Register serves a driver on a gRPC server; sdk.Serve does this for a plugin.
 // name is the plugin's; driver returns the driver, or why it is not ready yet.
 func Register(s grpc.ServiceRegistrar, name string, driver func() (Driver, error)) {
-	describe := op(func(_ context.Context, d Driver, _ *pluginv1.DescribeDriverRequest) (*pluginv1.DescribeDriverResponse, error) {
+	describe := newOperation(func(_ context.Context, d Driver, _ *pluginv1.DescribeDriverRequest) (*pluginv1.DescribeDriverResponse, error) {
 		m := d.Match()
 		return &pluginv1.DescribeDriverResponse{Name: name, Models: m.Models, SysObjectIds: m.SysObjectIDs,
 			SysDescr: m.SysDescr, Operations: Operations(d)}, nil
 	})
 	contract := pluginv1.SwitchDriver_ServiceDesc
 	desc := grpc.ServiceDesc{ServiceName: contract.ServiceName, HandlerType: (*any)(nil), Metadata: contract.Metadata}
-	for _, o := range append(operations(), describe) {
+	for _, o := range append(listOperations(), describe) {
 		info := &grpc.UnaryServerInfo{FullMethod: "/" + contract.ServiceName + "/" + o.name}
 		serve := func(ctx context.Context, request any) (any, error) {
 			d, err := driver()

@@ -20,11 +20,11 @@ type NeighborReader interface {
 
 func portOperations() []operation {
 	return []operation{
-		read(func(ctx context.Context, d PortReader, r *pluginv1.ReadPortsRequest) (*pluginv1.ReadPortsResponse, error) {
+		newReadOperation(func(ctx context.Context, d PortReader, r *pluginv1.ReadPortsRequest) (*pluginv1.ReadPortsResponse, error) {
 			p, err := d.ReadPorts(ctx, r.Switch)
 			return &pluginv1.ReadPortsResponse{Ports: p}, err
 		}, validPorts),
-		read(func(ctx context.Context, d NeighborReader, r *pluginv1.ReadNeighborsRequest) (*pluginv1.ReadNeighborsResponse, error) {
+		newReadOperation(func(ctx context.Context, d NeighborReader, r *pluginv1.ReadNeighborsRequest) (*pluginv1.ReadNeighborsResponse, error) {
 			n, err := d.ReadNeighbors(ctx, r.Switch)
 			return &pluginv1.ReadNeighborsResponse{Neighbors: n}, err
 		}, validNeighbors),
@@ -85,11 +85,11 @@ type STPWriter interface {
 
 func stpOperations() []operation {
 	return []operation{
-		read(func(ctx context.Context, d STPReader, r *pluginv1.ReadStpRequest) (*pluginv1.ReadStpResponse, error) {
+		newReadOperation(func(ctx context.Context, d STPReader, r *pluginv1.ReadStpRequest) (*pluginv1.ReadStpResponse, error) {
 			p, on, err := d.ReadSTP(ctx, r.Switch, r.Port)
 			return &pluginv1.ReadStpResponse{Ports: p, Enabled: on}, err
 		}, validSTP),
-		write(func(ctx context.Context, d STPWriter, r *pluginv1.WriteStpRequest) (*pluginv1.WriteStpResponse, error) {
+		newWriteOperation(func(ctx context.Context, d STPWriter, r *pluginv1.WriteStpRequest) (*pluginv1.WriteStpResponse, error) {
 			return &pluginv1.WriteStpResponse{}, d.WriteSTP(ctx, r.Switch, r.Port, r.Enable)
 		}, "ReadStp", func(ctx context.Context, d STPReader, r *pluginv1.WriteStpRequest) (string, error) {
 			ports, on, err := d.ReadSTP(ctx, r.Switch, r.Port)

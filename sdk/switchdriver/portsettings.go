@@ -33,11 +33,11 @@ type PortBouncer interface {
 
 func settingsOperations() []operation {
 	return []operation{
-		read(func(ctx context.Context, d PortSettingsReader, r *pluginv1.ReadPortSettingsRequest) (*pluginv1.ReadPortSettingsResponse, error) {
+		newReadOperation(func(ctx context.Context, d PortSettingsReader, r *pluginv1.ReadPortSettingsRequest) (*pluginv1.ReadPortSettingsResponse, error) {
 			ports, supplies, err := d.ReadPortSettings(ctx, r.Switch, r.Port)
 			return &pluginv1.ReadPortSettingsResponse{Ports: ports, Supplies: supplies}, err
 		}, validPortSettings),
-		write(writePortSettings, "ReadPortSettings",
+		newWriteOperation(writePortSettings, "ReadPortSettings",
 			func(ctx context.Context, d PortSettingsReader, r *pluginv1.WritePortSettingsRequest) (string, error) {
 				ports, _, err := d.ReadPortSettings(ctx, r.Switch, r.Settings.GetPort())
 				if err != nil {

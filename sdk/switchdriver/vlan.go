@@ -28,11 +28,11 @@ type VLANWriter interface {
 
 func vlanOperations() []operation {
 	return []operation{
-		read(func(ctx context.Context, d VLANReader, r *pluginv1.ReadVlansRequest) (*pluginv1.ReadVlansResponse, error) {
+		newReadOperation(func(ctx context.Context, d VLANReader, r *pluginv1.ReadVlansRequest) (*pluginv1.ReadVlansResponse, error) {
 			v, err := d.ReadVLANs(ctx, r.Switch)
 			return &pluginv1.ReadVlansResponse{Vlans: v}, err
 		}, validVLANs),
-		write(func(ctx context.Context, d VLANWriter, r *pluginv1.WriteVlanRequest) (*pluginv1.WriteVlanResponse, error) {
+		newWriteOperation(func(ctx context.Context, d VLANWriter, r *pluginv1.WriteVlanRequest) (*pluginv1.WriteVlanResponse, error) {
 			v, err := d.WriteVLAN(ctx, r.Switch, r.Vlan, r.Create, r.SetPorts)
 			return &pluginv1.WriteVlanResponse{Vlan: v}, err
 		}, "ReadVlans", func(ctx context.Context, d VLANReader, r *pluginv1.WriteVlanRequest) (string, error) {
@@ -48,7 +48,7 @@ func vlanOperations() []operation {
 			}
 			return cmp.Or(PortsDiffer(r.Vlan, now), stillUntagged(r.Vlan, all)), nil
 		}),
-		write(func(ctx context.Context, d VLANWriter, r *pluginv1.DeleteVlanRequest) (*pluginv1.DeleteVlanResponse, error) {
+		newWriteOperation(func(ctx context.Context, d VLANWriter, r *pluginv1.DeleteVlanRequest) (*pluginv1.DeleteVlanResponse, error) {
 			return &pluginv1.DeleteVlanResponse{}, d.DeleteVLAN(ctx, r.Switch, r.VlanId)
 		}, "ReadVlans", func(ctx context.Context, d VLANReader, r *pluginv1.DeleteVlanRequest) (string, error) {
 			now, err := FindVLAN(ctx, d, r.Switch, r.VlanId)
@@ -64,7 +64,7 @@ func vlanOperations() []operation {
 func (c *Client) ReadVLANs(ctx context.Context, sw *Switch) ([]*VLAN, error) {
 	r, err := c.rpc.ReadVlans(ctx, &pluginv1.ReadVlansRequest{Switch: sw})
 	for _, v := range r.GetVlans() {
-		v.EgressPorts, v.UntaggedPorts = sorted(v.EgressPorts), sorted(v.UntaggedPorts)
+		v.EgressPorts, v.UntaggedPorts = sortedPorts(v.EgressPorts), sortedPorts(v.UntaggedPorts)
 	}
 	return r.GetVlans(), fault.FromStatus(err)
 }
@@ -162,7 +162,7 @@ func vlanOf(all []*VLAN, id uint32) *VLAN {
 // of that one would still leave there.
 func stillUntagged(want *VLAN, all []*VLAN) string {
 	for _, v := range all {
-		both := slices.DeleteFunc(sorted(v.UntaggedPorts), func(p uint32) bool { return !slices.Contains(want.UntaggedPorts, p) })
+		both := slices.DeleteFunc(sortedPorts(v.UntaggedPorts), func(p uint32) bool { return !slices.Contains(want.UntaggedPorts, p) })
 		if v.VlanId != want.VlanId && len(both) > 0 {
 			return fmt.Sprintf("VLAN %d still with untagged ports %v", v.VlanId, both)
 		}
@@ -172,16 +172,16 @@ func stillUntagged(want *VLAN, all []*VLAN) string {
 
 // PortsDiffer says, in words that follow "it shows", how the ports of a VLAN are not those of another; empty if they are.
 func PortsDiffer(want, now *VLAN) string {
-	if e := sorted(now.EgressPorts); !slices.Equal(e, sorted(slices.Concat(want.EgressPorts, want.UntaggedPorts))) {
+	if e := sortedPorts(now.EgressPorts); !slices.Equal(e, sortedPorts(slices.Concat(want.EgressPorts, want.UntaggedPorts))) {
 		return fmt.Sprintf("VLAN %d with ports %v", want.VlanId, e)
 	}
-	if u := sorted(now.UntaggedPorts); !slices.Equal(u, sorted(want.UntaggedPorts)) {
+	if u := sortedPorts(now.UntaggedPorts); !slices.Equal(u, sortedPorts(want.UntaggedPorts)) {
 		return fmt.Sprintf("VLAN %d with untagged ports %v", want.VlanId, u)
 	}
 	return ""
 }
 
-// sorted is a list of ports in order, each once.
-func sorted(ports []uint32) []uint32 {
+// sortedPorts is a list of ports in order, each once.
+func sortedPorts(ports []uint32) []uint32 {
 	return slices.Compact(slices.Sorted(slices.Values(ports)))
 }

@@ -70,7 +70,7 @@ func sameLink(a, b Link) bool {
 		a.DestTP == b.DestTP && maps.Equal(a.Attributes, b.Attributes)
 }
 
-func snapshot(t Topology) Change {
+func newSnapshotChange(t Topology) Change {
 	c, _ := Diff(Topology{}, t)
 	c.TopologyID, c.Snapshot, c.Observed = t.ID, true, t.Observed
 	return c

@@ -27,7 +27,7 @@ func (p *Publisher) Set(t Topology) {
 		p.views = map[string]Topology{}
 	}
 	p.views[t.ID] = t
-	p.notify()
+	p.notifyWatchers()
 }
 
 // Remove drops a topology.
@@ -35,7 +35,7 @@ func (p *Publisher) Remove(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.views, id)
-	p.notify()
+	p.notifyWatchers()
 }
 
 // Get returns the newest view of a topology.
@@ -46,7 +46,7 @@ func (p *Publisher) Get(id string) (Topology, bool) {
 	return t, ok
 }
 
-func (p *Publisher) notify() {
+func (p *Publisher) notifyWatchers() {
 	for wake := range p.watchers {
 		select {
 		case wake <- struct{}{}:
@@ -74,7 +74,7 @@ func (p *Publisher) Watch(ctx context.Context, ids []string, f func(Change) erro
 		p.mu.Lock()
 		now := maps.Clone(p.views)
 		p.mu.Unlock()
-		if err := deliver(seen, now, ids, f); err != nil {
+		if err := deliverChanges(seen, now, ids, f); err != nil {
 			return err
 		}
 		if first && synced != nil {
@@ -91,7 +91,7 @@ func (p *Publisher) Watch(ctx context.Context, ids []string, f func(Change) erro
 // observedEvery is how often watchers hear that a topology was observed as it was.
 const observedEvery = 5 * time.Second
 
-func deliver(seen, now map[string]Topology, ids []string, f func(Change) error) error {
+func deliverChanges(seen, now map[string]Topology, ids []string, f func(Change) error) error {
 	for _, id := range slices.Sorted(maps.Keys(seen)) {
 		if _, ok := now[id]; !ok {
 			delete(seen, id)
@@ -108,7 +108,7 @@ func deliver(seen, now map[string]Topology, ids []string, f func(Change) error) 
 		change, differs := Diff(old, now[id])
 		switch {
 		case !known:
-			change = snapshot(now[id])
+			change = newSnapshotChange(now[id])
 		case !differs && now[id].Observed.Sub(old.Observed) < observedEvery:
 			continue
 		}

@@ -17,22 +17,22 @@ func toProto(c Change) *pluginv1.WatchTopologyResponse {
 		return &pluginv1.WatchTopologyResponse{RemovedTopology: c.TopologyID}
 	case c.Snapshot:
 		return &pluginv1.WatchTopologyResponse{Snapshot: &pluginv1.TopologySnapshot{TopologyId: c.TopologyID,
-			Nodes: protoNodes(c.PutNodes), Links: protoLinks(c.PutLinks), Observed: stamp(c.Observed)}}
+			Nodes: protoNodes(c.PutNodes), Links: protoLinks(c.PutLinks), Observed: timeToProto(c.Observed)}}
 	}
 	return &pluginv1.WatchTopologyResponse{Change: &pluginv1.TopologyChange{TopologyId: c.TopologyID,
 		PutNodes: protoNodes(c.PutNodes), RemovedNodes: c.RemovedNodes, PutLinks: protoLinks(c.PutLinks),
-		RemovedLinks: c.RemovedLinks, Observed: stamp(c.Observed)}}
+		RemovedLinks: c.RemovedLinks, Observed: timeToProto(c.Observed)}}
 }
 
 func fromProto(r *pluginv1.WatchTopologyResponse) Change {
 	switch {
 	case r.Snapshot != nil:
 		s := r.Snapshot
-		return Change{TopologyID: s.TopologyId, Snapshot: true, PutNodes: nodes(s.Nodes), PutLinks: links(s.Links), Observed: instant(s.Observed)}
+		return Change{TopologyID: s.TopologyId, Snapshot: true, PutNodes: nodesFromProto(s.Nodes), PutLinks: linksFromProto(s.Links), Observed: timeFromProto(s.Observed)}
 	case r.Change != nil:
 		c := r.Change
-		return Change{TopologyID: c.TopologyId, PutNodes: nodes(c.PutNodes), RemovedNodes: c.RemovedNodes,
-			PutLinks: links(c.PutLinks), RemovedLinks: c.RemovedLinks, Observed: instant(c.Observed)}
+		return Change{TopologyID: c.TopologyId, PutNodes: nodesFromProto(c.PutNodes), RemovedNodes: c.RemovedNodes,
+			PutLinks: linksFromProto(c.PutLinks), RemovedLinks: c.RemovedLinks, Observed: timeFromProto(c.Observed)}
 	}
 	return Change{TopologyID: r.RemovedTopology, Removed: true}
 }
@@ -40,7 +40,7 @@ func fromProto(r *pluginv1.WatchTopologyResponse) Change {
 func protoNodes(in []Node) []*pluginv1.TopologyNode {
 	out := make([]*pluginv1.TopologyNode, 0, len(in))
 	for _, n := range in {
-		p := &pluginv1.TopologyNode{NodeId: n.ID, Attributes: n.Attributes, Observed: stamp(n.Observed)}
+		p := &pluginv1.TopologyNode{NodeId: n.ID, Attributes: n.Attributes, Observed: timeToProto(n.Observed)}
 		for _, tp := range n.TPs {
 			p.TerminationPoints = append(p.TerminationPoints, &pluginv1.TerminationPoint{TpId: tp.ID, Attributes: tp.Attributes})
 		}
@@ -49,10 +49,10 @@ func protoNodes(in []Node) []*pluginv1.TopologyNode {
 	return out
 }
 
-func nodes(in []*pluginv1.TopologyNode) []Node {
+func nodesFromProto(in []*pluginv1.TopologyNode) []Node {
 	out := make([]Node, 0, len(in))
 	for _, p := range in {
-		n := Node{ID: p.NodeId, Attributes: p.Attributes, Observed: instant(p.Observed), TPs: make(map[string]TerminationPoint, len(p.TerminationPoints))}
+		n := Node{ID: p.NodeId, Attributes: p.Attributes, Observed: timeFromProto(p.Observed), TPs: make(map[string]TerminationPoint, len(p.TerminationPoints))}
 		for _, tp := range p.TerminationPoints {
 			n.TPs[tp.TpId] = TerminationPoint{ID: tp.TpId, Attributes: tp.Attributes}
 		}
@@ -65,28 +65,28 @@ func protoLinks(in []Link) []*pluginv1.TopologyLink {
 	out := make([]*pluginv1.TopologyLink, 0, len(in))
 	for _, l := range in {
 		out = append(out, &pluginv1.TopologyLink{LinkId: l.ID, SourceNode: l.SourceNode, SourceTp: l.SourceTP,
-			DestNode: l.DestNode, DestTp: l.DestTP, Attributes: l.Attributes, Observed: stamp(l.Observed)})
+			DestNode: l.DestNode, DestTp: l.DestTP, Attributes: l.Attributes, Observed: timeToProto(l.Observed)})
 	}
 	return out
 }
 
-func links(in []*pluginv1.TopologyLink) []Link {
+func linksFromProto(in []*pluginv1.TopologyLink) []Link {
 	out := make([]Link, 0, len(in))
 	for _, p := range in {
 		out = append(out, Link{ID: p.LinkId, SourceNode: p.SourceNode, SourceTP: p.SourceTp,
-			DestNode: p.DestNode, DestTP: p.DestTp, Attributes: p.Attributes, Observed: instant(p.Observed)})
+			DestNode: p.DestNode, DestTP: p.DestTp, Attributes: p.Attributes, Observed: timeFromProto(p.Observed)})
 	}
 	return out
 }
 
-func stamp(t time.Time) *timestamppb.Timestamp {
+func timeToProto(t time.Time) *timestamppb.Timestamp {
 	if t.IsZero() {
 		return nil
 	}
 	return timestamppb.New(t)
 }
 
-func instant(t *timestamppb.Timestamp) time.Time {
+func timeFromProto(t *timestamppb.Timestamp) time.Time {
 	if t == nil {
 		return time.Time{}
 	}

@@ -65,9 +65,9 @@ func Run(t *testing.T, o Options) *Controller {
 	c := &Controller{Home: o.Home, Args: o.Args, t: t, o: o}
 	if c.Home == "" {
 		c.Home = NewHome(t)
-		c.write()
+		c.writeHome()
 	} else if len(o.Files) > 0 {
-		c.write()
+		c.writeHome()
 	}
 	if o.User != 0 {
 		if err := filepath.WalkDir(filepath.Dir(c.Home), func(path string, _ fs.DirEntry, _ error) error { return os.Lchown(path, o.User, o.User) }); err != nil {
@@ -82,7 +82,7 @@ func Run(t *testing.T, o Options) *Controller {
 			c.Stop()
 		}
 		if t.Failed() {
-			t.Logf("ctld said:\n%s\nits log:\n%s", &c.program.errors, tail(c.Log(), 200))
+			t.Logf("ctld said:\n%s\nits log:\n%s", &c.program.errors, lastLines(c.Log(), 200))
 		}
 	})
 	return c
@@ -102,9 +102,9 @@ func RunNode(t *testing.T, o Options) *Controller {
 	return c
 }
 
-// write makes the home. One that has an etc is taken as it is, so the catalogue
+// writeHome makes the home. One that has an etc is taken as it is, so the catalogue
 // must be in it.
-func (c *Controller) write() {
+func (c *Controller) writeHome() {
 	c.t.Helper()
 	catalogue, err := os.ReadFile(filepath.Join(c.o.Bin, "features.yaml"))
 	if err != nil {
@@ -125,16 +125,16 @@ func (c *Controller) write() {
 	}
 }
 
-func command(o Options, home string, args []string) *exec.Cmd {
+func newControllerCommand(o Options, home string, args []string) *exec.Cmd {
 	words := slices.Concat(o.Before, []string{filepath.Join(o.Bin, "ctld"), "--home", home, "--http", "127.0.0.1:0", "--ssh", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, args)
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env = append(append(os.Environ(), "CTL_ADMIN_PASSWORD=admin", "CTL_USER_PASSWORD=user"), o.Environ...)
-	cmd.SysProcAttr = o.attributes()
+	cmd.SysProcAttr = o.processAttributes()
 	return cmd
 }
 
-// attributes make a program end with the test, as the user of the options.
-func (o Options) attributes() *syscall.SysProcAttr {
+// processAttributes make a program end with the test, as the user of the options.
+func (o Options) processAttributes() *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if o.User != 0 {
 		a.Credential = &syscall.Credential{Uid: uint32(o.User), Gid: uint32(o.User)}
@@ -145,7 +145,7 @@ func (o Options) attributes() *syscall.SysProcAttr {
 // Refused runs a ctld that must not start, and returns what it said and its exit code.
 func Refused(t *testing.T, o Options) (said string, code int) {
 	t.Helper()
-	cmd := command(o, o.Home, o.Args)
+	cmd := newControllerCommand(o, o.Home, o.Args)
 	stop := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 	out, err := cmd.CombinedOutput()
 	stop.Stop()
@@ -158,7 +158,7 @@ func Refused(t *testing.T, o Options) (said string, code int) {
 // Launch starts a controller that was stopped or killed again; HTTP changes.
 func (c *Controller) Launch() {
 	c.t.Helper()
-	program, err := Launch("console: ctl", command(c.o, c.Home, c.Args))
+	program, err := Launch("console: ctl", newControllerCommand(c.o, c.Home, c.Args))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -239,13 +239,13 @@ func (c *Controller) TryCtl(line string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(c.o.Bin, "ctl"), "--home", c.Home, line)
 	if c.o.User != 0 {
-		cmd.Env, cmd.SysProcAttr = append(os.Environ(), c.o.Environ...), c.o.attributes()
+		cmd.Env, cmd.SysProcAttr = append(os.Environ(), c.o.Environ...), c.o.processAttributes()
 	}
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
-func tail(s string, lines int) string {
+func lastLines(s string, lines int) string {
 	all := strings.Split(s, "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }

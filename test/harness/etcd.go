@@ -36,7 +36,7 @@ type EtcdMember struct {
 func (m *EtcdMember) Backup() (file string) {
 	m.t.Helper()
 	file = filepath.Join(m.dir, fmt.Sprint("backup-", time.Now().UnixNano()))
-	m.etcdctl("--endpoints", m.Client, "snapshot", "save", file)
+	m.runEtcdctl("--endpoints", m.Client, "snapshot", "save", file)
 	return file
 }
 
@@ -49,10 +49,10 @@ func (m *EtcdMember) Restore(file string) {
 	if err := os.RemoveAll(data); err != nil {
 		m.t.Fatal(err)
 	}
-	m.etcdctl(append([]string{"snapshot", "restore", file, "--data-dir", data}, m.own...)...)
+	m.runEtcdctl(append([]string{"snapshot", "restore", file, "--data-dir", data}, m.own...)...)
 }
 
-func (m *EtcdMember) etcdctl(args ...string) {
+func (m *EtcdMember) runEtcdctl(args ...string) {
 	m.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -129,10 +129,10 @@ func (m *EtcdMember) Leader() bool {
 }
 
 // Healthy reports whether a member on the loopback interface answers.
-func (m *EtcdMember) Healthy() bool { return m.healthy(nil) }
+func (m *EtcdMember) Healthy() bool { return m.isHealthy(nil) }
 
-// healthy asks the member through etcdctl, which also reaches one in a namespace.
-func (m *EtcdMember) healthy(before []string) bool {
+// isHealthy asks the member through etcdctl, which also reaches one in a namespace.
+func (m *EtcdMember) isHealthy(before []string) bool {
 	line := append(append([]string{}, before...), "etcdctl", "--endpoints", m.Client, "endpoint", "health")
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -187,13 +187,13 @@ func EtcdAt(t *testing.T, members int, where func(i int) (ip string, before []st
 		t.Cleanup(func() {
 			m.Kill()
 			if b, _ := os.ReadFile(m.log); t.Failed() {
-				t.Logf("%s said:\n%s", m.Client, tail(string(b), 5))
+				t.Logf("%s said:\n%s", m.Client, lastLines(string(b), 5))
 			}
 		})
 	}
 	for i, m := range out {
 		_, before := where(i)
-		Within(t, "etcd is healthy", func() bool { return m.healthy(before) })
+		Within(t, "etcd is healthy", func() bool { return m.isHealthy(before) })
 	}
 	return out
 }

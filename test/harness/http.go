@@ -29,14 +29,14 @@ func (a Answer) JSON(t *testing.T) map[string]any {
 // TOKEN" or empty; a body is JSON.
 func (c *Controller) Do(method, path, auth, body string) Answer {
 	c.t.Helper()
-	req, err := c.request(method, path, auth, body)
+	req, err := c.newRequest(method, path, auth, body)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	return c.Send(req)
 }
 
-func (c *Controller) request(method, path, auth, body string) (*http.Request, error) {
+func (c *Controller) newRequest(method, path, auth, body string) (*http.Request, error) {
 	req, err := http.NewRequest(method, c.HTTP+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -69,16 +69,16 @@ func (c *Controller) Send(req *http.Request) Answer {
 
 // Get asks for a path with Basic credentials and returns the status and the body.
 func (c *Controller) Get(path, user, password string) (status int, body string, err error) {
-	return c.send(http.MethodGet, path, user+":"+password, "")
+	return c.sendRequest(http.MethodGet, path, user+":"+password, "")
 }
 
 // Call calls an RPC as admin with a JSON body and returns the status and the answer.
 func (c *Controller) Call(rpc, body string) (status int, answer string, err error) {
-	return c.send(http.MethodPost, "/restconf/operations/"+rpc, "admin:admin", body)
+	return c.sendRequest(http.MethodPost, "/restconf/operations/"+rpc, "admin:admin", body)
 }
 
-func (c *Controller) send(method, path, auth, content string) (status int, body string, err error) {
-	r, err := c.request(method, path, auth, content)
+func (c *Controller) sendRequest(method, path, auth, content string) (status int, body string, err error) {
+	r, err := c.newRequest(method, path, auth, content)
 	if err != nil {
 		return 0, "", err
 	}

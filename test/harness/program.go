@@ -26,8 +26,8 @@ type Program struct {
 	done   chan struct{}
 }
 
-// start starts a program that is killed when this one ends.
-func start(cmd *exec.Cmd) (*Program, error) {
+// startProgram starts a program that is killed when this one ends.
+func startProgram(cmd *exec.Cmd) (*Program, error) {
 	p := &Program{cmd: cmd, done: make(chan struct{})}
 	cmd.Stderr = &p.errors
 	if cmd.SysProcAttr == nil {
@@ -46,7 +46,7 @@ func Launch(ready string, cmd *exec.Cmd) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := start(cmd)
+	p, err := startProgram(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func Launch(ready string, cmd *exec.Cmd) (*Program, error) {
 // Serve starts a program that says nothing when it is ready, and waits, a minute at most, until it listens at an
 // address.
 func Serve(address string, cmd *exec.Cmd) (*Program, error) {
-	p, err := start(cmd)
+	p, err := startProgram(cmd)
 	if err != nil {
 		return nil, err
 	}

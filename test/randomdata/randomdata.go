@@ -40,7 +40,7 @@ func Schema(t testing.TB, root string, dirs ...string) *yang.Set {
 // Members is a JSON object with random members of a node; keep says which nodes it may have.
 func Members(r *rand.Rand, n *yang.Node, keep func(*yang.Node) bool) string {
 	b := builder{r, keep}
-	return "{" + b.members(n, 0) + "}"
+	return "{" + b.randomMembers(n, 0) + "}"
 }
 
 // builder makes random valid instances.
@@ -49,7 +49,7 @@ type builder struct {
 	keep func(*yang.Node) bool
 }
 
-func (b *builder) members(n *yang.Node, depth int) string {
+func (b *builder) randomMembers(n *yang.Node, depth int) string {
 	var out []string
 	cases := map[*yang.Node]*yang.Node{}
 	for _, m := range n.Members() {
@@ -62,7 +62,7 @@ func (b *builder) members(n *yang.Node, depth int) string {
 		if skip {
 			continue
 		}
-		text, ok := b.instance(m, depth+1)
+		text, ok := b.randomInstance(m, depth+1)
 		if !ok {
 			continue
 		}
@@ -74,25 +74,25 @@ func (b *builder) members(n *yang.Node, depth int) string {
 	return strings.Join(out, ",")
 }
 
-func (b *builder) instance(n *yang.Node, depth int) (string, bool) {
+func (b *builder) randomInstance(n *yang.Node, depth int) (string, bool) {
 	switch n.Kind {
 	case yang.Leaf:
-		return b.value(n)
+		return b.randomValue(n)
 	case yang.LeafList:
-		v, ok := b.value(n)
+		v, ok := b.randomValue(n)
 		return "[" + v + "]", ok
 	case yang.AnyData:
 		return `{"a":"x<&>","b":["1","2"],"c d":{"e":"ä"}}`, true
 	case yang.List:
-		return "[{" + b.members(n, depth) + "}]", b.keys(n)
+		return "[{" + b.randomMembers(n, depth) + "}]", b.knowsKeys(n)
 	}
-	return "{" + b.members(n, depth) + "}", true
+	return "{" + b.randomMembers(n, depth) + "}", true
 }
 
-// keys reports whether values are known for all keys of a list.
-func (b *builder) keys(n *yang.Node) bool {
+// knowsKeys reports whether values are known for all keys of a list.
+func (b *builder) knowsKeys(n *yang.Node) bool {
 	for _, k := range n.Keys {
-		if _, ok := b.value(k); !ok {
+		if _, ok := b.randomValue(k); !ok {
 			return false
 		}
 	}
@@ -102,7 +102,7 @@ func (b *builder) keys(n *yang.Node) bool {
 var samples = []string{"0", "1", "7", "64", "4094", "1.5", "true", "a", "ab", "eth0", " two  words ", "<&>\"'\r\n\t]]>", "ä€𝄞", "10.0.0.1", "10.0.0.0/8",
 	"2001:db8::1", "00:11:22:33:44:55", "2024-01-01T00:00:00Z", "2024-01-01", "AQID", "AQI=", "1.3.6.1", "auto", "/every:settings/user[name='a \"b']/friend", "example.org", "near"}
 
-func (b *builder) value(n *yang.Node) (string, bool) {
+func (b *builder) randomValue(n *yang.Node) (string, bool) {
 	t := n.Type.Final()
 	try := append([]string(nil), samples...)
 	b.r.Shuffle(len(try), func(i, j int) { try[i], try[j] = try[j], try[i] })

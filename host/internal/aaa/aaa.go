@@ -60,7 +60,7 @@ type AAA struct {
 // New compiles the configuration and opens the identity database, filling an
 // empty one. Every fault of sec.ini is in the error, with file and line.
 func New(ctx context.Context, o Options) (*AAA, error) {
-	o.defaults()
+	o.setDefaults()
 	hasher, err := password.New(o.Passwords, o.ParallelLogins)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (a *AAA) Handler() http.Handler { return a.handler }
 // Validate reports every fault of a sec.ini without starting anything; it is what
 // `ctl config validate` asks.
 func Validate(o Options) error {
-	o.defaults()
+	o.setDefaults()
 	_, err := compileConfig(o, nil)
 	return err
 }

@@ -27,8 +27,8 @@ func (a *AAA) Allows(ctx context.Context, who caller.Caller, method, path string
 	if overTLS(ctx) {
 		r.TLS = &tls.ConnectionState{}
 	}
-	q := rules.Request{HTTP: r, Path: p, Peer: peer(who), Port: localPort(ctx), Caller: who, Known: true}
-	if a.decide(&env{aaa: a}, &q) != rules.Pass {
+	q := rules.Request{HTTP: r, Path: p, Peer: callerAddrPort(who), Port: localPort(ctx), Caller: who, Known: true}
+	if a.decideRequest(&env{aaa: a}, &q) != rules.Pass {
 		return fault.New(fault.Denied, "user %s may not %s %s", who.User, method, path)
 	}
 	return nil
@@ -44,15 +44,15 @@ func (a *AAA) MayRead(ctx context.Context, who caller.Caller, address string) (m
 	if overTLS(ctx) {
 		r.TLS = &tls.ConnectionState{}
 	}
-	q := rules.Request{HTTP: r, Path: p, Peer: peer(who), Port: localPort(ctx), Caller: who, Known: who.User != ""}
-	if a.decide(&env{aaa: a, ctx: ctx}, &q) == rules.Pass {
+	q := rules.Request{HTTP: r, Path: p, Peer: callerAddrPort(who), Port: localPort(ctx), Caller: who, Known: who.User != ""}
+	if a.decideRequest(&env{aaa: a, ctx: ctx}, &q) == rules.Pass {
 		return true, true
 	}
 	q.Alone = true
-	return a.decide(&env{aaa: a, ctx: ctx}, &q) == rules.Pass, false
+	return a.decideRequest(&env{aaa: a, ctx: ctx}, &q) == rules.Pass, false
 }
 
-func peer(who caller.Caller) netip.AddrPort {
+func callerAddrPort(who caller.Caller) netip.AddrPort {
 	if who.Address == "" {
 		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0)
 	}

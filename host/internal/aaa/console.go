@@ -98,11 +98,11 @@ func (c *Console) Current(ctx context.Context, user string) (caller.Caller, erro
 	if !p.MayLogIn() {
 		return caller.Caller{}, fault.New(fault.Denied, "the user is no longer allowed to log in")
 	}
-	return c.local(p), nil
+	return c.callerOfPrincipal(p), nil
 }
 
-// local is a user of this controller as the console knows it.
-func (c *Console) local(p *identity.Principal) caller.Caller {
+// callerOfPrincipal is a user of this controller as the console knows it.
+func (c *Console) callerOfPrincipal(p *identity.Principal) caller.Caller {
 	who := caller.Caller{User: p.Name, Domain: p.Domain, Roles: p.Roles}
 	if c.a.identity.MustChange(p) != "" {
 		who.Roles = nil // to change the password, and nothing else

@@ -27,7 +27,7 @@ type compiled struct {
 	policies *policy.Index
 }
 
-func (c *compiled) compile(content json.RawMessage) (*policy.Index, error) {
+func (c *compiled) compilePolicies(content json.RawMessage) (*policy.Index, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.policies != nil && bytes.Equal(content, c.content) {
@@ -59,7 +59,7 @@ func (a *AAA) Check(ctx context.Context, node string, after json.RawMessage) err
 		}
 		return rules.Check(admins)
 	}
-	x, err := a.compiled.compile(after)
+	x, err := a.compiled.compilePolicies(after)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (a *AAA) Apply(ctx context.Context, node string, content json.RawMessage) e
 		}
 	case PolicyNode:
 		var x *policy.Index
-		if x, err = a.compiled.compile(content); err == nil {
+		if x, err = a.compiled.compilePolicies(content); err == nil {
 			a.policies.Use(x)
 		}
 	default:

@@ -7,9 +7,9 @@ import (
 	"ctl.internal/host/internal/aaa/rules"
 )
 
-// decide asks about a request and, if that may pass, about reading what its target is made of: what is closed is not
+// decideRequest asks about a request and, if that may pass, about reading what its target is made of: what is closed is not
 // to be read from a copy either.
-func (a *AAA) decide(e *env, q *rules.Request) rules.Verdict {
+func (a *AAA) decideRequest(e *env, q *rules.Request) rules.Verdict {
 	v := a.decideTarget(e, q)
 	depth := q.Path.DataDepth()
 	if v != rules.Pass || depth == 0 || a.o.MadeOf == nil {
@@ -60,13 +60,13 @@ func (a *AAA) decideTarget(e *env, q *rules.Request) rules.Verdict {
 // The roots under which one thing is served: an operation, data, and the rest of RESTCONF. The
 // configuration, the observed state and both together are one tree to access control.
 var (
-	operationRoots = roots("/restconf/operations", "/rests/operations", "/operations")
-	dataRoots      = roots("/restconf/config", "/restconf/operational", "/restconf/data", "/rests/data",
+	operationRoots = parseRootPaths("/restconf/operations", "/rests/operations", "/operations")
+	dataRoots      = parseRootPaths("/restconf/config", "/restconf/operational", "/restconf/data", "/rests/data",
 		"/rests/ds/ietf-datastores:running", "/rests/ds/ietf-datastores:operational", "/rests/ds/ietf-datastores:intended")
-	serviceRoots = roots("/restconf", "/rests")
+	serviceRoots = parseRootPaths("/restconf", "/rests")
 )
 
-func roots(paths ...string) [][]reqpath.Segment {
+func parseRootPaths(paths ...string) [][]reqpath.Segment {
 	var out [][]reqpath.Segment
 	for _, text := range paths {
 		p, _ := reqpath.ParseString(text) // the roots above are paths

@@ -59,7 +59,7 @@ func (a *AAA) Explain(ctx context.Context, user, method, path string) (*Explanat
 		return nil, err
 	}
 	r := &http.Request{Method: method, URL: &url.URL{Path: p.Decoded(), RawPath: p.Canonical(), RawQuery: query}, Header: http.Header{}}
-	q := rules.Request{HTTP: r, Path: p, Peer: peer(caller.Caller{}), Caller: who, Known: x.Login == ""}
+	q := rules.Request{HTTP: r, Path: p, Peer: callerAddrPort(caller.Caller{}), Caller: who, Known: x.Login == ""}
 	x.Verdict, x.Reason = rules.Pass.String(), "every rule and policy that matches lets it pass"
 	for _, one := range append([]reqpath.Path{p}, a.otherAddresses(p, "")...) {
 		q.Path = one
@@ -76,7 +76,7 @@ func (a *AAA) Explain(ctx context.Context, user, method, path string) (*Explanat
 		}
 	}
 	q.Path = p
-	if x.Verdict == rules.Pass.String() && a.decide(&env{aaa: a, ctx: ctx}, &q) == rules.Denied {
+	if x.Verdict == rules.Pass.String() && a.decideRequest(&env{aaa: a, ctx: ctx}, &q) == rules.Denied {
 		x.Verdict, x.Reason = rules.Denied.String(), "the broker's policies (authorization-schema:simple-authorization) give none of the user's roles this resource"
 	}
 	x.Allowed = x.Verdict == rules.Pass.String()
@@ -95,7 +95,7 @@ func (a *AAA) explainAddress(ctx context.Context, x *Explanation, q rules.Reques
 	verdict := a.rules.Decide(&explaining{env{aaa: a, ctx: ctx}}, &q)
 	v.Verdict = verdict.String()
 	if verdict != rules.Pass && x.Verdict == rules.Pass.String() {
-		v.Decisive, x.Verdict, x.Reason = true, verdict.String(), why(v, verdict, x)
+		v.Decisive, x.Verdict, x.Reason = true, verdict.String(), explainVerdict(v, verdict, x)
 	}
 	x.Addresses = append(x.Addresses, v)
 }
@@ -150,7 +150,7 @@ func (a *AAA) explainUser(ctx context.Context, x *Explanation, user string) (cal
 	return caller.Caller{User: p.Name, Domain: p.Domain, Roles: p.Roles}, nil
 }
 
-func why(v AddressVerdict, verdict rules.Verdict, x *Explanation) string {
+func explainVerdict(v AddressVerdict, verdict rules.Verdict, x *Explanation) string {
 	at := "no line of the rules matches " + v.Address
 	if v.Line > 0 {
 		at = fmt.Sprintf("line %d, %s, decides for %s", v.Line, v.Rule, v.Address)

@@ -26,7 +26,7 @@ func (a *AAA) Filter(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, err := reqpath.Parse(r)
 		if err != nil {
-			a.answer(w, r, http.StatusBadRequest, "", err.Error())
+			a.answerRefusal(w, r, http.StatusBadRequest, "", err.Error())
 			return
 		}
 		path.Rewrite(r.URL)
@@ -43,23 +43,23 @@ func (a *AAA) Filter(next http.Handler) http.Handler {
 		e, q := &asked.env, &asked.Request
 		q.Peer, _ = netip.ParseAddrPort(r.RemoteAddr)
 		q.Port = localPort(ctx)
-		v := a.decide(e, q)
+		v := a.decideRequest(e, q)
 		if a.log.Enabled(ctx, trace) {
 			a.log.LogAttrs(ctx, trace, "access decision", slog.String("method", r.Method), slog.String("path", accounting.Clean(path.Decoded())),
 				slog.Int("line", a.rules.Line(path.Segments())), slog.String("verdict", v.String()),
 				slog.String("user", q.Caller.User), slog.String("request", who.RequestID))
 		}
 		if v == rules.Denied {
-			if pruned, ok := a.prune(e, q); ok {
+			if pruned, ok := a.allowPrunedRead(e, q); ok {
 				ctx, v = pruned, rules.Pass
 			}
 		}
 		if v != rules.Pass {
-			a.refuse(w, r.WithContext(ctx), v, e)
+			a.refuseRequest(w, r.WithContext(ctx), v, e)
 			return
 		}
-		if lasts(path) {
-			ctx = a.asking(ctx, *q, e.login)
+		if isStreamPath(path) {
+			ctx = a.withRecheck(ctx, *q, e.login)
 		}
 		if q.Known {
 			ctx = caller.With(ctx, q.Caller)
@@ -106,14 +106,14 @@ func (e *env) Authenticate(r *rules.Request, s rules.Schemes) (rules.Verdict, bo
 	}
 	if session != "" {
 		e.ended = errors.Is(err, authn.ErrRefused)
-		if err == nil && r.HTTP.Header.Get("Ctl-Background") == "" && !lasts(r.Path) {
+		if err == nil && r.HTTP.Header.Get("Ctl-Background") == "" && !isStreamPath(r.Path) {
 			if err := e.aaa.tokens.Used(e.ctx, session); err != nil {
 				e.aaa.log.WarnContext(e.ctx, "the use of a session could not be noted", "error", err)
 			}
 		}
 	}
 	if err != nil {
-		return e.refused(err), present
+		return e.verdictOfLoginError(err), present
 	}
 	if e.aaa.identity.MayDemand() && !r.Path.Is("auth", "password") {
 		if e.demand = e.aaa.identity.MustChange(l.Principal); e.demand != "" {
@@ -130,8 +130,8 @@ func (e *env) Authenticate(r *rules.Request, s rules.Schemes) (rules.Verdict, bo
 	return rules.Pass, true
 }
 
-// refused is the verdict after a login that failed.
-func (e *env) refused(err error) rules.Verdict {
+// verdictOfLoginError is the verdict after a login that failed.
+func (e *env) verdictOfLoginError(err error) rules.Verdict {
 	var slow *throttle.BlockedError
 	var silent *authn.UnavailableError
 	var lost *authn.NotFindableError // its realm has lost the account to look users up with

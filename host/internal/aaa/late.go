@@ -28,8 +28,8 @@ type late struct {
 	logged time.Time
 }
 
-// instance is the one of the moment.
-func (l *late) instance(ctx context.Context) (realm.Realm, error) {
+// currentRealm is the one of the moment.
+func (l *late) currentRealm(ctx context.Context) (realm.Realm, error) {
 	if l.source == nil {
 		return nil, errors.New("no feature serves realms of class " + l.config.Kind)
 	}
@@ -38,11 +38,11 @@ func (l *late) instance(ctx context.Context) (realm.Realm, error) {
 
 // Authenticate passes the credentials to the instance of the moment.
 func (l *late) Authenticate(ctx context.Context, c realm.Credentials) (res realm.Result, err error) {
-	if !l.patience.ask(l.now()) {
+	if !l.patience.mayAskRealm(l.now()) {
 		return realm.Result{Outcome: realm.Unavailable, Reason: "it has not answered in time lately, and is not waited for; it is tried again soon"}, nil
 	}
 	began := time.Now()
-	r, err := l.instance(ctx)
+	r, err := l.currentRealm(ctx)
 	if err == nil {
 		res, err = r.Authenticate(ctx, c)
 	}
@@ -51,8 +51,8 @@ func (l *late) Authenticate(ctx context.Context, c realm.Credentials) (res realm
 	}
 	// An answer that used up half of the time allowed, and then was none, is late.
 	deadline, limited := ctx.Deadline()
-	l.patience.answered(l.now(), limited && res.Outcome == realm.Unavailable && time.Since(began) > deadline.Sub(began)/2)
-	l.note(res)
+	l.patience.noteAnswer(l.now(), limited && res.Outcome == realm.Unavailable && time.Since(began) > deadline.Sub(began)/2)
+	l.noteResult(res)
 	return res, nil
 }
 
@@ -61,7 +61,7 @@ func (l *late) Find(ctx context.Context, user, domain string) (realm.Result, err
 	if l.source == nil {
 		return realm.Result{}, realm.ErrNoFinder
 	}
-	r, err := l.instance(ctx)
+	r, err := l.currentRealm(ctx)
 	if err != nil {
 		return realm.Result{}, err
 	}
@@ -72,7 +72,7 @@ func (l *late) Find(ctx context.Context, user, domain string) (realm.Result, err
 	return finder.Find(ctx, user, domain)
 }
 
-func (l *late) note(res realm.Result) {
+func (l *late) noteResult(res realm.Result) {
 	down, now := res.Outcome == realm.Unavailable, l.now()
 	l.mu.Lock()
 	changed := down != l.down
@@ -109,8 +109,8 @@ type patience struct {
 	trying bool
 }
 
-// ask reports whether to ask the realm now.
-func (p *patience) ask(now time.Time) bool {
+// mayAskRealm reports whether to ask the realm now.
+func (p *patience) mayAskRealm(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.slow < maxSlow {
@@ -123,8 +123,8 @@ func (p *patience) ask(now time.Time) bool {
 	return true
 }
 
-// answered records an answer.
-func (p *patience) answered(now time.Time, late bool) {
+// noteAnswer records an answer.
+func (p *patience) noteAnswer(now time.Time, late bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.trying = false

@@ -95,7 +95,7 @@ type Options struct {
 	Now func() time.Time // nil = the real clock
 }
 
-func (o *Options) defaults() {
+func (o *Options) setDefaults() {
 	o.SecININame = cmp.Or(o.SecININame, "etc/sec.ini")
 	o.TokenLifetime = cmp.Or(o.TokenLifetime, time.Hour)
 	o.Sessions.Idle = cmp.Or(o.Sessions.Idle, 30*time.Minute)

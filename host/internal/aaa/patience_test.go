@@ -14,34 +14,34 @@ func TestPatienceIsLostAndFound(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	var p patience
 	for i := range maxSlow {
-		if !p.ask(now) {
+		if !p.mayAskRealm(now) {
 			t.Fatalf("not asked after %d late answers", i)
 		}
-		p.answered(now, true)
+		p.noteAnswer(now, true)
 	}
-	if p.ask(now) {
+	if p.mayAskRealm(now) {
 		t.Error("asked at once again")
 	}
 	now = now.Add(slowPause)
-	if !p.ask(now) || p.ask(now) {
+	if !p.mayAskRealm(now) || p.mayAskRealm(now) {
 		t.Error("not asked by exactly one, after the pause")
 	}
-	p.answered(now, true)
-	if p.ask(now) {
+	p.noteAnswer(now, true)
+	if p.mayAskRealm(now) {
 		t.Error("asked although it is late still")
 	}
 	now = now.Add(slowPause)
-	if !p.ask(now) {
+	if !p.mayAskRealm(now) {
 		t.Error("never asked again")
 	}
-	p.answered(now, false)
+	p.noteAnswer(now, false)
 	for range 2 {
-		if !p.ask(now) {
+		if !p.mayAskRealm(now) {
 			t.Error("an answer in time does not end it")
 		}
 	}
-	p.answered(now, true)
-	if !p.ask(now) {
+	p.noteAnswer(now, true)
+	if !p.mayAskRealm(now) {
 		t.Error("lost at the first late answer")
 	}
 }
@@ -69,7 +69,7 @@ func TestARealmThatHangsIsNotWaitedForByEverybody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hanging{}
 		o := Options{}
-		o.defaults()
+		o.setDefaults()
 		now := time.Unix(1e9, 0)
 		l := &late{config: realm.Config{Name: "r"}, source: h, log: o.Logger("x"), now: func() time.Time { return now }}
 		ask := func() realm.Result {

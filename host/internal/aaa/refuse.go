@@ -22,35 +22,35 @@ const (
 	reasonRole    = "role"    // who asks is known, and may not
 )
 
-func (a *AAA) refuse(w http.ResponseWriter, r *http.Request, v rules.Verdict, e *env) {
+func (a *AAA) refuseRequest(w http.ResponseWriter, r *http.Request, v rules.Verdict, e *env) {
 	switch {
 	case errors.Is(e.err, context.Canceled): // the client has gone
 	case e.err != nil:
 		a.log.Error("a login could not be verified", "error", e.err)
 		w.Header().Set("Retry-After", "1")
-		a.answer(w, r, http.StatusServiceUnavailable, "", "the login cannot be verified now")
+		a.answerRefusal(w, r, http.StatusServiceUnavailable, "", "the login cannot be verified now")
 	case v == rules.Malformed:
-		a.answer(w, r, http.StatusBadRequest, "", "a rule refuses this form of path")
+		a.answerRefusal(w, r, http.StatusBadRequest, "", "a rule refuses this form of path")
 	case v == rules.Busy:
 		w.Header().Set("Retry-After", strconv.Itoa(e.retry))
-		a.answer(w, r, http.StatusTooManyRequests, "", "too many failed logins; try again later")
+		a.answerRefusal(w, r, http.StatusTooManyRequests, "", "too many failed logins; try again later")
 	case v == rules.Unknown:
 		w.Header().Set("Retry-After", strconv.Itoa(e.retry))
-		a.answer(w, r, http.StatusServiceUnavailable, "", "the login cannot be verified now: a realm does not answer")
+		a.answerRefusal(w, r, http.StatusServiceUnavailable, "", "the login cannot be verified now: a realm does not answer")
 	case e.demand != "":
-		a.answer(w, r, http.StatusForbidden, "", e.demand)
+		a.answerRefusal(w, r, http.StatusForbidden, "", e.demand)
 	case v == rules.Denied:
-		a.answer(w, r, a.o.RoleDeniedStatus, reasonRole, "this needs a role or permission that the user does not have"+a.rule(r))
-	case page(r) && r.Header.Get("Authorization") == "" && a.o.Page != nil:
+		a.answerRefusal(w, r, a.o.RoleDeniedStatus, reasonRole, "this needs a role or permission that the user does not have"+a.describeRoleRule(r))
+	case isPageRequest(r) && r.Header.Get("Authorization") == "" && a.o.Page != nil:
 		w.Header().Set("Cache-Control", "no-store")
 		http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 	default:
-		a.challenge(w, r, e)
+		a.challengeClient(w, r, e)
 	}
 }
 
-// rule says which rule asks for the role, if one does by itself.
-func (a *AAA) rule(r *http.Request) string {
+// describeRoleRule says which rule asks for the role, if one does by itself.
+func (a *AAA) describeRoleRule(r *http.Request) string {
 	p, ok := reqpath.From(r.Context())
 	if !ok {
 		return ""
@@ -62,7 +62,7 @@ func (a *AAA) rule(r *http.Request) string {
 	return fmt.Sprintf(": line %d of etc/sec.ini is %s = %s", m.Line, m.Pattern.String(), m.Text)
 }
 
-func (a *AAA) challenge(w http.ResponseWriter, r *http.Request, e *env) {
+func (a *AAA) challengeClient(w http.ResponseWriter, r *http.Request, e *env) {
 	challenge, reason, text := `Basic realm="`+a.realm+`", charset="UTF-8"`, reasonLogin, "credentials are required"
 	switch sent := r.Header.Get("Authorization"); {
 	case sent != "":
@@ -78,19 +78,19 @@ func (a *AAA) challenge(w http.ResponseWriter, r *http.Request, e *env) {
 		challenge = `Session realm="` + a.realm + `"`
 	}
 	w.Header().Set("WWW-Authenticate", challenge)
-	a.answer(w, r, http.StatusUnauthorized, reason, text)
+	a.answerRefusal(w, r, http.StatusUnauthorized, reason, text)
 }
 
-// page reports whether a browser asks for a page to show to a person.
-func page(r *http.Request) bool {
+// isPageRequest reports whether a browser asks for a page to show to a person.
+func isPageRequest(r *http.Request) bool {
 	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
 		return mode == "navigate"
 	}
 	return r.Method == http.MethodGet && strings.HasPrefix(r.Header.Get("Accept"), "text/html")
 }
 
-func (a *AAA) answer(w http.ResponseWriter, r *http.Request, status int, reason, text string) {
-	if a.o.Page != nil && page(r) {
+func (a *AAA) answerRefusal(w http.ResponseWriter, r *http.Request, status int, reason, text string) {
+	if a.o.Page != nil && isPageRequest(r) {
 		w.Header().Set("Cache-Control", "no-store")
 		a.o.Page(w, r, status, text)
 		return

@@ -35,7 +35,7 @@ func (c *Console) Key(ctx context.Context, user string, key ssh.PublicKey, addre
 	c.mu.Lock()
 	delete(c.outside, user) // the last login decides which realm's user it is
 	c.mu.Unlock()
-	return c.local(p), nil
+	return c.callerOfPrincipal(p), nil
 }
 
 // takeKeys moves the keys of a file DIR/USER, as earlier releases read it, into the identity of its user. A file that

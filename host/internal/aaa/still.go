@@ -20,13 +20,13 @@ func Still(ctx context.Context) bool {
 	return !ok || ask(ctx)
 }
 
-// lasts says which requests are worth remembering how to ask again.
-func lasts(p reqpath.Path) bool {
+// isStreamPath says which requests are worth remembering how to ask again.
+func isStreamPath(p reqpath.Path) bool {
 	return p.Under("rests", "streams") || p.Under("restconf", "streams") || p.Is("web", "events")
 }
 
-// asking returns a context for Still. q is the request as it was let in.
-func (a *AAA) asking(ctx context.Context, q rules.Request, l *authn.Login) context.Context {
+// withRecheck returns a context for Still. q is the request as it was let in.
+func (a *AAA) withRecheck(ctx context.Context, q rules.Request, l *authn.Login) context.Context {
 	r := *q.HTTP
 	r.Header = http.Header{} // what was sent is the handler's now, and holds no credentials any more
 	q.HTTP = &r
@@ -39,7 +39,7 @@ func (a *AAA) asking(ctx context.Context, q rules.Request, l *authn.Login) conte
 			}
 			q.Caller.Roles = now.Roles
 		}
-		return a.decide(&env{aaa: a, ctx: ctx}, &q) == rules.Pass
+		return a.decideRequest(&env{aaa: a, ctx: ctx}, &q) == rules.Pass
 	})
 }
 
@@ -53,13 +53,13 @@ func Readable(ctx context.Context) func(path string) (may, all bool) {
 	return f
 }
 
-// prune lets a read of a data tree through that was denied for something below the resource alone, with
+// allowPrunedRead lets a read of a data tree through that was denied for something below the resource alone, with
 // a context for Readable. A write is refused whole.
-func (a *AAA) prune(e *env, q *rules.Request) (context.Context, bool) {
-	if !reads(q.HTTP.Method) || q.Path.DataDepth() == 0 || lasts(q.Path) {
+func (a *AAA) allowPrunedRead(e *env, q *rules.Request) (context.Context, bool) {
+	if !reads(q.HTTP.Method) || q.Path.DataDepth() == 0 || isStreamPath(q.Path) {
 		return nil, false
 	}
-	if q.Alone = true; a.decide(e, q) != rules.Pass {
+	if q.Alone = true; a.decideRequest(e, q) != rules.Pass {
 		return nil, false
 	}
 	asked := *q
@@ -70,10 +70,10 @@ func (a *AAA) prune(e *env, q *rules.Request) (context.Context, bool) {
 		}
 		q := asked
 		q.Path, q.Alone = p, false
-		if a.decide(e, &q) == rules.Pass {
+		if a.decideRequest(e, &q) == rules.Pass {
 			return true, true
 		}
 		q.Alone = true
-		return a.decide(e, &q) == rules.Pass, false
+		return a.decideRequest(e, &q) == rules.Pass, false
 	}), true
 }

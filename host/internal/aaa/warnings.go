@@ -15,8 +15,8 @@ import (
 	"ctl.internal/internal/nearest"
 )
 
-// served are the paths that the controller serves itself, by their first segment, with the second; nil = all below it.
-func served() map[string][]string {
+// servedPaths are the paths that the controller serves itself, by their first segment, with the second; nil = all below it.
+func servedPaths() map[string][]string {
 	out := map[string][]string{
 		"restconf": {"config", "operational", "data", "operations", "modules", "streams", "yang-library-version"},
 		"rests":    {"config", "operational", "data", "ds", "operations", "modules", "streams", "yang-library-version"},
@@ -45,7 +45,7 @@ var servlets = map[string]string{
 // Warnings lists what in a valid sec.ini may not mean what its author thinks; each with file, line and
 // what to do.
 func Warnings(o Options) []*secini.Error {
-	o.defaults()
+	o.setDefaults()
 	f, err := secini.Parse(o.SecININame, o.SecINI)
 	if err != nil {
 		return nil
@@ -56,13 +56,13 @@ func Warnings(o Options) []*secini.Error {
 	}
 	w := &warner{f: f, set: set}
 	for i := range set.Rules() {
-		w.unreachable(i)
-		w.shadowed(i)
-		w.login(i)
-		w.addresses(i)
+		w.warnUnreachable(i)
+		w.warnShadowed(i)
+		w.warnMissingLogin(i)
+		w.warnWeakerAddress(i)
 	}
-	w.open()
-	w.groups()
+	w.warnOpenPaths()
+	w.warnGroupNames()
 	authn.INIWarnings(f, w.warn)
 	slices.SortStableFunc(w.out, func(a, b *secini.Error) int { return a.Line - b.Line })
 	return w.out
@@ -78,8 +78,8 @@ func (w *warner) warn(line int, format string, args ...any) {
 	w.out = append(w.out, &secini.Error{File: w.f.Name, Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
-// unreachable warns of a rule for paths that nothing is served at.
-func (w *warner) unreachable(i int) {
+// warnUnreachable warns of a rule for paths that nothing is served at.
+func (w *warner) warnUnreachable(i int) {
 	r := &w.set.Rules()[i]
 	text := r.Pattern.String()
 	if !strings.HasPrefix(text, "/") {
@@ -89,11 +89,11 @@ func (w *warner) unreachable(i int) {
 	if !ok {
 		return
 	}
-	served := served()
+	served := servedPaths()
 	second, known := served[first]
 	switch s, literal := r.Pattern.Literal(1); {
 	case !known && servlets[first] != "":
-		w.warn(r.Line, "%s matches nothing here: rules are for full paths; write %s%s = %s", text, servlets[first], slashed(text), r.Text)
+		w.warn(r.Line, "%s matches nothing here: rules are for full paths; write %s%s = %s", text, servlets[first], withLeadingSlash(text), r.Text)
 	case !known:
 		w.warn(r.Line, "%s matches nothing unless a plugin serves paths below /%s%s", text, first, nearest.Hint(first, slices.Sorted(maps.Keys(served))))
 	case literal && second != nil && !slices.Contains(second, s):
@@ -101,10 +101,10 @@ func (w *warner) unreachable(i int) {
 	}
 }
 
-func slashed(pattern string) string { return "/" + strings.TrimPrefix(pattern, "/") }
+func withLeadingSlash(pattern string) string { return "/" + strings.TrimPrefix(pattern, "/") }
 
-// shadowed warns of a rule that never decides.
-func (w *warner) shadowed(i int) {
+// warnShadowed warns of a rule that never decides.
+func (w *warner) warnShadowed(i int) {
 	all := w.set.Rules()
 	for j := range i {
 		if all[j].Pattern.Covers(all[i].Pattern) {
@@ -114,8 +114,8 @@ func (w *warner) shadowed(i int) {
 	}
 }
 
-// login warns of filters that ask who the caller is before anything finds out.
-func (w *warner) login(i int) {
+// warnMissingLogin warns of filters that ask who the caller is before anything finds out.
+func (w *warner) warnMissingLogin(i int) {
 	r := &w.set.Rules()[i]
 	if name := r.NeedsLogin(); name != "" {
 		w.warn(r.Line, "%s rejects every request: no filter before it requires a login; write %s = authcBasic, %s", name, r.Pattern, r.Text)
@@ -129,9 +129,9 @@ func (w *warner) login(i int) {
 	}
 }
 
-// addresses warns of a rule that is weaker than that for another address of the same thing, and so never
+// warnWeakerAddress warns of a rule that is weaker than that for another address of the same thing, and so never
 // takes effect.
-func (w *warner) addresses(i int) {
+func (w *warner) warnWeakerAddress(i int) {
 	r := &w.set.Rules()[i]
 	sample, err := reqpath.ParseString("/" + strings.Join(r.Pattern.Sample(), "/"))
 	if err != nil || w.set.Match(sample.Segments()) != r {
@@ -145,10 +145,10 @@ func (w *warner) addresses(i int) {
 	for _, root := range all {
 		p := reqpath.Of(root, sample.Segments()[depth:])
 		other := w.set.Match(p.Segments())
-		if other == r || other != nil && weaker(other.Text, r.Text) {
+		if other == r || other != nil && isWeakerRule(other.Text, r.Text) {
 			continue
 		}
-		rest := strings.SplitN(strings.TrimPrefix(slashed(r.Pattern.String()), "/"), "/", depth+1)
+		rest := strings.SplitN(strings.TrimPrefix(withLeadingSlash(r.Pattern.String()), "/"), "/", depth+1)
 		list := reqpath.Of(root, nil).Canonical()
 		if len(rest) > depth {
 			list += "/" + rest[depth]
@@ -165,9 +165,9 @@ func (w *warner) addresses(i int) {
 	}
 }
 
-// weaker reports whether a rule asks for nothing that the other does not ask for. Policies that are asked, too, take
+// isWeakerRule reports whether a rule asks for nothing that the other does not ask for. Policies that are asked, too, take
 // nothing away from a line that asks for roles or permissions.
-func weaker(text, than string) bool {
+func isWeakerRule(text, than string) bool {
 	closes := strings.Contains(than, "oles[") || strings.Contains(than, "perms[")
 	for _, f := range strings.Split(text, ", ") {
 		if f == "dynamicAuthorization" && closes {
@@ -189,9 +189,9 @@ var sensitive = []struct{ what, method, path, propose string }{
 		"/operations/aaa-cert-rpc** = authcBasic, roles[admin] (and the same below /restconf/operations and /rests/operations)"},
 }
 
-// open warns where anybody who can log in, or anybody at all, may write what decides access; once for each line that
+// warnOpenPaths warns where anybody who can log in, or anybody at all, may write what decides access; once for each line that
 // lets them.
-func (w *warner) open() {
+func (w *warner) warnOpenPaths() {
 	type place struct {
 		line int
 		who  string
@@ -238,8 +238,8 @@ func (e *anyUser) Authenticate(r *rules.Request, _ rules.Schemes) (rules.Verdict
 
 func (e *anyUser) Dynamic(*rules.Request) rules.Verdict { return rules.Pass }
 
-// groups warns of keys of a groupRolesMap that cannot be the DN of a group.
-func (w *warner) groups() {
+// warnGroupNames warns of keys of a groupRolesMap that cannot be the DN of a group.
+func (w *warner) warnGroupNames() {
 	for _, ob := range w.f.Objects {
 		class := ob.Class[strings.LastIndex(ob.Class, ".")+1:]
 		v, ok := ob.Prop("groupRolesMap")
@@ -276,7 +276,7 @@ func servletRule(f *secini.File, set *rules.Set) error {
 		r := &set.Rules()[i]
 		if first, ok := r.Pattern.Literal(0); ok && first == "v1" {
 			return f.Errorf(r.Line, "%s is relative to a servlet of upstream and matches nothing here, so that /auth/v1 would be open to every user; write %s%s = %s above the line that matches /auth/v1 now",
-				r.Pattern, servlets[first], slashed(r.Pattern.String()), r.Text)
+				r.Pattern, servlets[first], withLeadingSlash(r.Pattern.String()), r.Text)
 		}
 	}
 	return nil

@@ -31,19 +31,19 @@ func (n *Node) membersCommand() commands.Command {
 				{Title: "Node", Key: "node"}, {Title: "Host", Key: "host"}, {Title: "Address", Key: "address"}, {Title: "Version", Key: "version"},
 				{Title: "Since", Key: "since"}, {Title: "Roles", Key: "roles", Right: true}, {Title: "Lag", Key: "lag", Right: true}, {Title: "Clock", Key: "clock", Right: true}, {Title: "", Key: "self"}}}
 			for _, m := range s.Members {
-				var since, self any = when(m.Started), map[bool]string{true: "(this)"}[m.Self]
+				var since, self any = formatLocalTime(m.Started), map[bool]string{true: "(this)"}[m.Self]
 				if in.Format == "json" {
 					since, self = m.Started, m.Self
 				}
-				out.Add(m.ID, m.Host, cmp.Or(m.Address, "-"), m.Version, since, len(m.Roles), lag(s, m), clock(m), self)
+				out.Add(m.ID, m.Host, cmp.Or(m.Address, "-"), m.Version, since, len(m.Roles), revisionLag(s, m), formatClockOffset(m), self)
 			}
 			return in.Emit(out, nil)
 		},
 	}
 }
 
-// clock is how far the clock of a node is ahead of ours.
-func clock(m Member) string {
+// formatClockOffset is how far the clock of a node is ahead of ours.
+func formatClockOffset(m Member) string {
 	if m.Live == nil {
 		return "-"
 	}
@@ -56,12 +56,12 @@ func (n *Node) statusCommand() commands.Command {
 		Help: "The epoch of a role grows with each change of its holder. Only what is not as the set of features says is listed of features and plugins.",
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			s := n.Status(ctx)
-			return in.Emit(s, func() string { return text(s) })
+			return in.Emit(s, func() string { return formatStatus(s) })
 		},
 	}
 }
 
-func text(s Status) string {
+func formatStatus(s Status) string {
 	var b strings.Builder
 	nodes := &commands.Table{Columns: []commands.Column{{Title: "Node"}, {Title: "Version"}, {Title: "Contract"}, {Title: "Revision", Right: true},
 		{Title: "Lag", Right: true}, {Title: "Lease", Right: true}, {Title: "Features", Right: true}, {Title: "State"}}}
@@ -79,7 +79,7 @@ func text(s Status) string {
 		if m.Self {
 			id += " (this)"
 		}
-		nodes.Add(id, m.Version, m.Contract, revision, lag(s, m), left, len(m.Running.Features), state)
+		nodes.Add(id, m.Version, m.Contract, revision, revisionLag(s, m), left, len(m.Running.Features), state)
 		for _, p := range append(append([]Part{}, m.Running.Features...), m.Running.Plugins...) {
 			if p.Reason != "" {
 				odd = append(odd, fmt.Sprintf("%s: %s %s is %s: %s", m.ID, p.Name, p.Version, p.State, p.Reason))
@@ -90,7 +90,7 @@ func text(s Status) string {
 	roles := &commands.Table{Empty: "No role is held", Columns: []commands.Column{{Title: "Role"}, {Title: "Node"}, {Title: "Holder"},
 		{Title: "Epoch", Right: true}, {Title: "Since"}}}
 	for _, r := range s.Roles {
-		roles.Add(r.Name, r.Node, r.Holder, uint64(r.Epoch), when(r.Since))
+		roles.Add(r.Name, r.Node, r.Holder, uint64(r.Epoch), formatLocalTime(r.Since))
 	}
 	b.WriteString("\n" + roles.String())
 	if len(odd) > 0 {
@@ -99,8 +99,8 @@ func text(s Status) string {
 	return b.String()
 }
 
-// lag is how far a node is after the newest that any node has.
-func lag(s Status, m Member) any {
+// revisionLag is how far a node is after the newest that any node has.
+func revisionLag(s Status, m Member) any {
 	if m.Live == nil {
 		return "-"
 	}
@@ -164,7 +164,7 @@ func tokenCommand(tokens Tokens) commands.Command {
 	}
 }
 
-func when(t time.Time) string {
+func formatLocalTime(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}

@@ -59,7 +59,7 @@ func (n *Node) carryTo(ctx context.Context, id string, queue *events.Subscriptio
 		}
 		lost += e.Lost
 		call, cancel := context.WithTimeout(ctx, eventTime)
-		if err = n.ask(call, id, methodEvent, e, &struct{}{}); err != nil {
+		if err = n.askNode(call, id, methodEvent, e, &struct{}{}); err != nil {
 			lost++
 			n.o.Log.Debug("an event did not reach another node", "node", id, "stream", e.Stream, "error", err)
 		} else if lost > 0 {

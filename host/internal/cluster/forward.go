@@ -29,7 +29,7 @@ type waits struct {
 	unsafe time.Duration // of any other [1 s]
 }
 
-func later(format string, args ...any) error {
+func retryLaterError(format string, args ...any) error {
 	return plugin.Unavailable(2*time.Second, format, args...)
 }
 
@@ -55,9 +55,9 @@ type target struct {
 // NewStream implements grpc.ClientConnInterface. A stream that has begun is not repeated;
 // it ends when the role goes to another node.
 func (f forwarder) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	t, err := f.find(ctx, 0)
+	t, err := f.findTarget(ctx, 0)
 	if err != nil && t.role.Epoch != 0 {
-		t, err = f.find(ctx, t.role.Epoch)
+		t, err = f.findTarget(ctx, t.role.Epoch)
 	}
 	if err != nil {
 		return nil, err
@@ -66,12 +66,12 @@ func (f forwarder) NewStream(ctx context.Context, desc *grpc.StreamDesc, method 
 		return t.conn.NewStream(ctx, desc, method, opts...)
 	}
 	during, cancel := context.WithCancelCause(ctx)
-	stream, err := t.conn.NewStream(f.outgoing(during, t, ""), desc, method, opts...)
+	stream, err := t.conn.NewStream(f.outgoingContext(during, t, ""), desc, method, opts...)
 	if err != nil {
 		cancel(nil)
-		return nil, f.failed(err, nil)
+		return nil, f.callError(err, nil)
 	}
-	go f.watch(stream.Context(), t, cancel) // ends with the stream
+	go f.watchHolder(stream.Context(), t, cancel) // ends with the stream
 	context.AfterFunc(stream.Context(), func() { cancel(nil) })
 	return &forwardedStream{stream, f}, nil
 }
@@ -85,7 +85,7 @@ type forwardedStream struct {
 func (s *forwardedStream) RecvMsg(m any) error {
 	err := s.ClientStream.RecvMsg(m)
 	if c := status.Code(err); err != nil && (c == codes.Unavailable || c == codes.Canceled) {
-		return s.f.failed(err, s.ClientStream.Trailer())
+		return s.f.callError(err, s.ClientStream.Trailer())
 	}
 	return err
 }
@@ -96,7 +96,7 @@ func (f forwarder) Invoke(ctx context.Context, method string, args, reply any, o
 	var err error
 	for range 2 {
 		var t target
-		if t, err = f.find(ctx, not); err != nil {
+		if t, err = f.findTarget(ctx, not); err != nil {
 			if not = t.role.Epoch; not == 0 {
 				return err
 			}
@@ -108,8 +108,8 @@ func (f forwarder) Invoke(ctx context.Context, method string, args, reply any, o
 		if t.here {
 			err = t.conn.Invoke(during, method, args, reply, opts...)
 		} else {
-			watching.Go(func() { f.watch(during, t, cancel) })
-			err = t.conn.Invoke(f.outgoing(during, t, "1"), method, args, reply, append(opts, grpc.Trailer(&trailer))...)
+			watching.Go(func() { f.watchHolder(during, t, cancel) })
+			err = t.conn.Invoke(f.outgoingContext(during, t, "1"), method, args, reply, append(opts, grpc.Trailer(&trailer))...)
 		}
 		moved := context.Cause(during) == errMoved
 		cancel(nil)
@@ -120,30 +120,30 @@ func (f forwarder) Invoke(ctx context.Context, method string, args, reply any, o
 		refused := len(trailer.Get(metaRefused)) > 0
 		gone := moved || status.Code(err) == codes.Unavailable && len(status.Convert(err).Details()) == 0
 		if !refused && !gone {
-			return f.failed(err, trailer)
+			return f.callError(err, trailer)
 		}
 		if gone && !refused && !plugin.IsSafe(ctx) {
-			return later("node %s ended or lost plugin %s during the call; it is not known whether the call was carried out", t.role.Node, f.plugin)
+			return retryLaterError("node %s ended or lost plugin %s during the call; it is not known whether the call was carried out", t.role.Node, f.plugin)
 		}
 		not = t.role.Epoch
 	}
-	return f.failed(err, nil)
+	return f.callError(err, nil)
 }
 
-// failed is the error of a call as the user gets it.
-func (f forwarder) failed(err error, trailer metadata.MD) error {
-	if seconds, e := strconv.Atoi(first(trailer, metaRetry)); e == nil {
+// callError is the error of a call as the user gets it.
+func (f forwarder) callError(err error, trailer metadata.MD) error {
+	if seconds, e := strconv.Atoi(firstMetadataValue(trailer, metaRetry)); e == nil {
 		return plugin.Unavailable(time.Duration(seconds)*time.Second, "%s", status.Convert(err).Message())
 	}
 	if status.Code(err) == codes.Unavailable && len(status.Convert(err).Details()) == 0 {
-		return later("plugin %s runs on another node, which does not answer: %s", f.plugin, status.Convert(err).Message())
+		return retryLaterError("plugin %s runs on another node, which does not answer: %s", f.plugin, status.Convert(err).Message())
 	}
 	return err
 }
 
-// find returns a connection to the node that runs the plugin, in another term than one
+// findTarget returns a connection to the node that runs the plugin, in another term than one
 // that was tried already. After an error the role says which term it was.
-func (f forwarder) find(ctx context.Context, not datastore.Revision) (target, error) {
+func (f forwarder) findTarget(ctx context.Context, not datastore.Revision) (target, error) {
 	wait := f.n.o.waits.unsafe
 	if plugin.IsSafe(ctx) {
 		wait = f.n.o.waits.safe
@@ -151,7 +151,7 @@ func (f forwarder) find(ctx context.Context, not datastore.Revision) (target, er
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	if f.node != "" {
-		c, err := f.n.dial(ctx, f.node)
+		c, err := f.n.dialNode(ctx, f.node)
 		return target{role: lease.Role{Node: f.node}, conn: c}, err
 	}
 	role := plugin.RolePrefix + f.plugin
@@ -164,7 +164,7 @@ func (f forwarder) find(ctx context.Context, not datastore.Revision) (target, er
 					return target{r, c, true}, nil
 				}
 			} else {
-				c, err := f.n.dial(ctx, r.Node)
+				c, err := f.n.dialNode(ctx, r.Node)
 				return target{role: r, conn: c}, err
 			}
 		}
@@ -172,15 +172,15 @@ func (f forwarder) find(ctx context.Context, not datastore.Revision) (target, er
 		case <-changed:
 		case <-time.After(100 * time.Millisecond): // this node has the role, and the plugin is being started
 		case <-ctx.Done():
-			return target{}, later("no node runs plugin %s at present: the role %s is handed over", f.plugin, role)
+			return target{}, retryLaterError("no node runs plugin %s at present: the role %s is handed over", f.plugin, role)
 		}
 	}
 }
 
-// outgoing is the context of a forwarded call.
-func (f forwarder) outgoing(ctx context.Context, t target, unary string) context.Context {
+// outgoingContext is the context of a forwarded call.
+func (f forwarder) outgoingContext(ctx context.Context, t target, unary string) context.Context {
 	md, _ := metadata.FromOutgoingContext(ctx)
-	out := sent(md)
+	out := carriedMetadata(md)
 	out.Set(metaPlugin, f.plugin)
 	out.Set(metaEpoch, strconv.FormatUint(uint64(t.role.Epoch), 10))
 	out.Set(metaHop, "1")
@@ -201,9 +201,9 @@ func (f forwarder) outgoing(ctx context.Context, t target, unary string) context
 // errMoved is the cause of a call's end when its role went to another node.
 var errMoved = fault.New(fault.Unavailable, "the role went to another node")
 
-// watch ends a call when the node that serves it has lost the role, or its lease: a node
+// watchHolder ends a call when the node that serves it has lost the role, or its lease: a node
 // that is frozen does not say so itself.
-func (f forwarder) watch(ctx context.Context, t target, cancel context.CancelCauseFunc) {
+func (f forwarder) watchHolder(ctx context.Context, t target, cancel context.CancelCauseFunc) {
 	for {
 		changed := f.n.o.Roles.Changed()
 		if f.node != "" {
@@ -223,9 +223,9 @@ func (f forwarder) watch(ctx context.Context, t target, cancel context.CancelCau
 	}
 }
 
-// dial returns a connection to a node that is ready to carry a call.
-func (n *Node) dial(ctx context.Context, id string) (*grpc.ClientConn, error) {
-	c, err := n.peer(id)
+// dialNode returns a connection to a node that is ready to carry a call.
+func (n *Node) dialNode(ctx context.Context, id string) (*grpc.ClientConn, error) {
+	c, err := n.peerConn(id)
 	if err != nil {
 		return nil, err
 	}
@@ -239,22 +239,22 @@ func (n *Node) dial(ctx context.Context, id string) (*grpc.ClientConn, error) {
 		case connectivity.Idle:
 			c.Connect()
 		case connectivity.Shutdown:
-			return nil, later("node %s has gone", id)
+			return nil, retryLaterError("node %s has gone", id)
 		}
 		if !c.WaitForStateChange(ctx, state) {
-			return nil, later("node %s is not reached", id)
+			return nil, retryLaterError("node %s is not reached", id)
 		}
 	}
 }
 
-// peer returns the connection to a node as its record says.
-func (n *Node) peer(id string) (*grpc.ClientConn, error) {
+// peerConn returns the connection to a node as its record says.
+func (n *Node) peerConn(id string) (*grpc.ClientConn, error) {
 	node, ok := n.o.Roles.Member(id)
 	if !ok {
-		return nil, later("node %s has left the cluster", id)
+		return nil, retryLaterError("node %s has left the cluster", id)
 	}
 	if node.Address == "" {
-		return nil, later("node %s takes no calls of other nodes: cluster.listen is off there", id)
+		return nil, retryLaterError("node %s takes no calls of other nodes: cluster.listen is off there", id)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -55,7 +55,7 @@ func TestACallIsCarriedWithItsCaller(t *testing.T) {
 				t.Errorf("the plugin gets %s", k)
 			}
 		}
-		return strings.Join([]string{request, who.User, strings.Join(who.Roles, "+"), who.RequestID, first(md, "ctl-min-revision"), first(md, "traceparent")}, " "), nil
+		return strings.Join([]string{request, who.User, strings.Join(who.Roles, "+"), who.RequestID, firstMetadataValue(md, "ctl-min-revision"), firstMetadataValue(md, "traceparent")}, " "), nil
 	}
 	ctx := caller.With(plugin.Safe(context.Background()), caller.Caller{User: "Änne", Roles: []string{"r1", "r2"}, RequestID: "id-1"})
 	ctx = metadata.AppendToOutgoingContext(ctx, "ctl-min-revision", "42", "traceparent", "00-x")
@@ -206,7 +206,7 @@ func TestACallIsForwardedOnce(t *testing.T) {
 		{}, metadata.Pairs(metaPlugin, "p", metaEpoch, "3"), metadata.Pairs(metaPlugin, "p", metaEpoch, "3", metaHop, "2"), metadata.Pairs(metaPlugin, "p", metaHop, "1", metaEpoch, "-3"),
 		metadata.Pairs(metaPlugin, "p", metaHop, "1", metaEpoch, "3", metaCaller+"-bin", "{"),
 	} {
-		c, err := a.dial(t.Context(), b.o.Identity.ID)
+		c, err := a.dialNode(t.Context(), b.o.Identity.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,7 +268,7 @@ func TestHowFarAClockIsAhead(t *testing.T) {
 		1_003_040: 3 * time.Second,
 		940_000:   -time.Minute,
 	} {
-		if got := ahead(at, began, ended); got != want {
+		if got := clockAhead(at, began, ended); got != want {
 			t.Errorf("a clock of %d is %v ahead, want %v", at, got, want)
 		}
 	}

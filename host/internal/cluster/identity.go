@@ -53,10 +53,10 @@ func OpenIdentity(dir home.Dir) (Identity, error) {
 	if err != nil {
 		return Identity{}, fmt.Errorf("%s is not the identity of a node: %w; restore it from a backup, or remove it: the node then gets a new one", path, err)
 	}
-	return Identity{ID: c.Leaf.Subject.CommonName, Fingerprint: fingerprint(c.Leaf), certificate: c}, nil
+	return Identity{ID: c.Leaf.Subject.CommonName, Fingerprint: certFingerprint(c.Leaf), certificate: c}, nil
 }
 
-func fingerprint(c *x509.Certificate) string {
+func certFingerprint(c *x509.Certificate) string {
 	sum := sha256.Sum256(c.Raw)
 	return hex.EncodeToString(sum[:])
 }

@@ -48,16 +48,16 @@ const callsAtOnce = 1024
 
 func (n *Node) newServer() *grpc.Server {
 	return grpc.NewServer(wire.ServerOptions(
-		grpc.Creds(n.serverTLS()), grpc.ForceServerCodecV2(frames.Codec()), grpc.UnknownServiceHandler(n.handle),
+		grpc.Creds(n.serverTLS()), grpc.ForceServerCodecV2(frames.Codec()), grpc.UnknownServiceHandler(n.handleStream),
 		grpc.MaxConcurrentStreams(callsAtOnce), grpc.ConnectionTimeout(5*time.Second),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 10 * time.Second, Timeout: 5 * time.Second}))...)
 }
 
-// handle serves every call of another node.
-func (n *Node) handle(_ any, in grpc.ServerStream) error {
+// handleStream serves every call of another node.
+func (n *Node) handleStream(_ any, in grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(in)
-	err := n.serve(in, method)
+	err := n.serveStream(in, method)
 	var later interface{ RetryAfter() time.Duration }
 	if errors.As(err, &later) {
 		in.SetTrailer(metadata.Pairs(metaRetry, strconv.Itoa(int(math.Ceil(later.RetryAfter().Seconds())))))
@@ -65,9 +65,9 @@ func (n *Node) handle(_ any, in grpc.ServerStream) error {
 	return fault.ToStatus(err)
 }
 
-// here returns the connection to a plugin of this node. While the plugin is being started a safe call waits, also when
+// localPluginConn returns the connection to a plugin of this node. While the plugin is being started a safe call waits, also when
 // the caller knows before this node that it has the role; another one is refused at once, since it was not begun.
-func (n *Node) here(ctx context.Context, name string, epoch uint64, safe bool) (grpc.ClientConnInterface, error) {
+func (n *Node) localPluginConn(ctx context.Context, name string, epoch uint64, safe bool) (grpc.ClientConnInterface, error) {
 	ctx, cancel := context.WithTimeout(ctx, n.o.waits.safe)
 	defer cancel()
 	for {
@@ -84,37 +84,37 @@ func (n *Node) here(ctx context.Context, name string, epoch uint64, safe bool) (
 	}
 }
 
-func (n *Node) serve(in grpc.ServerStream, method string) error {
+func (n *Node) serveStream(in grpc.ServerStream, method string) error {
 	if strings.HasPrefix(method, serviceNode) {
-		return n.own(in, method)
+		return n.serveNodeCall(in, method)
 	}
 	md, _ := metadata.FromIncomingContext(in.Context())
 	refuse := func(format string, args ...any) error {
 		in.SetTrailer(metadata.Pairs(metaRefused, "1", metaRetry, "1"))
 		return fault.New(fault.Unavailable, format, args...)
 	}
-	name := first(md, metaPlugin)
-	epoch, err := strconv.ParseUint(first(md, metaEpoch), 10, 64)
-	if err != nil || name == "" || first(md, metaHop) != "1" {
+	name := firstMetadataValue(md, metaPlugin)
+	epoch, err := strconv.ParseUint(firstMetadataValue(md, metaEpoch), 10, 64)
+	if err != nil || name == "" || firstMetadataValue(md, metaHop) != "1" {
 		return refuse("a call from another node names its plugin and epoch, and is forwarded once")
 	}
-	conn, err := n.here(in.Context(), name, epoch, first(md, metaSafe) == "1")
+	conn, err := n.localPluginConn(in.Context(), name, epoch, firstMetadataValue(md, metaSafe) == "1")
 	if err != nil {
 		return refuse("plugin %s does not run on node %s, or its role went to another", name, n.o.Identity.ID)
 	}
 	ctx := in.Context()
-	if text := first(md, metaCaller+"-bin"); text != "" {
+	if text := firstMetadataValue(md, metaCaller+"-bin"); text != "" {
 		var who caller.Caller
 		if err := json.Unmarshal([]byte(text), &who); err != nil {
 			return refuse("the caller of a call from another node is not readable")
 		}
 		ctx = caller.With(ctx, who)
 	}
-	if first(md, metaSafe) == "1" {
+	if firstMetadataValue(md, metaSafe) == "1" {
 		ctx = plugin.Safe(ctx)
 	}
-	out := received(md)
-	if first(md, metaUnary) != "1" {
+	out := restoreMetadata(md)
+	if firstMetadataValue(md, metaUnary) != "1" {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		return frames.Pump(ctx, cancel, in, conn, method, out)
@@ -130,8 +130,8 @@ func (n *Node) serve(in grpc.ServerStream, method string) error {
 	return in.SendMsg(&answer)
 }
 
-// received is the metadata of the call that is carried.
-func received(md metadata.MD) metadata.MD {
+// restoreMetadata is the metadata of the call that is carried.
+func restoreMetadata(md metadata.MD) metadata.MD {
 	out := frames.Passing(md)
 	for k, v := range md {
 		if name, ok := strings.CutPrefix(k, carried); ok {
@@ -142,8 +142,8 @@ func received(md metadata.MD) metadata.MD {
 	return out
 }
 
-// sent is the reverse of received, with what the other node needs to know.
-func sent(md metadata.MD) metadata.MD {
+// carriedMetadata is the reverse of received, with what the other node needs to know.
+func carriedMetadata(md metadata.MD) metadata.MD {
 	out := frames.Passing(md)
 	for k, v := range md {
 		if strings.HasPrefix(k, "ctl-") {
@@ -153,7 +153,7 @@ func sent(md metadata.MD) metadata.MD {
 	return out
 }
 
-func first(md metadata.MD, key string) string {
+func firstMetadataValue(md metadata.MD, key string) string {
 	if v := md.Get(key); len(v) > 0 {
 		return v[0]
 	}
@@ -177,8 +177,8 @@ type stepDown struct {
 	By      string   `json:"by"`
 }
 
-// own serves what nodes ask each other.
-func (n *Node) own(in grpc.ServerStream, method string) error {
+// serveNodeCall serves what nodes ask each other.
+func (n *Node) serveNodeCall(in grpc.ServerStream, method string) error {
 	var request frames.Message
 	if err := in.RecvMsg(&request); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (n *Node) own(in grpc.ServerStream, method string) error {
 	var answer any
 	switch method {
 	case methodStatus:
-		answer = n.live()
+		answer = n.liveStatus()
 	case methodStepDown:
 		var r stepDown
 		if err := json.Unmarshal(request.Body, &r); err != nil {

@@ -65,7 +65,7 @@ func (n *Node) Status(ctx context.Context) Status {
 	}
 	var g sync.WaitGroup
 	for i := range out.Members {
-		g.Go(func() { out.Members[i].ask(ctx, n) })
+		g.Go(func() { out.Members[i].askStatus(ctx, n) })
 	}
 	g.Wait()
 	for _, m := range out.Members {
@@ -76,24 +76,24 @@ func (n *Node) Status(ctx context.Context) Status {
 	return out
 }
 
-func (m *Member) ask(ctx context.Context, n *Node) {
+func (m *Member) askStatus(ctx context.Context, n *Node) {
 	if m.Self {
-		m.Live = n.live()
+		m.Live = n.liveStatus()
 		return
 	}
 	var live Live
 	began := time.Now()
-	if err := n.ask(ctx, m.ID, methodStatus, nil, &live); err != nil {
+	if err := n.askNode(ctx, m.ID, methodStatus, nil, &live); err != nil {
 		m.Why = fault.FromStatus(err).Error()
 		return
 	}
-	live.Ahead = ahead(live.ClockMS, began, time.Now())
+	live.Ahead = clockAhead(live.ClockMS, began, time.Now())
 	m.Live = &live
 }
 
-// ahead is how far a clock that was read between two moments is ahead of ours, as far as
+// clockAhead is how far a clock that was read between two moments is ahead of ours, as far as
 // the way of the answer lets it be known.
-func ahead(clockMS int64, began, ended time.Time) time.Duration {
+func clockAhead(clockMS int64, began, ended time.Time) time.Duration {
 	there := time.UnixMilli(clockMS)
 	switch {
 	case clockMS == 0:
@@ -106,21 +106,21 @@ func ahead(clockMS int64, began, ended time.Time) time.Duration {
 	return 0
 }
 
-// live is what this node says of itself.
-func (n *Node) live() *Live {
+// liveStatus is what this node says of itself.
+func (n *Node) liveStatus() *Live {
 	age, _ := n.o.Store.Local(func(datastore.Snapshot) error { return nil })
 	return &Live{Revision: uint64(n.o.Store.Revision()), AgeMS: age.Milliseconds(), LeaseMS: n.o.Roles.Valid().Milliseconds(), ClockMS: time.Now().UnixMilli()}
 }
 
-// ask calls another node itself.
-func (n *Node) ask(ctx context.Context, id, method string, request, answer any) error {
+// askNode calls another node itself.
+func (n *Node) askNode(ctx context.Context, id, method string, request, answer any) error {
 	limit := askTime
 	if method == methodStepDown {
 		limit += stepDownTime
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	c, err := n.dial(ctx, id)
+	c, err := n.dialNode(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (n *Node) StepDown(ctx context.Context, node string, roles []string, pause 
 		return nil, fault.New(fault.NotFound, "there is no node %q that is alive: cluster:members lists them", node)
 	}
 	var given []string
-	err := n.ask(ctx, node, methodStepDown, request, &given)
+	err := n.askNode(ctx, node, methodStepDown, request, &given)
 	return given, err
 }
 

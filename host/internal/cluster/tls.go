@@ -21,10 +21,10 @@ func (n *Node) serverTLS() credentials.TransportCredentials {
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{n.o.Identity.certificate},
 		ClientAuth: tls.RequireAnyClientCert,
 		VerifyConnection: func(c tls.ConnectionState) error {
-			if n.member(c.PeerCertificates) {
+			if n.isMemberCert(c.PeerCertificates) {
 				return nil
 			}
-			return fmt.Errorf("the certificate %s is not that of a node of this cluster", fingerprint(c.PeerCertificates[0]))
+			return fmt.Errorf("the certificate %s is not that of a node of this cluster", certFingerprint(c.PeerCertificates[0]))
 		},
 	})
 }
@@ -34,7 +34,7 @@ func (n *Node) clientTLS(to lease.Node) credentials.TransportCredentials {
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{n.o.Identity.certificate},
 		InsecureSkipVerify: true, // VerifyConnection compares the fingerprint instead
 		VerifyConnection: func(c tls.ConnectionState) error {
-			if len(c.PeerCertificates) == 0 || fingerprint(c.PeerCertificates[0]) != to.Fingerprint {
+			if len(c.PeerCertificates) == 0 || certFingerprint(c.PeerCertificates[0]) != to.Fingerprint {
 				return fmt.Errorf("the program at %s is not the node %s: it has another certificate", to.Address, to.ID)
 			}
 			return nil
@@ -46,13 +46,13 @@ func (n *Node) clientTLS(to lease.Node) credentials.TransportCredentials {
 // often the store is asked for such.
 const knockTime = time.Second
 
-// member reports whether a certificate is that of a node that is alive. The record of one
+// isMemberCert reports whether a certificate is that of a node that is alive. The record of one
 // that has just joined may still be on its way.
-func (n *Node) member(chain []*x509.Certificate) bool {
+func (n *Node) isMemberCert(chain []*x509.Certificate) bool {
 	if len(chain) == 0 {
 		return false
 	}
-	if n.known(fingerprint(chain[0])) {
+	if n.isKnownFingerprint(certFingerprint(chain[0])) {
 		return true
 	}
 	n.mu.Lock()
@@ -70,7 +70,7 @@ func (n *Node) member(chain []*x509.Certificate) bool {
 	if _, err := n.o.Store.Barrier(ctx); err != nil {
 		return false
 	}
-	for !n.known(fingerprint(chain[0])) {
+	for !n.isKnownFingerprint(certFingerprint(chain[0])) {
 		select {
 		case <-changed:
 			changed = n.o.Roles.Changed()
@@ -81,6 +81,6 @@ func (n *Node) member(chain []*x509.Certificate) bool {
 	return true
 }
 
-func (n *Node) known(fingerprint string) bool {
+func (n *Node) isKnownFingerprint(fingerprint string) bool {
 	return fingerprint != "" && slices.ContainsFunc(n.o.Roles.Members(), func(m lease.Node) bool { return m.Fingerprint == fingerprint })
 }

@@ -129,7 +129,7 @@ func Join(dir home.Dir, file, listen string) error {
 		return fmt.Errorf("join: %s: %w", file, err)
 	}
 	if _, err := os.Stat(dir.Etc("ctl.yaml")); err == nil {
-		return t.joined(dir, file)
+		return t.checkJoinedHome(dir, file)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("join: %w", err)
 	}
@@ -143,8 +143,8 @@ func Join(dir home.Dir, file, listen string) error {
 	return t.layDown(dir, listen)
 }
 
-// joined accepts a home whose settings name the cluster of the token.
-func (t Token) joined(dir home.Dir, file string) error {
+// checkJoinedHome accepts a home whose settings name the cluster of the token.
+func (t Token) checkJoinedHome(dir home.Dir, file string) error {
 	loaded, problems := home.Load(dir, nil, nil)
 	if err := home.Fatal(problems); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (t Token) joined(dir home.Dir, file string) error {
 
 func (t Token) layDown(dir home.Dir, listen string) error {
 	if listen == "" {
-		host, err := towards(t.Endpoints[0])
+		host, err := localAddressTowards(t.Endpoints[0])
 		if err != nil {
 			return fmt.Errorf("join: %w; use --cluster HOST:PORT to set the address for calls of the other nodes", err)
 		}
@@ -186,23 +186,23 @@ func (t Token) layDown(dir home.Dir, listen string) error {
 	}
 	head := "# Laid down by joining a cluster, with a token of " + t.Node + ". `ctl config show --effective` lists all settings.\n"
 	for path, text := range files {
-		if err := write(path, text); err != nil {
+		if err := writePrivateFile(path, text); err != nil {
 			return err
 		}
 	}
-	return write(dir.Etc("ctl.yaml"), head+string(settings)) // last: with it the home has joined
+	return writePrivateFile(dir.Etc("ctl.yaml"), head+string(settings)) // last: with it the home has joined
 }
 
-func write(path, text string) error {
+func writePrivateFile(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("join: %w", err)
 	}
 	return home.WriteFile(path, []byte(text), 0o600)
 }
 
-// towards is the address of this machine from which it reaches an endpoint. Nothing is
+// localAddressTowards is the address of this machine from which it reaches an endpoint. Nothing is
 // sent.
-func towards(endpoint string) (string, error) {
+func localAddressTowards(endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Hostname() == "" {
 		return "", fmt.Errorf("%q is not an address", endpoint)

@@ -44,7 +44,7 @@ func member(t *testing.T) (home.Dir, home.Datastore) {
 	t.Helper()
 	dir := home.Dir(t.TempDir())
 	for path, text := range map[string]string{encrypt.ConfigFile(dir): "<key/>", dir.Etc("ca.pem"): "CA"} {
-		if err := write(path, text); err != nil {
+		if err := writePrivateFile(path, text); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestJoining(t *testing.T) {
 		t.Errorf("another cluster: %v", err)
 	}
 	used := home.Dir(t.TempDir())
-	if err := write(used.Data("format"), "1\n"); err != nil {
+	if err := writePrivateFile(used.Data("format"), "1\n"); err != nil {
 		t.Fatal(err)
 	}
 	if err := Join(used, token, ""); err == nil || !strings.Contains(err.Error(), "new --home") {

@@ -23,7 +23,7 @@ func (o *options) applyCommand() *cobra.Command {
 	var path string
 	var check, prune bool
 	var help strings.Builder
-	for _, m := range members() {
+	for _, m := range listMembers() {
 		fmt.Fprintf(&help, "  %-11s %s\n", m.name, m.help)
 	}
 	c := &cobra.Command{
@@ -41,12 +41,12 @@ func (o *options) applyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			l, err := o.dial(cmd.Context())
+			l, err := o.dialConsole(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer l.close()
-			return apply(l, cmd.OutOrStdout(), desired, check, prune)
+			return applyDocuments(l, cmd.OutOrStdout(), desired, check, prune)
 		},
 	}
 	c.Flags().StringVarP(&path, "file", "f", "", "file, directory of *.yaml, or - for standard input")
@@ -119,9 +119,9 @@ func readBounded(file string, stdin io.Reader) ([]byte, error) {
 	return b, err
 }
 
-// apply shows and makes the changes, member by member: what one brings the next may need.
-func apply(l *link, out io.Writer, desired []document, check, prune bool) error {
-	all := members()
+// applyDocuments shows and makes the changes, member by member: what one brings the next may need.
+func applyDocuments(l *link, out io.Writer, desired []document, check, prune bool) error {
+	all := listMembers()
 	for _, d := range desired {
 		for name := range d.content {
 			if !slices.ContainsFunc(all, func(m member) bool { return m.name == name }) {
@@ -143,7 +143,7 @@ func apply(l *link, out io.Writer, desired []document, check, prune bool) error 
 			if check || c.words == nil {
 				continue
 			}
-			if _, err := l.call(bytes.NewReader(c.body), c.words...); err != nil {
+			if _, err := l.callCommand(bytes.NewReader(c.body), c.words...); err != nil {
 				return err
 			}
 		}
@@ -161,10 +161,10 @@ func apply(l *link, out io.Writer, desired []document, check, prune bool) error 
 				continue
 			}
 			if err != nil {
-				return at(d.place+": "+m.name, err)
+				return errorAt(d.place+": "+m.name, err)
 			}
 			if err := step(changes); err != nil {
-				return at(d.place+": "+m.name, err)
+				return errorAt(d.place+": "+m.name, err)
 			}
 		}
 	}
@@ -186,7 +186,7 @@ func apply(l *link, out io.Writer, desired []document, check, prune bool) error 
 			err = step(changes)
 		}
 		if err != nil {
-			return at("removing "+m.name, err)
+			return errorAt("removing "+m.name, err)
 		}
 	}
 	fmt.Fprint(out, waits)
@@ -195,15 +195,15 @@ func apply(l *link, out io.Writer, desired []document, check, prune bool) error 
 		fmt.Fprintln(out, "nothing to change")
 	case check:
 		fmt.Fprintf(out, "changes that would be made: %d\n", changed)
-		return ended(console.Usage)
+		return exitError(console.Usage)
 	default:
 		fmt.Fprintf(out, "changes made: %d\n", changed)
 	}
 	return nil
 }
 
-// at names the place of an error and keeps its code.
-func at(place string, err error) error {
+// errorAt names the place of an error and keeps its code.
+func errorAt(place string, err error) error {
 	var c coded
 	if errors.As(err, &c) {
 		return coded{c.code, fmt.Errorf("%s: %w", place, c.err)}

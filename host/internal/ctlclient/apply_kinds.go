@@ -29,8 +29,8 @@ type member struct {
 	others     func(l *link, values []any) ([]change, error) // removes what none of the files names; nil: nothing
 }
 
-// members in the order in which they are applied: features bring the modules that the rest needs.
-func members() []member {
+// listMembers in the order in which they are applied: features bring the modules that the rest needs.
+func listMembers() []member {
 	return []member{
 		{"features", "names of features that are to be installed", featureChanges, nil},
 		{"switches", "the whole switch list: node-ip, node-mac, community, cli-user-name, cli-password, model of each", switchChanges, nil},
@@ -44,14 +44,14 @@ func members() []member {
 }
 
 func featureChanges(l *link, value any) ([]change, error) {
-	wanted, err := entries[string]("features", "names", value)
+	wanted, err := parseEntryList[string]("features", "names", value)
 	if err != nil {
 		return nil, err
 	}
 	var have []struct {
 		Name string `json:"requirement"`
 	}
-	if err := l.read(&have, "feature:requirement-list"); err != nil {
+	if err := l.readJSON(&have, "feature:requirement-list"); err != nil {
 		return nil, err
 	}
 	var out []change
@@ -77,12 +77,12 @@ func featureChanges(l *link, value any) ([]change, error) {
 // switchChanges compares what the list shows; communities and passwords are never shown, so they are given with other
 // changes only.
 func switchChanges(l *link, value any) ([]change, error) {
-	wanted, err := objects("switches", value)
+	wanted, err := parseObjectList("switches", value)
 	if err != nil {
 		return nil, err
 	}
 	var have []map[string]any
-	if err := l.read(&have, "switch:PrintDB"); err != nil {
+	if err := l.readJSON(&have, "switch:PrintDB"); err != nil {
 		return nil, err
 	}
 	row := func(mac, ip, model any) string {
@@ -120,7 +120,7 @@ const key = "topology-id"
 // listOf compares each entry of a list; entries that the file does not name stay.
 func listOf(container, list string) func(*link, any) ([]change, error) {
 	return func(l *link, value any) ([]change, error) {
-		entries, err := objects(list, value)
+		entries, err := parseObjectList(list, value)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +147,7 @@ func othersOf(container, list string) func(*link, []any) ([]change, error) {
 	return func(l *link, values []any) ([]change, error) {
 		named := map[string]bool{}
 		for _, value := range values {
-			entries, err := objects(list, value)
+			entries, err := parseObjectList(list, value)
 			if err != nil {
 				return nil, err
 			}
@@ -155,7 +155,7 @@ func othersOf(container, list string) func(*link, []any) ([]change, error) {
 				named[fmt.Sprint(e[key])] = true
 			}
 		}
-		now, err := configured(l, "/rests/data/"+container)
+		now, err := readConfigured(l, "/rests/data/"+container)
 		if err != nil {
 			return nil, err
 		}
@@ -164,14 +164,14 @@ func othersOf(container, list string) func(*link, []any) ([]change, error) {
 				ID      string   `json:"topology-id"`
 				Sources []string `json:"sources"`
 			}
-			if err := l.read(&all, "bier:topo-list"); err != nil {
+			if err := l.readJSON(&all, "bier:topo-list"); err != nil {
 				return nil, err
 			}
 			for _, t := range all {
 				named[t.ID] = named[t.ID] || len(t.Sources) > 0
 			}
 		}
-		whole, _ := bare(now).(map[string]any)
+		whole, _ := comparableValue(now).(map[string]any)
 		_, local, _ := strings.Cut(container, ":")
 		inside, _ := whole[local].(map[string]any)
 		entries, _ := inside[list].([]any)
@@ -191,7 +191,7 @@ func othersOf(container, list string) func(*link, []any) ([]change, error) {
 }
 
 func policyChanges(l *link, value any) ([]change, error) {
-	entries, err := objects("policies", value)
+	entries, err := parseObjectList("policies", value)
 	if err != nil {
 		return nil, err
 	}
@@ -216,19 +216,19 @@ func dataChanges(l *link, value any) ([]change, error) {
 
 // dataChange compares a resource as it is configured, without defaults, with what it is to be.
 func dataChange(l *link, path string, want any) ([]change, error) {
-	wanted, err := plain(want)
+	wanted, err := toJSONValue(want)
 	if err != nil {
 		return nil, coded{console.Usage, fmt.Errorf("%s: %w", path, err)}
 	}
-	now, err := configured(l, path)
+	now, err := readConfigured(l, path)
 	if err != nil {
 		return nil, err
 	}
-	if reflect.DeepEqual(bare(now), bare(wanted)) {
+	if reflect.DeepEqual(comparableValue(now), comparableValue(wanted)) {
 		return nil, nil
 	}
 	body, err := json.Marshal(wanted)
-	c := change{what: "~ " + path, diff: changed(lines(now), lines(wanted)), words: []string{"restconf:call", "PUT", path, "--data", "-"}, body: body}
+	c := change{what: "~ " + path, diff: changedLines(indentedJSON(now), indentedJSON(wanted)), words: []string{"restconf:call", "PUT", path, "--data", "-"}, body: body}
 	if now == nil {
 		c.what = "+ " + path
 	}
@@ -238,22 +238,22 @@ func dataChange(l *link, path string, want any) ([]change, error) {
 	return []change{c}, err
 }
 
-// configured is a resource as it is configured, without defaults; nil when it is absent.
-func configured(l *link, path string) (now any, err error) {
-	out, err := l.call(strings.NewReader(""), "restconf:call", "GET", path+"?content=config&with-defaults=explicit")
+// readConfigured is a resource as it is configured, without defaults; nil when it is absent.
+func readConfigured(l *link, path string) (now any, err error) {
+	out, err := l.callCommand(strings.NewReader(""), "restconf:call", "GET", path+"?content=config&with-defaults=explicit")
 	switch {
 	case err == nil:
 		if err := json.Unmarshal(out, &now); err != nil {
 			return nil, coded{console.Failed, fmt.Errorf("%s: %w", path, err)}
 		}
-	case !is(err, console.NotFound):
+	case !hasCode(err, console.NotFound):
 		return nil, err
 	}
 	return now, nil
 }
 
-// plain is a value of YAML as JSON has it: numbers as JSON reads them.
-func plain(v any) (out any, err error) {
+// toJSONValue is a value of YAML as JSON has it: numbers as JSON reads them.
+func toJSONValue(v any) (out any, err error) {
 	b, err := json.Marshal(v)
 	if err == nil {
 		err = json.Unmarshal(b, &out)
@@ -261,9 +261,9 @@ func plain(v any) (out any, err error) {
 	return out, err
 }
 
-// bare is a value for comparison: names without the module, scalars as texts (YANG's 64-bit numbers are texts in JSON),
+// comparableValue is a value for comparison: names without the module, scalars as texts (YANG's 64-bit numbers are texts in JSON),
 // and lists of entries in any order.
-func bare(v any) any {
+func comparableValue(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
@@ -274,13 +274,13 @@ func bare(v any) any {
 			if list, ok := member.([]any); ok && len(list) == 0 {
 				continue // a list without entries does not exist
 			}
-			out[name] = bare(member)
+			out[name] = comparableValue(member)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = bare(v[i])
+			out[i] = comparableValue(v[i])
 		}
 		slices.SortStableFunc(out, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 		return out
@@ -290,8 +290,8 @@ func bare(v any) any {
 	return fmt.Sprint(v)
 }
 
-// lines is a value as indented JSON.
-func lines(v any) []byte {
+// indentedJSON is a value as indented JSON.
+func indentedJSON(v any) []byte {
 	if v == nil {
 		return nil
 	}
@@ -302,8 +302,8 @@ func lines(v any) []byte {
 	return append(b, '\n')
 }
 
-// changed shows what goes and what comes.
-func changed(now, then []byte) []string {
+// changedLines shows what goes and what comes.
+func changedLines(now, then []byte) []string {
 	var out []string
 	for i, line := range strings.Split(string(diff.Diff("now", now, "then", then)), "\n") {
 		if i > 2 && line != "" && (line[0] == '-' || line[0] == '+') { // the first three are the head
@@ -313,8 +313,8 @@ func changed(now, then []byte) []string {
 	return out
 }
 
-// entries are those of a list of a YAML file, all of one kind: "names" or "mappings".
-func entries[T any](name, kind string, v any) ([]T, error) {
+// parseEntryList are those of a list of a YAML file, all of one kind: "names" or "mappings".
+func parseEntryList[T any](name, kind string, v any) ([]T, error) {
 	list, ok := v.([]any)
 	out := make([]T, len(list))
 	for i, e := range list {
@@ -328,6 +328,6 @@ func entries[T any](name, kind string, v any) ([]T, error) {
 	return out, nil
 }
 
-func objects(name string, v any) ([]map[string]any, error) {
-	return entries[map[string]any](name, "mappings", v)
+func parseObjectList(name string, v any) ([]map[string]any, error) {
+	return parseEntryList[map[string]any](name, "mappings", v)
 }

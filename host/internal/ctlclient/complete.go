@@ -10,7 +10,7 @@ import (
 
 // completeLine asks the running controller what can follow, for bash, zsh and fish.
 func (o *options) completeLine(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	l, err := o.dial(cmd.Context())
+	l, err := o.dialConsole(cmd.Context())
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -19,7 +19,7 @@ func (o *options) completeLine(cmd *cobra.Command, args []string, prefix string)
 	if prefix == "" {
 		line = console.Join(args) + " "
 	}
-	out, err := l.call(strings.NewReader(""), "shell:complete", "--", line)
+	out, err := l.callCommand(strings.NewReader(""), "shell:complete", "--", line)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -31,8 +31,8 @@ type link struct {
 	sameUser bool   // the controller's user and this one
 }
 
-// dial connects to the console of the home and opens a session.
-func (o *options) dial(ctx context.Context) (*link, error) {
+// dialConsole connects to the console of the home and opens a session.
+func (o *options) dialConsole(ctx context.Context) (*link, error) {
 	home, err := o.homeDir()
 	if err != nil {
 		return nil, err
@@ -55,11 +55,11 @@ func (o *options) dial(ctx context.Context) (*link, error) {
 		return nil, coded{console.Unavailable, fmt.Errorf("the controller at %s refuses this user or is stopping (its log has the reason): %w", path, err)}
 	}
 	raw.SetDeadline(time.Time{})
-	l := &link{status: &console.StatusLine{Out: o.std.Err}, line: o.line, sameUser: owns(path)}
+	l := &link{status: &console.StatusLine{Out: o.std.Err}, line: o.line, sameUser: isOwnFile(path)}
 	none := make(chan *ssh.Request)
 	close(none)
 	l.client = ssh.NewClient(conn, channels, none)
-	go l.answer(requests)
+	go l.answerRequests(requests)
 	if l.session, err = l.client.NewSession(); err != nil {
 		l.client.Close()
 		return nil, coded{console.Unavailable, fmt.Errorf("the controller does not open a session: %w", err)}
@@ -77,8 +77,8 @@ func (l *link) close() {
 	l.client.Close()
 }
 
-// answer serves what the controller asks of the user, until the connection ends.
-func (l *link) answer(requests <-chan *ssh.Request) {
+// answerRequests serves what the controller asks of the user, until the connection ends.
+func (l *link) answerRequests(requests <-chan *ssh.Request) {
 	for r := range requests {
 		switch r.Type {
 		case console.PromptRequest:
@@ -88,7 +88,7 @@ func (l *link) answer(requests <-chan *ssh.Request) {
 				continue
 			}
 			l.status.Clear()
-			line, err := ask(p.Text, p.Echo)
+			line, err := askTerminal(p.Text, p.Echo)
 			if err != nil {
 				r.Reply(false, nil)
 				continue
@@ -112,10 +112,10 @@ func (l *link) answer(requests <-chan *ssh.Request) {
 	}
 }
 
-// feed copies r to the session's input. Session.Stdin would do that too, but make it
+// feedInput copies r to the session's input. Session.Stdin would do that too, but make it
 // an error when a command ends without having read everything. The copy ends with
 // the connection or with r.
-func (l *link) feed(r io.Reader) error {
+func (l *link) feedInput(r io.Reader) error {
 	w, err := l.session.StdinPipe()
 	if err != nil {
 		return err
@@ -127,15 +127,15 @@ func (l *link) feed(r io.Reader) error {
 	return nil
 }
 
-// wait waits for the session's end and returns its code as an error.
-func (l *link) wait() error {
+// waitForExit waits for the session's end and returns its code as an error.
+func (l *link) waitForExit() error {
 	err := l.session.Wait()
 	var e *ssh.ExitError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &e):
-		return ended(console.Code(e.ExitStatus()))
+		return exitError(console.Code(e.ExitStatus()))
 	case errors.Is(err, io.EOF) || errors.As(err, new(*ssh.ExitMissingError)):
 		return coded{console.Unavailable, errors.New("the controller ended the connection: it was stopped, or the session was idle too long")}
 	}
@@ -145,9 +145,9 @@ func (l *link) wait() error {
 // maxAnswer bounds what one line may answer to a command of ctl, in bytes.
 const maxAnswer = 64 << 20
 
-// call runs the words of one command in a session of its own and returns what it printed. The error has its exit code
+// callCommand runs the words of one command in a session of its own and returns what it printed. The error has its exit code
 // and text.
-func (l *link) call(in io.Reader, words ...string) ([]byte, error) {
+func (l *link) callCommand(in io.Reader, words ...string) ([]byte, error) {
 	s, err := l.client.NewSession()
 	if err != nil {
 		return nil, coded{console.Unavailable, fmt.Errorf("the controller does not open a session: %w", err)}
@@ -169,9 +169,9 @@ func (l *link) call(in io.Reader, words ...string) ([]byte, error) {
 	return nil, coded{console.Unavailable, fmt.Errorf("the connection to the controller: %w", err)}
 }
 
-// read is call for a command that prints JSON.
-func (l *link) read(v any, words ...string) error {
-	out, err := l.call(strings.NewReader(""), append(words, "--format", "json")...)
+// readJSON is call for a command that prints JSON.
+func (l *link) readJSON(v any, words ...string) error {
+	out, err := l.callCommand(strings.NewReader(""), append(words, "--format", "json")...)
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
-func is(err error, code console.Code) bool {
+func hasCode(err error, code console.Code) bool {
 	var c coded
 	return errors.As(err, &c) && c.code == code
 }

@@ -41,7 +41,7 @@ func (o *options) doctorCommand() *cobra.Command {
 				sub.SetOut(&text)
 				sub.SetErr(&text)
 				in.Format = "text"
-				err, said := o.offline(sub, in), false
+				err, said := o.runOffline(sub, in), false
 				for line := range strings.Lines(strings.ReplaceAll(text.String(), home+"/", "")) {
 					if !checksum.MatchString(line) {
 						said = true
@@ -57,7 +57,7 @@ func (o *options) doctorCommand() *cobra.Command {
 			section("catalogue and plugins (ctl features verify)", func() error {
 				return files(console.Offline{Name: "features:verify", Options: map[string]string{"plugins": ""}})
 			})
-			l, err := o.dial(cmd.Context())
+			l, err := o.dialConsole(cmd.Context())
 			section("controller", func() error {
 				if err == nil {
 					fmt.Fprintln(out, "it answers")
@@ -67,7 +67,7 @@ func (o *options) doctorCommand() *cobra.Command {
 			if err == nil {
 				defer l.close()
 				say := func(words ...string) error {
-					text, err := l.call(strings.NewReader(""), words...)
+					text, err := l.callCommand(strings.NewReader(""), words...)
 					if err == nil {
 						_, err = out.Write(text)
 					}
@@ -80,7 +80,7 @@ func (o *options) doctorCommand() *cobra.Command {
 					var all []struct {
 						Name string `json:"name"`
 					}
-					if err := l.read(&all, "plugin:list"); err != nil || len(all) == 0 {
+					if err := l.readJSON(&all, "plugin:list"); err != nil || len(all) == 0 {
 						return err
 					}
 					words := []string{"plugin:check"}

@@ -20,8 +20,8 @@ func (l *link) mayReach(path string) bool {
 	return l.sameUser || l.line != "" && strings.Contains(l.line, path)
 }
 
-// owns reports whether a file is this user's.
-func owns(path string) bool {
+// isOwnFile reports whether a file is this user's.
+func isOwnFile(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil {
 		return false
@@ -57,7 +57,7 @@ func (l *link) readFile(payload []byte) []byte {
 		}
 		return string(b[:n]), err
 	}()
-	return ssh.Marshal(console.FileContent{Data: data, Fault: text(err)})
+	return ssh.Marshal(console.FileContent{Data: data, Fault: errorText(err)})
 }
 
 // writeFile answers a console.WriteFileRequest: the first part makes the file, which must not be there.
@@ -84,10 +84,10 @@ func (l *link) writeFile(payload []byte) []byte {
 		_, err = f.WriteAt([]byte(p.Data), int64(p.Offset))
 		return errors.Join(err, f.Close())
 	}()
-	return ssh.Marshal(console.FileWritten{Fault: text(err)})
+	return ssh.Marshal(console.FileWritten{Fault: errorText(err)})
 }
 
-func text(err error) string {
+func errorText(err error) string {
 	if err == nil {
 		return ""
 	}

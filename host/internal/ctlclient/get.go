@@ -31,7 +31,7 @@ func (o *options) getCommand() *cobra.Command {
 			if len(args) == 0 {
 				return kinds, cobra.ShellCompDirectiveNoFileComp
 			}
-			return o.cells(shown[args[0]]), cobra.ShellCompDirectiveNoFileComp
+			return o.completeCells(shown[args[0]]), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if form != "table" && form != "json" && form != "yaml" {
@@ -45,7 +45,7 @@ func (o *options) getCommand() *cobra.Command {
 			if form == "table" && len(args) == 1 && known {
 				return o.oneLine(cmd.Context(), console.Join(line))
 			}
-			l, err := o.dial(cmd.Context())
+			l, err := o.dialConsole(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -53,17 +53,17 @@ func (o *options) getCommand() *cobra.Command {
 			var v any
 			if resource {
 				var out []byte
-				if out, err = l.call(strings.NewReader(""), "restconf:call", "GET", args[0]); err == nil {
+				if out, err = l.callCommand(strings.NewReader(""), "restconf:call", "GET", args[0]); err == nil {
 					err = json.Unmarshal(out, &v)
 				}
 			} else {
-				err = l.read(&v, line...)
+				err = l.readJSON(&v, line...)
 			}
 			if err != nil {
 				return err
 			}
 			if len(args) == 2 {
-				if v = named(v, args[1]); v == nil {
+				if v = rowsNamed(v, args[1]); v == nil {
 					return coded{console.NotFound, fmt.Errorf("%s has no %s", args[0], args[1])}
 				}
 			}
@@ -79,8 +79,8 @@ func (o *options) getCommand() *cobra.Command {
 	return c
 }
 
-// named are the rows in which a cell is a name.
-func named(v any, name string) any {
+// rowsNamed are the rows in which a cell is a name.
+func rowsNamed(v any, name string) any {
 	var out []any
 	rows, _ := v.([]any)
 	for _, r := range rows {
@@ -94,18 +94,18 @@ func named(v any, name string) any {
 	return out
 }
 
-// cells are the names of a list, for completion.
-func (o *options) cells(line []string) []string {
+// completeCells are the names of a list, for completion.
+func (o *options) completeCells(line []string) []string {
 	if line == nil {
 		return nil
 	}
-	l, err := o.dial(context.Background())
+	l, err := o.dialConsole(context.Background())
 	if err != nil {
 		return nil
 	}
 	defer l.close()
 	var rows []map[string]any
-	if l.read(&rows, line...) != nil {
+	if l.readJSON(&rows, line...) != nil {
 		return nil
 	}
 	var out []string

@@ -16,9 +16,9 @@ import (
 	"ctl.internal/internal/console"
 )
 
-// interactive hands keyboard and screen to the controller's shell.
-func (o *options) interactive(ctx context.Context) error {
-	l, err := o.dial(ctx)
+// runInteractive hands keyboard and screen to the controller's shell.
+func (o *options) runInteractive(ctx context.Context) error {
+	l, err := o.dialConsole(ctx)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (o *options) interactive(ctx context.Context) error {
 		return coded{console.Failed, fmt.Errorf("the terminal cannot be put into raw mode: %w", err)}
 	}
 	defer term.Restore(fd, state)
-	if err := l.feed(o.std.In); err != nil {
+	if err := l.feedInput(o.std.In); err != nil {
 		return err
 	}
 	l.session.Stdout, l.session.Stderr = o.std.Out, o.std.Err
@@ -45,7 +45,7 @@ func (o *options) interactive(ctx context.Context) error {
 		return coded{console.Unavailable, fmt.Errorf("the controller does not open a shell: %w", err)}
 	}
 	defer l.followTerminal(fd)()
-	return l.wait()
+	return l.waitForExit()
 }
 
 // followTerminal informs the controller the window's size as it changes, and closes
@@ -75,9 +75,9 @@ func onSignals(f func(os.Signal), signals ...os.Signal) (stop func()) {
 	}
 }
 
-// ask puts a question to whoever sits at the terminal, even when input and output
+// askTerminal puts a question to whoever sits at the terminal, even when input and output
 // are redirected. It fails where there is no terminal.
-func ask(text string, echo bool) (string, error) {
+func askTerminal(text string, echo bool) (string, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return "", err

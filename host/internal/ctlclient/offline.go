@@ -14,8 +14,8 @@ import (
 	"ctl.internal/internal/console"
 )
 
-// offline has ctld carry out a command on the files of the home: only ctld links the datastore's engines.
-func (o *options) offline(cmd *cobra.Command, in console.Offline) error {
+// runOffline has ctld carry out a command on the files of the home: only ctld links the datastore's engines.
+func (o *options) runOffline(cmd *cobra.Command, in console.Offline) error {
 	if err := checkFormat(in.Format); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (o *options) offline(cmd *cobra.Command, in console.Offline) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &e) && e.Exited():
-		return ended(console.Code(e.ExitCode()))
+		return exitError(console.Code(e.ExitCode()))
 	}
 	return coded{console.Failed, fmt.Errorf("%s, which is needed for this, was killed: %w", daemon, err)}
 }

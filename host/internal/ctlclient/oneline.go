@@ -21,11 +21,11 @@ func (o *options) oneLine(ctx context.Context, line string) error {
 	if o.std.Typed { // else ctl LINE | less would take the keys meant for less
 		in = nil
 	}
-	l, err := o.dial(ctx)
+	l, err := o.dialConsole(ctx)
 	if err != nil {
 		return err
 	}
-	return l.run(in, o.std.Out, func(s *ssh.Session) error {
+	return l.runSession(in, o.std.Out, func(s *ssh.Session) error {
 		if out, ok := o.std.Out.(*os.File); ok {
 			if width, _, err := term.GetSize(int(out.Fd())); err == nil {
 				_ = s.Setenv(console.EnvWidth, strconv.Itoa(width)) // a controller of before folds no tables
@@ -35,24 +35,24 @@ func (o *options) oneLine(ctx context.Context, line string) error {
 	})
 }
 
-// lines streams a file of lines to a shell without a terminal.
-func (o *options) lines(ctx context.Context, in io.Reader, name string) error {
-	l, err := o.dial(ctx)
+// runLines streams a file of lines to a shell without a terminal.
+func (o *options) runLines(ctx context.Context, in io.Reader, name string) error {
+	l, err := o.dialConsole(ctx)
 	if err != nil {
 		return err
 	}
-	return l.run(in, o.std.Out, func(s *ssh.Session) error {
+	return l.runSession(in, o.std.Out, func(s *ssh.Session) error {
 		s.Setenv(console.EnvBatch, name)
 		return s.Shell()
 	})
 }
 
-// run runs what begin starts, with an input unless it is nil, and closes the connection at its end.
-func (l *link) run(in io.Reader, out io.Writer, begin func(*ssh.Session) error) error {
+// runSession runs what begin starts, with an input unless it is nil, and closes the connection at its end.
+func (l *link) runSession(in io.Reader, out io.Writer, begin func(*ssh.Session) error) error {
 	defer l.close()
 	defer keepTerminal()()
 	if in != nil {
-		if err := l.feed(in); err != nil {
+		if err := l.feedInput(in); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func (l *link) run(in io.Reader, out io.Writer, begin func(*ssh.Session) error) 
 		return coded{console.Unavailable, fmt.Errorf("the controller does not take the command: %w", err)}
 	}
 	defer l.forwardSignals()()
-	return l.wait()
+	return l.waitForExit()
 }
 
 // above writes output after taking the status line away.

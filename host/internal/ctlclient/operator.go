@@ -21,8 +21,8 @@ func operatorCommands(o *options) []*cobra.Command {
 	return []*cobra.Command{o.configCommand(), o.featuresCommand(), o.pluginCommand(), o.snapshotCommand(), o.applyCommand(), o.getCommand(), o.doctorCommand(), versionCommand(), manCommand()}
 }
 
-// group is a word of ctl's own that others follow.
-func group(name, short string) *cobra.Command {
+// newGroupCommand is a word of ctl's own that others follow.
+func newGroupCommand(name, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Short: short, Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -35,7 +35,7 @@ func group(name, short string) *cobra.Command {
 }
 
 func (o *options) configCommand() *cobra.Command {
-	c := group("config", "check or show the settings in a home, without a controller")
+	c := newGroupCommand("config", "check or show the settings in a home, without a controller")
 	var format string
 	c.PersistentFlags().StringVar(&format, "format", "text", "text or json")
 	validate := &cobra.Command{
@@ -43,14 +43,14 @@ func (o *options) configCommand() *cobra.Command {
 		Long: "Reads etc/ctl.yaml with the environment, sec.ini, the catalogue of features and the settings of plugins, and reports\n" +
 			"every fault with its place. Nothing is changed and no port is opened. The exit code is 2 when the controller would not start.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.offline(cmd, console.Offline{Name: "config:validate", Format: format})
+			return o.runOffline(cmd, console.Offline{Name: "config:validate", Format: format})
 		},
 	}
 	var effective bool
 	show := &cobra.Command{
 		Use: "show [KEY]", Short: "show the settings that a start of the controller would take", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.offline(cmd, console.Offline{Name: "config:show", Format: format,
+			return o.runOffline(cmd, console.Offline{Name: "config:show", Format: format,
 				Options: map[string]string{"effective": strconv.FormatBool(effective)}, Args: map[string][]string{"key": args}})
 		},
 	}
@@ -60,7 +60,7 @@ func (o *options) configCommand() *cobra.Command {
 }
 
 func (o *options) featuresCommand() *cobra.Command {
-	c := group("features", "check the catalogue of features, without a controller")
+	c := newGroupCommand("features", "check the catalogue of features, without a controller")
 	var format string
 	var dirs []string
 	verify := &cobra.Command{
@@ -68,7 +68,7 @@ func (o *options) featuresCommand() *cobra.Command {
 		Long: "Every file of the catalogue is parsed, every feature resolved with what it depends on, and every plugin looked up and\n" +
 			"compared with its sha256. The exit code is 1 when something is wrong.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.offline(cmd, console.Offline{Name: "features:verify", Format: format,
+			return o.runOffline(cmd, console.Offline{Name: "features:verify", Format: format,
 				Options: map[string]string{"plugins": strings.Join(dirs, string(os.PathListSeparator))}})
 		},
 	}
@@ -84,7 +84,7 @@ func versionCommand() *cobra.Command {
 		Use: "version", Short: "show the version of ctl", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format == "json" {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(version())
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(versionInfo())
 			}
 			if err := checkFormat(format); err != nil {
 				return err
@@ -97,14 +97,14 @@ func versionCommand() *cobra.Command {
 	return c
 }
 
-// version is what this program was built from.
-func version() map[string]string {
+// versionInfo is what this program was built from.
+func versionInfo() map[string]string {
 	version, commit := console.Build()
 	return map[string]string{"version": version, "commit": cmp.Or(commit, "unknown"), "go": runtime.Version(), "contract": strings.Join(wire.APIVersions, ", ")}
 }
 
 func versionText() string {
-	v := version()
+	v := versionInfo()
 	return fmt.Sprintf("%s (commit %s, %s, plugin contract %s)", v["version"], v["commit"], v["go"], v["contract"])
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 func (o *options) pluginCommand() *cobra.Command {
-	c := group("plugin", "begin or check a plugin of your own")
+	c := newGroupCommand("plugin", "begin or check a plugin of your own")
 	c.AddCommand(pluginNew(), o.pluginCheck())
 	return c
 }
@@ -128,7 +128,7 @@ func (o *options) pluginCheck() *cobra.Command {
 				}
 				in.Options = map[string]string{"config": config}
 			}
-			return o.offline(cmd, in)
+			return o.runOffline(cmd, in)
 		},
 	}
 	c.Flags().StringVar(&format, "format", "text", "text or json")

@@ -45,7 +45,7 @@ func newRoot(std Streams) *cobra.Command {
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
 		ValidArgsFunction: o.completeLine,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.runCommand(cmd, args) },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.PersistentFlags().StringVar(&o.home, "home", "", "home directory of the controller (CTL_HOME, else ./ctl-home)")
@@ -57,7 +57,7 @@ func newRoot(std Streams) *cobra.Command {
 	f.BoolVarP(&o.keepGoing, "keep-going", "k", false, "with -f or -b: do not stop at a line that fails")
 	root.AddCommand(operatorCommands(o)...)
 	root.SetHelpCommand(o.helpCommand(root))
-	access := group("access", "ask the controller what a user may do, and why")
+	access := newGroupCommand("access", "ask the controller what a user may do, and why")
 	access.AddCommand(&cobra.Command{
 		Use: "explain USER METHOD PATH", Short: "show which line, realm, role and policy decide a request", Args: cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -94,7 +94,7 @@ func checkFormat(format string) error {
 	return nil
 }
 
-func (o *options) run(cmd *cobra.Command, args []string) error {
+func (o *options) runCommand(cmd *cobra.Command, args []string) error {
 	if err := checkFormat(o.format); err != nil {
 		return err
 	}
@@ -112,11 +112,11 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 			return coded{console.NotFound, err}
 		}
 		defer f.Close()
-		return o.lines(cmd.Context(), f, o.file)
+		return o.runLines(cmd.Context(), f, o.file)
 	case o.batch || o.std.TTY == nil:
-		return o.lines(cmd.Context(), o.std.In, "stdin")
+		return o.runLines(cmd.Context(), o.std.In, "stdin")
 	}
-	return o.interactive(cmd.Context())
+	return o.runInteractive(cmd.Context())
 }
 
 // homeDir is the home as an absolute path: flag, environment, default.

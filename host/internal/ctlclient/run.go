@@ -47,7 +47,7 @@ func (c coded) Error() string {
 
 func (c coded) Unwrap() error { return c.err }
 
-func ended(code console.Code) error {
+func exitError(code console.Code) error {
 	if code == console.OK {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func (o *options) snapshotCommand() *cobra.Command {
-	c := group("snapshot", "save all data of the controller into a file, or make a home of one")
+	c := newGroupCommand("snapshot", "save all data of the controller into a file, or make a home of one")
 	save := &cobra.Command{
 		Use: "save FILE", Short: "write a snapshot of the datastore, etc/ and the keystores", Args: cobra.ExactArgs(1),
 		Long: "A controller that runs goes on; the snapshot holds everything that was acknowledged before it began. Without one the\n" +
@@ -25,7 +25,7 @@ func (o *options) snapshotCommand() *cobra.Command {
 		Long: "The home is empty, or its controller is stopped. The whole file is checked first; what was in the home is kept beside, in\n" +
 			"before-restore-TIME in the home. With datastore.engine: etcd the data goes into etcd, which must have none under the prefix.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.offline(cmd, console.Offline{Name: "snapshot:restore", Format: "text", Args: map[string][]string{"file": args}})
+			return o.runOffline(cmd, console.Offline{Name: "snapshot:restore", Format: "text", Args: map[string][]string{"file": args}})
 		},
 	}
 	c.AddCommand(save, restore)
@@ -63,12 +63,12 @@ func (o *options) saveSnapshot(cmd *cobra.Command, path string) (err error) {
 
 // snapshotTo asks the controller, or reads the home when none runs.
 func (o *options) snapshotTo(cmd *cobra.Command, f *os.File) error {
-	l, err := o.dial(cmd.Context())
-	if is(err, console.Unavailable) {
-		return o.offline(cmd, console.Offline{Name: "snapshot:save", Format: "text", Args: map[string][]string{"file": {f.Name()}}})
+	l, err := o.dialConsole(cmd.Context())
+	if hasCode(err, console.Unavailable) {
+		return o.runOffline(cmd, console.Offline{Name: "snapshot:save", Format: "text", Args: map[string][]string{"file": {f.Name()}}})
 	}
 	if err != nil {
 		return err
 	}
-	return l.run(nil, f, func(s *ssh.Session) error { return s.Start("snapshot:save") })
+	return l.runSession(nil, f, func(s *ssh.Session) error { return s.Start("snapshot:save") })
 }

@@ -42,8 +42,8 @@ func Budget(ctx context.Context) (left time.Duration, ok bool) {
 	return max(time.Duration(b.Load()), leastWait), true
 }
 
-// wait is the limit of a call; the function it returns takes what it waited from the budget.
-func (b bounded) wait(ctx context.Context) (limit time.Duration, done func()) {
+// waitLimit is the limit of a call; the function it returns takes what it waited from the budget.
+func (b bounded) waitLimit(ctx context.Context) (limit time.Duration, done func()) {
 	left, ok := Budget(ctx)
 	if !ok {
 		return b.limit, func() {}
@@ -115,7 +115,7 @@ func (b bounded) Barrier(ctx context.Context) (Revision, error) {
 	if at := b.away.Load(); at != 0 && time.Since(time.Unix(0, at)) < awayFor {
 		return 0, noAnswer(nil)
 	}
-	limit, done := b.wait(ctx)
+	limit, done := b.waitLimit(ctx)
 	defer done()
 	bound := ctx
 	if b.shared {
@@ -146,7 +146,7 @@ func (b bounded) Commit(ctx context.Context, t Txn) (rev Revision, err error) {
 		err error
 	}
 	done := make(chan result, 1)
-	most, waited := b.wait(ctx)
+	most, waited := b.waitLimit(ctx)
 	defer waited()
 	if at, ok := ctx.Deadline(); ok { // a caller who leaves earlier does not end it: the change is awaited all the same
 		most = min(most, time.Until(at))

@@ -45,7 +45,7 @@ type Dependency struct {
 	Version     Range  `json:"-"`
 }
 
-func (d Dependency) requirement() Requirement { return Requirement{d.Name, d.Version} }
+func (d Dependency) toRequirement() Requirement { return Requirement{d.Name, d.Version} }
 
 // UnmarshalJSON reads NAME or {name: NAME, version: RANGE}.
 func (d *Dependency) UnmarshalJSON(b []byte) error {
@@ -137,7 +137,7 @@ func ParseRepository(path string, b []byte) (*Repository, []home.Problem) {
 	seen := map[string]bool{}
 	for i := range file.Features {
 		f, at := &file.Features[i], fmt.Sprint("features.", i)
-		f.check(func(member, format string, args ...any) { d.Fault(at+"."+member, format, args...) })
+		f.checkFeature(func(member, format string, args ...any) { d.Fault(at+"."+member, format, args...) })
 		f.Repository = file.Name
 		if seen[f.ID()] {
 			d.Fault(at, "%s occurs twice", f.ID())
@@ -151,8 +151,8 @@ func ParseRepository(path string, b []byte) (*Repository, []home.Problem) {
 	return r, nil
 }
 
-// check reports what is wrong beyond the schema, each with the member where it is, and reads versions and grants.
-func (f *Feature) check(bad func(member, format string, args ...any)) {
+// checkFeature reports what is wrong beyond the schema, each with the member where it is, and reads versions and grants.
+func (f *Feature) checkFeature(bad func(member, format string, args ...any)) {
 	var err error
 	if f.Version, err = ParseVersion(f.VersionText); err != nil {
 		bad("version", "%v", err)

@@ -41,22 +41,22 @@ func (m *Manager) catchUp(ctx context.Context) error {
 		if err != nil { // what only the repositories of others have is then Unresolved
 			m.o.Log.Error("the catalogue stays as it was, though another controller changed its repositories", "error", err)
 		} else {
-			m.set(func() { m.repo, m.added, m.problems = repo, more, problems })
+			m.withLock(func() { m.repo, m.added, m.problems = repo, more, problems })
 		}
 	}
-	c, err := m.adopt(ctx, next)
+	c, err := m.adoptState(ctx, next)
 	if err == nil && !c.Empty() {
 		m.o.Log.Info("another controller has changed the set of features", "change", c.Lines())
 	}
 	return err
 }
 
-// adopt makes run what a stored state requires, as far as it can be had: a feature
+// adoptState makes run what a stored state requires, as far as it can be had: a feature
 // that cannot be resolved and a plugin that does not start are logged and do not
 // keep the others from running.
-func (m *Manager) adopt(ctx context.Context, next stored) (Change, error) {
-	plan, broken := m.salvage(next.state)
-	target, err := m.target(plan, next.state)
+func (m *Manager) adoptState(ctx context.Context, next stored) (Change, error) {
+	plan, broken := m.salvageState(next.state)
+	target, err := m.targetOf(plan, next.state)
 	if err != nil {
 		return Change{}, err
 	}
@@ -65,9 +65,9 @@ func (m *Manager) adopt(ctx context.Context, next stored) (Change, error) {
 	}
 	c := Diff(m.plan, plan, m.Active(), target)
 	m.startAll(ctx, c.Ensure)
-	m.set(func() { m.state, m.plan, m.broken = next, plan, broken })
-	m.permit(target)
-	m.publish(target)
+	m.withLock(func() { m.state, m.plan, m.broken = next, plan, broken })
+	m.applyGrants(target)
+	m.publishTarget(target)
 	m.removeAll(ctx, c.Remove)
 	return c, ctx.Err()
 }
@@ -83,8 +83,8 @@ func (m *Manager) removeAll(ctx context.Context, plugins []string) {
 // tries bounds how often a change is repeated because another controller was faster.
 const tries = 5
 
-// changing makes one change, beginning with what the cluster requires now.
-func (m *Manager) changing(ctx context.Context, change func() (Change, error)) (c Change, err error) {
+// runChange makes one change, beginning with what the cluster requires now.
+func (m *Manager) runChange(ctx context.Context, change func() (Change, error)) (c Change, err error) {
 	m.changes.Lock()
 	defer m.changes.Unlock()
 	for range tries {
@@ -98,13 +98,13 @@ func (m *Manager) changing(ctx context.Context, change func() (Change, error)) (
 	return Change{}, fault.Wrap(fault.InUse, err, "other controllers kept changing features or grants, nothing was changed; try again")
 }
 
-// saved stores the next state; datastore.ErrConflict says that another controller
+// saveState stores the next state; datastore.ErrConflict says that another controller
 // was faster.
-func (m *Manager) saved(ctx context.Context, next state, more ...datastore.Op) (stored, error) {
+func (m *Manager) saveState(ctx context.Context, next state, more ...datastore.Op) (stored, error) {
 	if m.state.revision != 0 && len(more) == 0 && reflect.DeepEqual(next, m.state.state) {
 		return m.state, nil // the others need not look
 	}
-	s, err := save(ctx, m.o.Store, m.state, next, more...)
+	s, err := commitState(ctx, m.o.Store, m.state, next, more...)
 	switch {
 	case err == nil:
 		return s, nil

@@ -23,8 +23,8 @@ type grantRecord struct {
 	revision datastore.Revision
 }
 
-// newest are the grants of decisions that those before did not have.
-func newest(now, before grant.Held) []grant.Grant {
+// newlyGranted are the grants of decisions that those before did not have.
+func newlyGranted(now, before grant.Held) []grant.Grant {
 	var out []grant.Grant
 	for _, e := range now.Granted {
 		if !slices.ContainsFunc(before.Granted, func(o grant.Entry) bool { return o.Grant == e.Grant }) {
@@ -50,13 +50,13 @@ type Agreement struct {
 	To map[string][]grant.Grant
 }
 
-// to reports whether the operator agrees to all that a plugin needs.
-func (a Agreement) to(n *grant.NeededError) bool {
+// agreesTo reports whether the operator agrees to all that a plugin needs.
+func (a Agreement) agreesTo(n *grant.NeededError) bool {
 	return a.All || !slices.ContainsFunc(n.Requests, func(r grant.Request) bool { return !slices.Contains(a.To[n.Plugin], r.Grant) })
 }
 
-// grantless finds grants in a catalogue that may not give any.
-func (r *Repository) grantless() (ps []home.Problem) {
+// findForbiddenGrants finds grants in a catalogue that may not give any.
+func (r *Repository) findForbiddenGrants() (ps []home.Problem) {
 	for _, f := range r.Features {
 		for _, p := range f.Plugins {
 			if len(p.Grants) > 0 {
@@ -68,8 +68,8 @@ func (r *Repository) grantless() (ps []home.Problem) {
 	return ps
 }
 
-// held are the decisions about a plugin: those of the catalogue, and what was stored since, which counts more.
-func (m *Manager) held(plan Plan, plugin string) grant.Held {
+// heldGrants are the decisions about a plugin: those of the catalogue, and what was stored since, which counts more.
+func (m *Manager) heldGrants(plan Plan, plugin string) grant.Held {
 	var h grant.Held
 	for _, f := range plan.Features {
 		for _, p := range f.Plugins {
@@ -121,22 +121,22 @@ func (m *Manager) adoptGrants(grants map[string]grantRecord) {
 			changed = append(changed, name)
 		}
 	}
-	m.set(func() { m.grants = grants })
+	m.withLock(func() { m.grants = grants })
 	for _, name := range changed {
-		m.o.Plugins.Grant(name, m.held(m.plan, name))
+		m.o.Plugins.Grant(name, m.heldGrants(m.plan, name))
 	}
 }
 
-// permit puts the decisions about all plugins that run into force.
-func (m *Manager) permit(t Target) {
+// applyGrants puts the decisions about all plugins that run into force.
+func (m *Manager) applyGrants(t Target) {
 	for _, p := range t.Plugins {
-		m.o.Plugins.Grant(p.Name, m.held(m.plan, p.Name))
+		m.o.Plugins.Grant(p.Name, m.heldGrants(m.plan, p.Name))
 	}
 }
 
 // Decide grants or refuses what a plugin of an installed feature requests, at once and on all nodes.
 func (m *Manager) Decide(ctx context.Context, plugin, by string, granted bool, grants []grant.Grant) error {
-	_, err := m.changing(ctx, func() (Change, error) {
+	_, err := m.runChange(ctx, func() (Change, error) {
 		if !slices.ContainsFunc(m.Active().Plugins, func(p PluginSpec) bool { return p.Name == plugin }) {
 			return Change{}, fault.New(fault.NotFound, "no installed feature runs a plugin %q", plugin)
 		}

@@ -45,7 +45,7 @@ type KeyInfo struct {
 // RevokeKey ends the trust in a public key on all nodes: what only its catalogues have does not run any more.
 func (m *Manager) RevokeKey(ctx context.Context, id, by string) (Change, error) {
 	var signer Signer
-	c, err := m.changing(ctx, func() (Change, error) {
+	c, err := m.runChange(ctx, func() (Change, error) {
 		r, ok := m.added.keys[wholeID(id)]
 		if !ok {
 			return Change{}, fault.New(fault.NotFound, "no trusted public key %q%s", id, nearest.Hint(strings.ToUpper(id), slices.Collect(maps.Keys(m.added.keys))))
@@ -57,7 +57,7 @@ func (m *Manager) RevokeKey(ctx context.Context, id, by string) (Change, error) 
 		signer = signerOf(k)
 		next := m.added.clone()
 		next.keys[signer.ID] = keyRecord{Key: r.Key, By: by, At: time.Now().UTC(), Revoked: true}
-		return m.recatalogue(ctx, next, true, func(*state) {}, putJSON(keyPrefix+signer.ID, next.keys[signer.ID]))
+		return m.changeCatalogue(ctx, next, true, func(*state) {}, putJSON(keyPrefix+signer.ID, next.keys[signer.ID]))
 	})
 	if err == nil && m.o.Trusted != nil {
 		m.o.Trusted(signer, by, false)
@@ -94,7 +94,7 @@ func (m *Manager) Verify(names []string) ([]Verified, error) {
 		for _, ref := range f.Plugins {
 			p := target.Plugins[slices.IndexFunc(target.Plugins, func(p PluginSpec) bool { return p.Name == ref.Name })]
 			v := Verified{Feature: f.Name, Plugin: p.Name, Origin: p.Origin, SHA256: p.SHA256}
-			err := repos.repos[p.Repository].verify(repos.keys)
+			err := repos.repos[p.Repository].verifySignature(repos.keys)
 			if err == nil {
 				err = m.o.Plugins.Verify(p.Name)
 			}

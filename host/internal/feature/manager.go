@@ -107,7 +107,7 @@ func readCatalogue(dir home.Dir, more added) (Repo, []home.Problem, error) {
 		if len(ps) > 0 {
 			return ps
 		}
-		if ps := r.grantless(); !own && len(ps) > 0 {
+		if ps := r.findForbiddenGrants(); !own && len(ps) > 0 {
 			return ps
 		}
 		if other, twice := names[r.Name]; twice {
@@ -133,7 +133,7 @@ func readCatalogue(dir home.Dir, more added) (Repo, []home.Problem, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(more.repos)) {
 		record := more.repos[name]
-		if err := record.verify(more.keys); err != nil {
+		if err := record.verifySignature(more.keys); err != nil {
 			problems = append(problems, home.Problem{File: record.URL, Key: name, Text: err.Error()})
 			continue
 		}
@@ -149,7 +149,7 @@ func (m *Manager) Active() Target { return *m.active.Load() }
 // later what was installed. A feature that cannot be resolved and a plugin that
 // does not start are logged and do not keep the others from running.
 func (m *Manager) Restore(ctx context.Context) error {
-	_, err := m.changing(ctx, func() (Change, error) {
+	_, err := m.runChange(ctx, func() (Change, error) {
 		next := m.state.clone()
 		var boot []string
 		if !next.BootDone {
@@ -161,18 +161,18 @@ func (m *Manager) Restore(ctx context.Context) error {
 				return Change{}, fmt.Errorf("features.boot: %w", err)
 			}
 			for _, q := range asked {
-				next.require(q)
+				next.addRequirement(q)
 			}
 			next.BootDone = true
 		}
-		saved, err := m.saved(ctx, next)
+		saved, err := m.saveState(ctx, next)
 		if err != nil {
 			return Change{}, err
 		}
 		if len(boot) > 0 && m.o.Booted != nil {
 			m.o.Booted(boot)
 		}
-		return m.adopt(ctx, saved)
+		return m.adoptState(ctx, saved)
 	})
 	return err
 }
@@ -196,8 +196,8 @@ func (m *Manager) startAll(ctx context.Context, specs []PluginSpec) {
 	_ = g.Wait() // each has logged its own
 }
 
-// set changes what queries read.
-func (m *Manager) set(f func()) {
+// withLock changes what queries read.
+func (m *Manager) withLock(f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f()
@@ -213,11 +213,11 @@ func (m *Manager) bootFeatures() (names []string) {
 	return names
 }
 
-// salvage resolves what can be resolved: all, or requirement by requirement.
-func (m *Manager) salvage(s state) (Plan, map[string]error) {
+// salvageState resolves what can be resolved: all, or requirement by requirement.
+func (m *Manager) salvageState(s state) (Plan, map[string]error) {
 	broken := map[string]error{}
 	if plan, err := Closure(s.Required, m.repo); err == nil {
-		if _, err := m.target(plan, s); err == nil {
+		if _, err := m.targetOf(plan, s); err == nil {
 			return plan, broken
 		}
 	}
@@ -226,7 +226,7 @@ func (m *Manager) salvage(s state) (Plan, map[string]error) {
 	for _, q := range s.Required {
 		p, err := Closure(append(good[:len(good):len(good)], q), m.repo)
 		if err == nil {
-			_, err = m.target(p, s)
+			_, err = m.targetOf(p, s)
 		}
 		if err != nil {
 			broken[q.Name] = err
@@ -237,14 +237,14 @@ func (m *Manager) salvage(s state) (Plan, map[string]error) {
 	return plan, broken
 }
 
-func (m *Manager) target(plan Plan, s state) (Target, error) {
+func (m *Manager) targetOf(plan Plan, s state) (Target, error) {
 	t, err := NewTarget(plan, stoppedIn(plan, s.Stopped), m.o.Locate)
 	for i := range t.Plugins {
 		p := &t.Plugins[i]
-		if err := m.allowed(*p); err != nil {
+		if err := m.checkNotRevoked(*p); err != nil {
 			return Target{}, err
 		}
-		p.Held, p.Origin = m.held(plan, p.Name), m.origin(p.Repository)
+		p.Held, p.Origin = m.heldGrants(plan, p.Name), m.pluginOrigin(p.Repository)
 	}
 	return t, err
 }
@@ -260,7 +260,7 @@ func stoppedIn(plan Plan, stopped []string) []string {
 	return out
 }
 
-func (m *Manager) publish(t Target) {
+func (m *Manager) publishTarget(t Target) {
 	m.active.Store(&t)
 	m.o.Publish(t)
 }
@@ -277,9 +277,9 @@ type wish struct {
 	blame func(name string, why error) error
 }
 
-// refused is the first requirement of a state that cannot be met, and could be before: one lost plugin file does not block
+// firstRefusal is the first requirement of a state that cannot be met, and could be before: one lost plugin file does not block
 // every other change.
-func (w wish) refused(s state, broken, before map[string]error) error {
+func (w wish) firstRefusal(s state, broken, before map[string]error) error {
 	for _, q := range s.Required {
 		why := broken[q.Name]
 		if why == nil || before[q.Name] != nil && !slices.Contains(w.must, q) {
@@ -295,15 +295,15 @@ func (w wish) refused(s state, broken, before map[string]error) error {
 	return nil
 }
 
-// change goes from the present state to the next, or stays. more is written with
+// changeState goes from the present state to the next, or stays. more is written with
 // it. The caller holds changes.
-func (m *Manager) change(ctx context.Context, next state, w wish, more ...datastore.Op) (Change, error) {
-	plan, broken := m.salvage(next)
-	if err := w.refused(next, broken, m.broken); err != nil {
+func (m *Manager) changeState(ctx context.Context, next state, w wish, more ...datastore.Op) (Change, error) {
+	plan, broken := m.salvageState(next)
+	if err := w.firstRefusal(next, broken, m.broken); err != nil {
 		return Change{}, err
 	}
 	next.Stopped = slices.DeleteFunc(next.Stopped, func(n string) bool { return plan.Get(n) == nil })
-	target, err := m.target(plan, next)
+	target, err := m.targetOf(plan, next)
 	if err != nil {
 		return Change{}, err
 	}
@@ -312,37 +312,37 @@ func (m *Manager) change(ctx context.Context, next state, w wish, more ...datast
 	if w.simulate {
 		return c, nil
 	}
-	agreed, err := m.ensure(ctx, c, old, w.agree)
+	agreed, err := m.ensurePlugins(ctx, c, old, w.agree)
 	if err != nil {
 		return Change{}, err
 	}
 	grants, ops := m.grantsAfter(plan, agreed)
 	more = append(more, ops...)
-	saved, err := m.saved(ctx, next, more...)
+	saved, err := m.saveState(ctx, next, more...)
 	if err != nil {
-		m.rollback(ctx, c.Ensure, old)
+		m.rollbackPlugins(ctx, c.Ensure, old)
 		return Change{}, err
 	}
 	for name, held := range agreed {
 		grants[name] = grantRecord{held, saved.revision}
 		if m.o.Granted != nil {
-			m.o.Granted(name, w.agree.By, newest(held, m.grants[name].Held))
+			m.o.Granted(name, w.agree.By, newlyGranted(held, m.grants[name].Held))
 		}
 	}
-	m.set(func() { m.state, m.plan, m.grants, m.broken = saved, plan, grants, broken })
-	m.permit(target)
-	m.publish(target)
+	m.withLock(func() { m.state, m.plan, m.grants, m.broken = saved, plan, grants, broken })
+	m.applyGrants(target)
+	m.publishTarget(target)
 	m.removeAll(ctx, c.Remove)
 	return c, nil
 }
 
-// ensure starts what a change needs, or leaves everything as it was. It returns what was agreed to by plugin.
-func (m *Manager) ensure(ctx context.Context, c Change, old Target, agree Agreement) (map[string]grant.Held, error) {
+// ensurePlugins starts what a change needs, or leaves everything as it was. It returns what was agreed to by plugin.
+func (m *Manager) ensurePlugins(ctx context.Context, c Change, old Target, agree Agreement) (map[string]grant.Held, error) {
 	agreed := map[string]grant.Held{}
 	for i, spec := range c.Ensure {
 		err := m.o.Plugins.Ensure(ctx, spec)
 		var needed *grant.NeededError
-		if errors.As(err, &needed) && agree.to(needed) {
+		if errors.As(err, &needed) && agree.agreesTo(needed) {
 			now, granted := time.Now().UTC(), grantsOf(needed.Requests)
 			agreed[spec.Name] = m.grants[spec.Name].Grant(agree.By, now, granted...)
 			spec.Held = spec.Held.Grant(agree.By, now, granted...)
@@ -350,11 +350,11 @@ func (m *Manager) ensure(ctx context.Context, c Change, old Target, agree Agreem
 			err = m.o.Plugins.Ensure(ctx, spec)
 		}
 		if errors.As(err, &needed) {
-			m.rollback(ctx, c.Ensure[:i+1], old)
+			m.rollbackPlugins(ctx, c.Ensure[:i+1], old)
 			return nil, needed
 		}
 		if err != nil {
-			m.rollback(ctx, c.Ensure[:i+1], old)
+			m.rollbackPlugins(ctx, c.Ensure[:i+1], old)
 			kind := fault.KindOf(err)
 			if kind == fault.Internal {
 				kind = fault.Unavailable
@@ -365,14 +365,14 @@ func (m *Manager) ensure(ctx context.Context, c Change, old Target, agree Agreem
 	return agreed, nil
 }
 
-func (m *Manager) rollback(ctx context.Context, tried []PluginSpec, old Target) {
+func (m *Manager) rollbackPlugins(ctx context.Context, tried []PluginSpec, old Target) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 	defer cancel()
 	for _, spec := range slices.Backward(tried) {
 		var err error
 		if i := slices.IndexFunc(old.Plugins, func(p PluginSpec) bool { return p.Name == spec.Name }); i >= 0 {
 			was := old.Plugins[i]
-			was.Held = m.held(m.plan, was.Name)
+			was.Held = m.heldGrants(m.plan, was.Name)
 			err = m.o.Plugins.Ensure(ctx, was)
 		} else {
 			err = m.o.Plugins.Remove(ctx, spec.Name)

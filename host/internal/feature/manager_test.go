@@ -155,7 +155,7 @@ func (h *host) load() {
 			return "/plugins/" + name, "", nil
 		},
 		Publish: func(t Target) {
-			kinds := t.kinds("switch")
+			kinds := t.facetKinds("switch")
 			h.facets = append(h.facets, fmt.Sprint(slices.Contains(kinds, Rest), slices.Contains(kinds, CLI), slices.Contains(kinds, UI)))
 		}})
 	if err != nil {

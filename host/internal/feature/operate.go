@@ -26,9 +26,9 @@ type InstallOptions struct {
 // that they depend on. What is installed already stays as it is. On an error
 // nothing has changed.
 func (m *Manager) Install(ctx context.Context, names []string, o InstallOptions) (Change, error) {
-	return m.asked(ctx, names, func(asked []Requirement, next state) (Change, error) {
+	return m.changeNamed(ctx, names, func(asked []Requirement, next state) (Change, error) {
 		for _, q := range asked {
-			next.require(q)
+			next.addRequirement(q)
 			if !o.NoStart {
 				m.unstopAll(&next, q.Name)
 			}
@@ -40,26 +40,26 @@ func (m *Manager) Install(ctx context.Context, names []string, o InstallOptions)
 			}
 			for _, f := range plan.Features {
 				if m.plan.Get(f.Name) == nil {
-					next.stop(f.Name)
+					next.addStopped(f.Name)
 				}
 			}
 		}
-		return m.change(ctx, next, wish{simulate: o.Simulate, agree: o.Agree, must: asked})
+		return m.changeState(ctx, next, wish{simulate: o.Simulate, agree: o.Agree, must: asked})
 	})
 }
 
-// asked makes a change of the present state for what an operator typed.
-func (m *Manager) asked(ctx context.Context, names []string, change func(asked []Requirement, next state) (Change, error)) (Change, error) {
+// changeNamed makes a change of the present state for what an operator typed.
+func (m *Manager) changeNamed(ctx context.Context, names []string, change func(asked []Requirement, next state) (Change, error)) (Change, error) {
 	asked, err := parseAll(names)
 	if err != nil {
 		return Change{}, err
 	}
-	return m.changing(ctx, func() (Change, error) { return change(asked, m.state.clone()) })
+	return m.runChange(ctx, func() (Change, error) { return change(asked, m.state.clone()) })
 }
 
 // unstopAll lets a feature and what it depends on run again.
 func (m *Manager) unstopAll(s *state, name string) {
-	s.unstop(name)
+	s.removeStopped(name)
 	if f := m.plan.Get(name); f != nil {
 		for _, d := range f.Depends {
 			m.unstopAll(s, d.Name)
@@ -79,16 +79,16 @@ func (m *Manager) Uninstall(ctx context.Context, names []string, o UninstallOpti
 	if m.o.Room != nil && !o.Simulate {
 		m.o.Room()
 	}
-	return m.asked(ctx, names, func(asked []Requirement, next state) (Change, error) {
+	return m.changeNamed(ctx, names, func(asked []Requirement, next state) (Change, error) {
 		for _, q := range asked {
-			if err := m.uninstallable(q); err != nil {
+			if err := m.checkUninstallable(q); err != nil {
 				return Change{}, err
 			}
-			next.release(q.Name)
+			next.releaseRequirement(q.Name)
 		}
-		c, err := m.change(ctx, next, wish{simulate: o.Simulate})
+		c, err := m.changeState(ctx, next, wish{simulate: o.Simulate})
 		if err == nil {
-			c.Stay = m.staying(asked, next, c)
+			c.Stay = m.describeStaying(asked, next, c)
 		}
 		if err != nil || o.Simulate || !o.DeleteConfig {
 			return c, err
@@ -97,36 +97,36 @@ func (m *Manager) Uninstall(ctx context.Context, names []string, o UninstallOpti
 	})
 }
 
-// staying reports which of the features that were released stay, and for whom.
-func (m *Manager) staying(asked []Requirement, next state, c Change) []string {
+// describeStaying reports which of the features that were released stay, and for whom.
+func (m *Manager) describeStaying(asked []Requirement, next state, c Change) []string {
 	var out []string
 	for _, q := range asked {
 		goes := slices.ContainsFunc(c.Uninstall, func(f *Feature) bool { return f.Name == q.Name })
 		if goes || m.plan.Get(q.Name) == nil {
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s stays: %s. It goes with the last that needs it", q.Name, m.because(q.Name, next.requires)))
+		out = append(out, fmt.Sprintf("%s stays: %s. It goes with the last that needs it", q.Name, m.explainNeededBy(q.Name, next.hasRequirement)))
 	}
 	return out
 }
 
-func (m *Manager) uninstallable(q Requirement) error {
+func (m *Manager) checkUninstallable(q Requirement) error {
 	f := m.plan.Get(q.Name)
 	switch {
-	case f == nil && m.state.requires(q.Name): // broken
+	case f == nil && m.state.hasRequirement(q.Name): // broken
 		return nil
 	case f == nil:
-		return fault.New(fault.NotFound, "feature %s is not installed%s", q.Name, nearest.Hint(q.Name, m.installed()))
+		return fault.New(fault.NotFound, "feature %s is not installed%s", q.Name, nearest.Hint(q.Name, m.installedNames()))
 	case !q.Version.Contains(f.Version):
 		return fault.New(fault.NotFound, "feature %s is not installed; version %s of it is", q, f.Version)
-	case !m.state.requires(q.Name):
-		return fault.New(fault.InUse, "feature %s is a dependency: %s. Uninstall that instead", q.Name, m.because(q.Name, m.state.requires))
+	case !m.state.hasRequirement(q.Name):
+		return fault.New(fault.InUse, "feature %s is a dependency: %s. Uninstall that instead", q.Name, m.explainNeededBy(q.Name, m.state.hasRequirement))
 	}
 	return nil
 }
 
-// because says who needs a feature, up to those that were asked for.
-func (m *Manager) because(name string, asked func(string) bool) string {
+// explainNeededBy says who needs a feature, up to those that were asked for.
+func (m *Manager) explainNeededBy(name string, asked func(string) bool) string {
 	var roots []string
 	seen := map[string]bool{}
 	var up func(string)
@@ -150,7 +150,7 @@ func (m *Manager) because(name string, asked func(string) bool) string {
 	return strings.Join(roots, ", ") + " need it"
 }
 
-func (m *Manager) installed() []string {
+func (m *Manager) installedNames() []string {
 	var names []string
 	for _, f := range m.plan.Features {
 		names = append(names, f.Name)
@@ -189,17 +189,17 @@ func (m *Manager) Start(ctx context.Context, names ...string) (Change, error) {
 // Stop lets features rest: what only they and their dependants need stops, they
 // stay installed.
 func (m *Manager) Stop(ctx context.Context, names ...string) (Change, error) {
-	return m.startStop(ctx, names, func(s *state, name string) { s.stop(name) })
+	return m.startStop(ctx, names, func(s *state, name string) { s.addStopped(name) })
 }
 
 func (m *Manager) startStop(ctx context.Context, names []string, mark func(*state, string)) (Change, error) {
-	return m.asked(ctx, names, func(asked []Requirement, next state) (Change, error) {
+	return m.changeNamed(ctx, names, func(asked []Requirement, next state) (Change, error) {
 		for _, q := range asked {
 			if f := m.plan.Get(q.Name); f == nil || !q.Version.Contains(f.Version) {
-				return Change{}, fault.New(fault.NotFound, "feature %s is not installed%s", q, nearest.Hint(q.Name, m.installed()))
+				return Change{}, fault.New(fault.NotFound, "feature %s is not installed%s", q, nearest.Hint(q.Name, m.installedNames()))
 			}
 			mark(&next, q.Name)
 		}
-		return m.change(ctx, next, wish{})
+		return m.changeState(ctx, next, wish{})
 	})
 }

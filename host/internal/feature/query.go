@@ -46,7 +46,7 @@ func (m *Manager) ForCommand(names ...string) []string {
 	for _, f := range m.repo.All() {
 		brings := func(facet Facet) bool {
 			return facet.Facet == CLI && slices.ContainsFunc(facet.Commands, func(p string) bool {
-				return slices.ContainsFunc(names, func(n string) bool { return match(p, n) })
+				return slices.ContainsFunc(names, func(n string) bool { return matchesPattern(p, n) })
 			})
 		}
 		if f.Ready() && !active.Has(f.Name) && !slices.Contains(out, f.Name) && slices.ContainsFunc(f.Facets, brings) {
@@ -63,45 +63,45 @@ func (m *Manager) List() []Info {
 	defer m.mu.Unlock()
 	var out []Info
 	for _, f := range m.repo.All() {
-		out = append(out, m.info(f))
+		out = append(out, m.featureInfo(f))
 	}
 	for _, q := range m.state.Required {
 		if len(m.repo.Versions(q.Name)) == 0 { // its repository is gone
-			out = append(out, Info{Name: q.Name, Version: q.Version.String(), Required: true, State: Unresolved, Note: m.note(q.Name)})
+			out = append(out, Info{Name: q.Name, Version: q.Version.String(), Required: true, State: Unresolved, Note: m.brokenNote(q.Name)})
 		}
 	}
 	return out
 }
 
-func (m *Manager) note(name string) string {
+func (m *Manager) brokenNote(name string) string {
 	if err := m.broken[name]; err != nil {
 		return err.Error()
 	}
 	return ""
 }
 
-func (m *Manager) info(f *Feature) Info {
+func (m *Manager) featureInfo(f *Feature) Info {
 	i := Info{Name: f.Name, Version: f.Version.String(), State: Uninstalled, Repository: f.Repository, Description: f.Description,
 		Available: f.Ready(), Facets: f.Facets, Config: f.Config}
 	if !f.Ready() {
 		i.Note = f.Until
 	}
 	for _, d := range f.Depends {
-		i.Depends = append(i.Depends, d.requirement())
+		i.Depends = append(i.Depends, d.toRequirement())
 	}
 	for _, d := range f.Conflicts {
-		i.Conflicts = append(i.Conflicts, d.requirement())
+		i.Conflicts = append(i.Conflicts, d.toRequirement())
 	}
 	for _, p := range f.Plugins {
 		i.Plugins = append(i.Plugins, p.Name)
 	}
 	if have := m.plan.Get(f.Name); have != nil && have.Version == f.Version {
-		i.Required, i.NeededBy, i.State = m.state.requires(f.Name), m.plan.NeededBy(f.Name), Resolved
+		i.Required, i.NeededBy, i.State = m.state.hasRequirement(f.Name), m.plan.NeededBy(f.Name), Resolved
 		if m.Active().Has(f.Name) {
 			i.State = Started
 		}
-	} else if have == nil && m.state.requires(f.Name) {
-		i.Required, i.State, i.Note = true, Unresolved, m.note(f.Name)
+	} else if have == nil && m.state.hasRequirement(f.Name) {
+		i.Required, i.State, i.Note = true, Unresolved, m.brokenNote(f.Name)
 	}
 	return i
 }
@@ -111,14 +111,14 @@ func (m *Manager) info(f *Feature) Info {
 func (m *Manager) Info(name, version string) (Info, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f, err := m.find(name, version)
+	f, err := m.findFeature(name, version)
 	if err != nil {
 		return Info{}, err
 	}
-	return m.info(f), nil
+	return m.featureInfo(f), nil
 }
 
-func (m *Manager) find(name, version string) (*Feature, error) {
+func (m *Manager) findFeature(name, version string) (*Feature, error) {
 	all := m.repo.Versions(name)
 	if len(all) == 0 {
 		return nil, fault.New(fault.NotFound, "there is no feature %q%s", name, nearest.Hint(name, m.repo.Names()))
@@ -133,7 +133,7 @@ func (m *Manager) find(name, version string) (*Feature, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "%v", err)
 	}
-	if f := first(all, func(f *Feature) bool { return f.Version == v }); f != nil {
+	if f := firstFitting(all, func(f *Feature) bool { return f.Version == v }); f != nil {
 		return f, nil
 	}
 	return nil, fault.New(fault.NotFound, "feature %s has no version %s; there is %s", name, v, m.repo.versionsText(name))
@@ -143,12 +143,12 @@ func (m *Manager) find(name, version string) (*Feature, error) {
 func (m *Manager) Versions(name string) ([]Info, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, err := m.find(name, ""); err != nil {
+	if _, err := m.findFeature(name, ""); err != nil {
 		return nil, err
 	}
 	var out []Info
 	for _, f := range m.repo.Versions(name) {
-		out = append(out, m.info(f))
+		out = append(out, m.featureInfo(f))
 	}
 	return out, nil
 }
@@ -164,7 +164,7 @@ func (m *Manager) Names() []string {
 func (m *Manager) Installed() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.installed()
+	return m.installedNames()
 }
 
 // Requirements returns what is required by itself, in order of installation.
@@ -191,8 +191,8 @@ type RepoInfo struct {
 	Note     string `json:"note,omitempty"` // why it is left out, or that it has expired
 }
 
-// origin is who answers for the plugins of a catalogue, for people.
-func (m *Manager) origin(repository string) string {
+// pluginOrigin is who answers for the plugins of a catalogue, for people.
+func (m *Manager) pluginOrigin(repository string) string {
 	r, ok := m.added.repos[repository]
 	switch {
 	case !ok:
@@ -225,7 +225,7 @@ func (m *Manager) Repositories() []RepoInfo {
 					i.Note = "left out: " + p.Text
 				}
 			}
-		case file.expired(time.Now()):
+		case file.isExpired(time.Now()):
 			i.Note = "expired on " + file.Expires.Format(time.DateOnly) + ": ask its author for a newer one"
 		}
 		out = append(out, i)

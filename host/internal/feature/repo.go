@@ -56,7 +56,7 @@ func (r Repo) Repository(name string) *Repository {
 
 // Find returns the highest version that meets a requirement, nil when none does.
 func (r Repo) Find(q Requirement) *Feature {
-	return first(r.byName[q.Name], func(f *Feature) bool { return q.Version.Contains(f.Version) })
+	return firstFitting(r.byName[q.Name], func(f *Feature) bool { return q.Version.Contains(f.Version) })
 }
 
 // versionsText lists the versions of a feature for an error.

@@ -39,33 +39,33 @@ func (m *Manager) AddRepository(ctx context.Context, url string, o AddOptions) (
 	}
 	r, ps := ParseRepository(path, b)
 	if len(ps) == 0 {
-		ps = r.grantless()
+		ps = r.findForbiddenGrants()
 	}
 	if err := home.Fatal(ps); err != nil {
 		return RepoInfo{}, Change{}, fault.Wrap(fault.Invalid, err, "%v", err)
 	}
 	sig, err := readSignature(path)
 	if err == nil {
-		err = r.addable(sig, o, time.Now())
+		err = r.checkAddable(sig, o, time.Now())
 	}
 	if err != nil {
 		return RepoInfo{}, Change{}, err
 	}
 	var signer Signer
 	var trusted bool
-	c, err := m.changing(ctx, func() (Change, error) {
+	c, err := m.runChange(ctx, func() (Change, error) {
 		before, again := m.added.repos[r.Name]
 		if !again && m.repo.Repository(r.Name) != nil {
 			return Change{}, fault.New(fault.Exists, "the repository %q is already in the catalogue", r.Name)
 		}
-		if err := r.follows(before, sig); err != nil {
+		if err := r.checkFollows(before, sig); err != nil {
 			return Change{}, err
 		}
 		next, record := m.added.clone(), repoRecord{URL: path, Text: b}
 		var ops []datastore.Op
 		if sig != nil {
 			var err error
-			if signer, err = sig.trust(path, m.added.keys, o.Key, before.Key); err != nil {
+			if signer, err = sig.trustedSigner(path, m.added.keys, o.Key, before.Key); err != nil {
 				return Change{}, err
 			}
 			record.Signature, record.Key = sig.text, signer.Key
@@ -74,16 +74,16 @@ func (m *Manager) AddRepository(ctx context.Context, url string, o AddOptions) (
 				next.keys[signer.ID] = keyRecord{Key: signer.Key, By: o.By, At: time.Now().UTC()}
 				ops = append(ops, putJSON(keyPrefix+signer.ID, next.keys[signer.ID]))
 			}
-			if err := record.verify(next.keys); err != nil {
+			if err := record.verifySignature(next.keys); err != nil {
 				return Change{}, fault.New(fault.Denied, "%s: %v", path, err)
 			}
 		}
 		next.repos[r.Name] = record
-		return m.recatalogue(ctx, next, false, func(s *state) {
+		return m.changeCatalogue(ctx, next, false, func(s *state) {
 			if o.Install {
 				for _, f := range r.Features {
-					if f.Ready() && !s.requires(f.Name) {
-						s.require(Requirement{Name: f.Name})
+					if f.Ready() && !s.hasRequirement(f.Name) {
+						s.addRequirement(Requirement{Name: f.Name})
 					}
 				}
 			}
@@ -101,12 +101,12 @@ func putJSON(key string, v any) datastore.Op {
 	return datastore.Put(namespace, key, value)
 }
 
-func (r *Repository) expired(now time.Time) bool {
+func (r *Repository) isExpired(now time.Time) bool {
 	return !r.Expires.IsZero() && !now.Before(r.Expires.AddDate(0, 0, 1))
 }
 
-// addable checks what must be so before a key is looked at.
-func (r *Repository) addable(sig *signature, o AddOptions, now time.Time) error {
+// checkAddable checks what must be so before a key is looked at.
+func (r *Repository) checkAddable(sig *signature, o AddOptions, now time.Time) error {
 	switch {
 	case sig == nil && o.Key != "":
 		return fault.New(fault.Denied, "%s is not signed: there is no %s%s in the same directory, so --key cannot be checked", r.URL, r.URL, signatureSuffix)
@@ -115,7 +115,7 @@ func (r *Repository) addable(sig *signature, o AddOptions, now time.Time) error 
 			"--unsigned adds it without, which feature:repo-list and plugin:info then show", r.URL, r.URL, signatureSuffix, filepath.Base(r.URL))
 	case sig == nil:
 		return nil
-	case r.expired(now):
+	case r.isExpired(now):
 		return fault.New(fault.Denied, "%s expired on %s: ask its author for a newer one", r.URL, r.Expires.Format(time.DateOnly))
 	}
 	for _, f := range r.Features {
@@ -128,8 +128,8 @@ func (r *Repository) addable(sig *signature, o AddOptions, now time.Time) error 
 	return nil
 }
 
-// follows refuses an older catalogue in the place of a newer one, and one without a signature in that of a signed one.
-func (r *Repository) follows(before repoRecord, sig *signature) error {
+// checkFollows refuses an older catalogue in the place of a newer one, and one without a signature in that of a signed one.
+func (r *Repository) checkFollows(before repoRecord, sig *signature) error {
 	if before.Key != "" && sig == nil {
 		return fault.New(fault.Denied, "the catalogue %s is signed, and %s is not: fetch its signature, or remove the catalogue with feature:repo-remove first", r.Name, r.URL)
 	}
@@ -161,7 +161,7 @@ func readRepo(url string) ([]byte, string, error) {
 // RemoveRepository takes away a repository that was added. While features of it
 // are installed that is refused, unless uninstall is asked for.
 func (m *Manager) RemoveRepository(ctx context.Context, name string, uninstall bool) (Change, error) {
-	return m.changing(ctx, func() (Change, error) {
+	return m.runChange(ctx, func() (Change, error) {
 		if _, ok := m.added.repos[name]; !ok {
 			if r := m.repo.Repository(name); r != nil {
 				return Change{}, fault.New(fault.Denied, "repository %s is the file %s; remove this file and run feature:repo-refresh", name, r.URL)
@@ -179,9 +179,9 @@ func (m *Manager) RemoveRepository(ctx context.Context, name string, uninstall b
 		}
 		next := m.added.clone()
 		delete(next.repos, name)
-		return m.recatalogue(ctx, next, false, func(s *state) {
+		return m.changeCatalogue(ctx, next, false, func(s *state) {
 			for _, n := range used {
-				s.release(n)
+				s.releaseRequirement(n)
 			}
 		}, datastore.Delete(namespace, repoPrefix+name))
 	})
@@ -190,31 +190,31 @@ func (m *Manager) RemoveRepository(ctx context.Context, name string, uninstall b
 // Refresh reads the files of the catalogue again and applies what follows, such
 // as newer versions of what is installed.
 func (m *Manager) Refresh(ctx context.Context) (Change, error) {
-	return m.changing(ctx, func() (Change, error) { return m.recatalogue(ctx, m.added, false, func(*state) {}) })
+	return m.runChange(ctx, func() (Change, error) { return m.changeCatalogue(ctx, m.added, false, func(*state) {}) })
 }
 
-// recatalogue changes catalogue and state together, or neither: a feature that is installed and cannot be had any more
+// changeCatalogue changes catalogue and state together, or neither: a feature that is installed and cannot be had any more
 // is an error, unless it was revoked, or lose says that this is what is wanted.
-func (m *Manager) recatalogue(ctx context.Context, next added, lose bool, edit func(*state), ops ...datastore.Op) (Change, error) {
+func (m *Manager) changeCatalogue(ctx context.Context, next added, lose bool, edit func(*state), ops ...datastore.Op) (Change, error) {
 	repo, problems, err := readCatalogue(m.o.Dir, next)
 	if err != nil {
 		return Change{}, err
 	}
 	before, had := m.repo, m.added
-	m.set(func() { m.repo, m.added = repo, next })
+	m.withLock(func() { m.repo, m.added = repo, next })
 	wanted := m.state.clone()
 	edit(&wanted)
-	c, err := m.change(ctx, wanted, wish{blame: func(name string, why error) error {
+	c, err := m.changeState(ctx, wanted, wish{blame: func(name string, why error) error {
 		if lose || errors.As(why, new(revokedError)) {
 			return nil
 		}
 		return fault.Wrap(fault.KindOf(why), why, "the catalogue is unchanged, because %s is no longer available: %v", name, why)
 	}}, ops...)
 	if err != nil {
-		m.set(func() { m.repo, m.added = before, had })
+		m.withLock(func() { m.repo, m.added = before, had })
 		return Change{}, err
 	}
-	m.set(func() { m.problems = problems })
+	m.withLock(func() { m.problems = problems })
 	return c, nil
 }
 

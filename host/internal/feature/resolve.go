@@ -18,11 +18,11 @@ type Plan struct {
 
 // Get returns the version of a feature in the plan, nil when it is not in it.
 func (p Plan) Get(name string) *Feature {
-	return first(p.Features, func(f *Feature) bool { return f.Name == name })
+	return firstFitting(p.Features, func(f *Feature) bool { return f.Name == name })
 }
 
-// first is the first feature that fits, nil when none does.
-func first(all []*Feature, fits func(*Feature) bool) *Feature {
+// firstFitting is the first feature that fits, nil when none does.
+func firstFitting(all []*Feature, fits func(*Feature) bool) *Feature {
 	if i := slices.IndexFunc(all, fits); i >= 0 {
 		return all[i]
 	}
@@ -48,7 +48,7 @@ func (p Plan) NeededBy(name string) []string {
 func Closure(required []Requirement, repo Repo) (Plan, error) {
 	r := &resolver{repo: repo, wants: map[string][]want{}}
 	for _, q := range required {
-		r.add(want{Requirement: q})
+		r.addWant(want{Requirement: q})
 	}
 	for {
 		r.plan, r.chosen = Plan{}, map[string]*Feature{}
@@ -68,7 +68,7 @@ type want struct {
 	by *Feature
 }
 
-func (w want) who() string {
+func (w want) wantedBy() string {
 	if w.by == nil {
 		return "you"
 	}
@@ -82,7 +82,7 @@ type resolver struct {
 	plan   Plan
 }
 
-func (r *resolver) add(w want) {
+func (r *resolver) addWant(w want) {
 	if !slices.Contains(r.wants[w.Name], w) {
 		r.wants[w.Name] = append(r.wants[w.Name], w)
 	}
@@ -90,7 +90,7 @@ func (r *resolver) add(w want) {
 
 func (r *resolver) visitAll(required []Requirement) error {
 	for _, q := range required {
-		if err := r.visit(want{Requirement: q}, nil); err != nil {
+		if err := r.visitFeature(want{Requirement: q}, nil); err != nil {
 			r.plan = Plan{}
 			return err
 		}
@@ -98,25 +98,25 @@ func (r *resolver) visitAll(required []Requirement) error {
 	return nil
 }
 
-// visit puts a feature into the plan, after what it depends on.
-func (r *resolver) visit(w want, path []string) error {
+// visitFeature puts a feature into the plan, after what it depends on.
+func (r *resolver) visitFeature(w want, path []string) error {
 	if at := slices.Index(path, w.Name); at >= 0 {
 		return fault.New(fault.Invalid, "the features depend on each other in a loop: %s", strings.Join(append(path[at:], w.Name), " → "))
 	}
-	r.add(w)
+	r.addWant(w)
 	if f := r.chosen[w.Name]; f != nil {
 		if !w.Version.Contains(f.Version) {
 			return errAgain
 		}
 		return nil
 	}
-	f, err := r.choose(w)
+	f, err := r.chooseVersion(w)
 	if err != nil {
 		return err
 	}
 	r.chosen[w.Name] = f
 	for _, d := range f.Depends {
-		if err := r.visit(want{d.requirement(), f}, append(path, w.Name)); err != nil {
+		if err := r.visitFeature(want{d.toRequirement(), f}, append(path, w.Name)); err != nil {
 			return err
 		}
 	}
@@ -124,25 +124,25 @@ func (r *resolver) visit(w want, path []string) error {
 	return nil
 }
 
-// choose returns the highest version that all accept and nothing excludes.
-func (r *resolver) choose(w want) (*Feature, error) {
+// chooseVersion returns the highest version that all accept and nothing excludes.
+func (r *resolver) chooseVersion(w want) (*Feature, error) {
 	versions := r.repo.Versions(w.Name)
 	if len(versions) == 0 {
-		return nil, r.missing(w)
+		return nil, r.missingFeatureError(w)
 	}
 	if r.repo.Find(w.Requirement) == nil {
 		verb := "asks"
 		if w.by == nil {
 			verb = "ask"
 		}
-		return nil, fault.New(fault.NotFound, "feature %s: no version in %s, which %s %s for; there is %s", w.Name, w.Version, w.who(), verb, r.repo.versionsText(w.Name))
+		return nil, fault.New(fault.NotFound, "feature %s: no version in %s, which %s %s for; there is %s", w.Name, w.Version, w.wantedBy(), verb, r.repo.versionsText(w.Name))
 	}
 	var refused error
 	for _, f := range versions {
-		if !accepted(f, r.wants[w.Name]...) {
+		if !isAccepted(f, r.wants[w.Name]...) {
 			continue
 		}
-		err := r.refuses(f)
+		err := r.checkRefused(f)
 		if err == nil {
 			return f, nil
 		}
@@ -151,16 +151,16 @@ func (r *resolver) choose(w want) (*Feature, error) {
 		}
 	}
 	if refused == nil {
-		refused = r.clash(w.Name)
+		refused = r.clashError(w.Name)
 	}
 	return nil, refused
 }
 
-func accepted(f *Feature, wants ...want) bool {
+func isAccepted(f *Feature, wants ...want) bool {
 	return !slices.ContainsFunc(wants, func(w want) bool { return !w.Version.Contains(f.Version) })
 }
 
-func (r *resolver) missing(w want) error {
+func (r *resolver) missingFeatureError(w want) error {
 	text := fmt.Sprintf("there is no feature %q%s", w.Name, nearest.Hint(w.Name, r.repo.Names()))
 	if w.by != nil {
 		text += ", on which " + w.by.Name + " depends"
@@ -168,19 +168,19 @@ func (r *resolver) missing(w want) error {
 	return fault.New(fault.NotFound, "%s", text)
 }
 
-// clash names two whose ranges have no version in common, else the first and the last.
-func (r *resolver) clash(name string) error {
+// clashError names two whose ranges have no version in common, else the first and the last.
+func (r *resolver) clashError(name string) error {
 	wants := r.wants[name]
 	a, b := wants[0], wants[len(wants)-1]
 	for i, x := range wants {
 		for _, y := range wants[i+1:] {
-			if !slices.ContainsFunc(r.repo.Versions(name), func(f *Feature) bool { return accepted(f, x, y) }) {
+			if !slices.ContainsFunc(r.repo.Versions(name), func(f *Feature) bool { return isAccepted(f, x, y) }) {
 				a, b = x, y
 			}
 		}
 	}
 	return fault.New(fault.InUse, "feature %s: %s (%s) and %s (%s) cannot have the same version; there is %s",
-		name, a.who(), orAny(a.Version), b.who(), orAny(b.Version), r.repo.versionsText(name))
+		name, a.wantedBy(), orAny(a.Version), b.wantedBy(), orAny(b.Version), r.repo.versionsText(name))
 }
 
 func orAny(r Range) string {
@@ -190,19 +190,19 @@ func orAny(r Range) string {
 	return r.text
 }
 
-// refuses says why a feature cannot be taken with those chosen so far.
-func (r *resolver) refuses(f *Feature) error {
+// checkRefused says why a feature cannot be taken with those chosen so far.
+func (r *resolver) checkRefused(f *Feature) error {
 	if !f.Ready() {
 		return fault.New(fault.Unsupported, "feature %s is not yet available: %s", f.Name, f.Until)
 	}
 	for _, o := range r.chosen {
-		if conflict(f, o) || conflict(o, f) {
+		if hasConflict(f, o) || hasConflict(o, f) {
 			return fault.New(fault.InUse, "features %s and %s exclude each other; uninstall one of them first", min(f.Name, o.Name), max(f.Name, o.Name))
 		}
 	}
 	return nil
 }
 
-func conflict(a, b *Feature) bool {
+func hasConflict(a, b *Feature) bool {
 	return slices.ContainsFunc(a.Conflicts, func(d Dependency) bool { return d.Name == b.Name && d.Version.Contains(b.Version) })
 }

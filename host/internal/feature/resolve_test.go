@@ -34,7 +34,7 @@ func repoOf(t *testing.T, lines ...string) Repo {
 				f.Depends = append(f.Depends, dependency(t, w))
 			}
 		}
-		f.check(func(member, format string, args ...any) { t.Fatalf(member+": "+format, args...) })
+		f.checkFeature(func(member, format string, args ...any) { t.Fatalf(member+": "+format, args...) })
 		r.Features = append(r.Features, f)
 	}
 	return NewRepo(r)

@@ -109,9 +109,9 @@ func parseKey(text string) (k minisign.PublicKey, err error) {
 	return k, err
 }
 
-// trust returns the key that signs a catalogue, if an operator trusts it: pinned is the value of --key. again is the
+// trustedSigner returns the key that signs a catalogue, if an operator trusts it: pinned is the value of --key. again is the
 // key that signed the catalogue of that name before, empty when there was none.
-func (s *signature) trust(catalogue string, keys map[string]keyRecord, pinned, again string) (Signer, error) {
+func (s *signature) trustedSigner(catalogue string, keys map[string]keyRecord, pinned, again string) (Signer, error) {
 	var key minisign.PublicKey
 	known, have := keys[s.id]
 	switch {
@@ -150,8 +150,8 @@ func (s *signature) trust(catalogue string, keys map[string]keyRecord, pinned, a
 	return signer, nil
 }
 
-// verify checks the signature of a catalogue that was added. Unsigned ones pass: an operator said so by name.
-func (r repoRecord) verify(keys map[string]keyRecord) error {
+// verifySignature checks the signature of a catalogue that was added. Unsigned ones pass: an operator said so by name.
+func (r repoRecord) verifySignature(keys map[string]keyRecord) error {
 	if r.Key == "" {
 		return nil
 	}
@@ -192,8 +192,8 @@ type revokedError struct{ error }
 
 func (e revokedError) Unwrap() error { return e.error }
 
-// allowed checks that the file of a plugin is not revoked: by the catalogues of the home, or by the one it comes from.
-func (m *Manager) allowed(p PluginSpec) error {
+// checkNotRevoked checks that the file of a plugin is not revoked: by the catalogues of the home, or by the one it comes from.
+func (m *Manager) checkNotRevoked(p PluginSpec) error {
 	for _, r := range m.repo.repos {
 		if _, added := m.added.repos[r.Name]; added && r.Name != p.Repository {
 			continue

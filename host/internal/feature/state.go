@@ -35,12 +35,12 @@ func (s state) clone() state {
 	return s
 }
 
-func (s state) requires(name string) bool {
+func (s state) hasRequirement(name string) bool {
 	return slices.ContainsFunc(s.Required, func(r Requirement) bool { return r.Name == name })
 }
 
-// require adds a requirement, or replaces the one of the same name.
-func (s *state) require(q Requirement) {
+// addRequirement adds a requirement, or replaces the one of the same name.
+func (s *state) addRequirement(q Requirement) {
 	for i := range s.Required {
 		if s.Required[i].Name == q.Name {
 			s.Required[i] = q
@@ -50,17 +50,17 @@ func (s *state) require(q Requirement) {
 	s.Required = append(s.Required, q)
 }
 
-func (s *state) release(name string) {
+func (s *state) releaseRequirement(name string) {
 	s.Required = slices.DeleteFunc(s.Required, func(r Requirement) bool { return r.Name == name })
 }
 
-func (s *state) stop(name string) {
+func (s *state) addStopped(name string) {
 	if !slices.Contains(s.Stopped, name) {
 		s.Stopped = append(s.Stopped, name)
 	}
 }
 
-func (s *state) unstop(name string) {
+func (s *state) removeStopped(name string) {
 	s.Stopped = slices.DeleteFunc(s.Stopped, func(n string) bool { return n == name })
 }
 
@@ -101,15 +101,15 @@ func loadState(ctx context.Context, s datastore.Store) (out stored, more added, 
 			return err
 		}
 		return errors.Join(
-			load(sn, repoPrefix, func(name string, r repoRecord, _ datastore.Revision) { more.repos[name] = r }),
-			load(sn, keyPrefix, func(id string, k keyRecord, _ datastore.Revision) { more.keys[id] = k }),
-			load(sn, grantPrefix, func(plugin string, h grant.Held, at datastore.Revision) { grants[plugin] = grantRecord{h, at} }))
+			loadRecords(sn, repoPrefix, func(name string, r repoRecord, _ datastore.Revision) { more.repos[name] = r }),
+			loadRecords(sn, keyPrefix, func(id string, k keyRecord, _ datastore.Revision) { more.keys[id] = k }),
+			loadRecords(sn, grantPrefix, func(plugin string, h grant.Held, at datastore.Revision) { grants[plugin] = grantRecord{h, at} }))
 	})
 	return out, more, grants, err
 }
 
-// load reads the records below a prefix.
-func load[T any](sn datastore.Snapshot, prefix string, take func(name string, record T, at datastore.Revision)) error {
+// loadRecords reads the records below a prefix.
+func loadRecords[T any](sn datastore.Snapshot, prefix string, take func(name string, record T, at datastore.Revision)) error {
 	for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: prefix}) {
 		if err != nil {
 			return err
@@ -123,9 +123,9 @@ func load[T any](sn datastore.Snapshot, prefix string, take func(name string, re
 	return nil
 }
 
-// save stores a new state, with further writes in the same transaction; a state
+// commitState stores a new state, with further writes in the same transaction; a state
 // changed meanwhile by another process of a cluster is a conflict.
-func save(ctx context.Context, s datastore.Store, old stored, next state, more ...datastore.Op) (stored, error) {
+func commitState(ctx context.Context, s datastore.Store, old stored, next state, more ...datastore.Op) (stored, error) {
 	rev, err := s.Commit(ctx, datastore.Txn{
 		Compares: []datastore.Compare{{Namespace: namespace, Key: stateKey, Revision: old.revision}},
 		Ops:      append([]datastore.Op{putJSON(stateKey, next)}, more...),

@@ -52,7 +52,7 @@ func NewTarget(plan Plan, stopped []string, locate func(name string) (path, sha2
 		for _, ref := range f.Plugins {
 			spec := PluginSpec{Name: ref.Name, SHA256: strings.ToLower(ref.SHA256), Args: ref.Args, Files: ref.Files, Repository: f.Repository}
 			if i, ok := at[ref.Name]; ok {
-				if err := merge(&t.Plugins[i], spec, from[ref.Name], f); err != nil {
+				if err := mergeSpecs(&t.Plugins[i], spec, from[ref.Name], f); err != nil {
 					return Target{}, err
 				}
 				continue
@@ -70,13 +70,13 @@ func NewTarget(plan Plan, stopped []string, locate func(name string) (path, sha2
 		}
 	}
 	for i := range t.Plugins {
-		t.Plugins[i].Facets = t.kinds(t.Plugins[i].Name)
+		t.Plugins[i].Facets = t.facetKinds(t.Plugins[i].Name)
 	}
 	return t, nil
 }
 
-// merge lets several features run one plugin, if they agree how.
-func merge(have *PluginSpec, more PluginSpec, first, second *Feature) error {
+// mergeSpecs lets several features run one plugin, if they agree how.
+func mergeSpecs(have *PluginSpec, more PluginSpec, first, second *Feature) error {
 	if len(more.Args) > 0 && len(have.Args) > 0 && !slices.Equal(have.Args, more.Args) {
 		return fault.New(fault.Invalid, "features %s and %s start plugin %s with different arguments", first.Name, second.Name, have.Name)
 	}
@@ -95,40 +95,42 @@ func (t Target) Has(name string) bool {
 }
 
 // Rest reports whether the RPCs of a plugin's module are under RESTCONF.
-func (t Target) Rest(plugin, module string) bool { return t.on(Rest, plugin, module, Facet.modules) }
+func (t Target) Rest(plugin, module string) bool {
+	return t.isFacetOn(Rest, plugin, module, Facet.modules)
+}
 
 // UI reports whether a plugin's module is in the explorer.
-func (t Target) UI(plugin, module string) bool { return t.on(UI, plugin, module, Facet.modules) }
+func (t Target) UI(plugin, module string) bool { return t.isFacetOn(UI, plugin, module, Facet.modules) }
 
 // CLI reports whether a plugin's command "scope:name" is in the shell.
 func (t Target) CLI(plugin, command string) bool {
-	return t.on(CLI, plugin, command, func(f Facet) []string { return f.Commands })
+	return t.isFacetOn(CLI, plugin, command, func(f Facet) []string { return f.Commands })
 }
 
 func (f Facet) modules() []string { return f.Modules }
 
-func (t Target) on(kind, plugin, item string, items func(Facet) []string) bool {
+func (t Target) isFacetOn(kind, plugin, item string, items func(Facet) []string) bool {
 	for _, f := range t.facets {
 		if f.Facet != kind || f.Plugin != plugin {
 			continue
 		}
 		list := items(f)
-		if len(list) == 0 || slices.ContainsFunc(list, func(p string) bool { return match(p, item) }) {
+		if len(list) == 0 || slices.ContainsFunc(list, func(p string) bool { return matchesPattern(p, item) }) {
 			return true
 		}
 	}
 	return false
 }
 
-// match compares a name with one of a facet, which may end with *.
-func match(pattern, name string) bool {
+// matchesPattern compares a name with one of a facet, which may end with *.
+func matchesPattern(pattern, name string) bool {
 	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
 		return strings.HasPrefix(name, prefix)
 	}
 	return pattern == name
 }
 
-func (t Target) kinds(plugin string) []string {
+func (t Target) facetKinds(plugin string) []string {
 	var out []string
 	for _, f := range t.facets {
 		if f.Plugin == plugin && !slices.Contains(out, f.Facet) {

@@ -44,30 +44,30 @@ type kind struct {
 	start bool                // takes effect at the next start of the plugin
 }
 
-func text(format string) func(string) string {
+func newTextFormat(format string) func(string) string {
 	return func(value string) string { return fmt.Sprintf(format, value) }
 }
 
 var kinds = map[string]kind{
 	RPC: {regexp.MustCompile(`^[A-Za-z_][\w.-]*:?[\w.-]*\*?$|^\*$`), "vlan:add-vlan",
-		text("call the RPC %s by itself, without a user"), false},
+		newTextFormat("call the RPC %s by itself, without a user"), false},
 	Data: {regexp.MustCompile(`^(/[\w.-]+:[^\s]*|[a-z0-9][a-z0-9._-]*:[^\s]*|\*)$`), "/network-topology:network-topology, or PLUGIN:prefix",
-		text("read %s, data that is not its own"), false},
+		newTextFormat("read %s, data that is not its own"), false},
 	Service: {regexp.MustCompile(`^(datastore|events|secrets|operations|roles|\*)$`), "datastore, events, secrets, operations or roles",
 		func(v string) string { return serviceWords[v] }, false},
 	Plugins: {regexp.MustCompile(`^[a-z0-9*-]+$`), "switchdriver",
-		text("call the plugins that serve %s"), false},
+		newTextFormat("call the plugins that serve %s"), false},
 	Stream: {regexp.MustCompile(`^[\w.*-]+$`), "accounting",
-		text("receive the events of the stream %s"), false},
+		newTextFormat("receive the events of the stream %s"), false},
 	Certificate: {regexp.MustCompile(`^(identity|trust|\*)$`), "identity or trust",
 		func(v string) string { return certificateWords[v] }, false},
 	Listen: {regexp.MustCompile(`^(tcp|udp)/(\d{1,5}|\*)$`), "tcp/6653",
-		func(v string) string { return "accept connections from outside at " + port(v) }, true},
+		func(v string) string { return "accept connections from outside at " + describePort(v) }, true},
 	Connect: {regexp.MustCompile(`^(tcp|udp)/(\d{1,5}|\*)$`), "udp/161",
-		func(v string) string { return "connect to other machines at " + port(v) }, true},
-	Read:  {fileForm, fileHint, func(v string) string { return "read " + file(v) }, true},
-	Write: {fileForm, fileHint, func(v string) string { return "read and write " + file(v) }, true},
-	Run:   {fileForm, fileHint, func(v string) string { return "run " + file(v) }, true},
+		func(v string) string { return "connect to other machines at " + describePort(v) }, true},
+	Read:  {fileForm, fileHint, func(v string) string { return "read " + describeFile(v) }, true},
+	Write: {fileForm, fileHint, func(v string) string { return "read and write " + describeFile(v) }, true},
+	Run:   {fileForm, fileHint, func(v string) string { return "run " + describeFile(v) }, true},
 }
 
 var (
@@ -89,7 +89,7 @@ var (
 	}
 )
 
-func port(v string) string {
+func describePort(v string) string {
 	protocol, number, _ := strings.Cut(v, "/")
 	if number == "*" {
 		return "any port, " + strings.ToUpper(protocol)
@@ -97,7 +97,7 @@ func port(v string) string {
 	return "port " + number + ", " + strings.ToUpper(protocol)
 }
 
-func file(v string) string {
+func describeFile(v string) string {
 	if s, ok := strings.CutPrefix(v, "setting:"); ok {
 		return "what its setting " + s + " names"
 	}

@@ -22,15 +22,15 @@ type Held struct {
 
 // Grant returns the decisions with more granted; what was refused of it is not any longer.
 func (h Held) Grant(by string, at time.Time, grants ...Grant) Held {
-	return Held{Granted: with(h.Granted, by, at, grants), Refused: without(h.Refused, grants)}
+	return Held{Granted: withGrants(h.Granted, by, at, grants), Refused: withoutGrants(h.Refused, grants)}
 }
 
 // Refuse returns the decisions with more refused.
 func (h Held) Refuse(by string, at time.Time, grants ...Grant) Held {
-	return Held{Granted: without(h.Granted, grants), Refused: with(h.Refused, by, at, grants)}
+	return Held{Granted: withoutGrants(h.Granted, grants), Refused: withGrants(h.Refused, by, at, grants)}
 }
 
-func with(list []Entry, by string, at time.Time, grants []Grant) []Entry {
+func withGrants(list []Entry, by string, at time.Time, grants []Grant) []Entry {
 	out := slices.Clone(list)
 	for _, g := range grants {
 		if !slices.ContainsFunc(out, func(e Entry) bool { return e.Grant == g }) {
@@ -40,16 +40,16 @@ func with(list []Entry, by string, at time.Time, grants []Grant) []Entry {
 	return out
 }
 
-func without(list []Entry, grants []Grant) []Entry {
+func withoutGrants(list []Entry, grants []Grant) []Entry {
 	return slices.DeleteFunc(slices.Clone(list), func(e Entry) bool { return slices.Contains(grants, e.Grant) })
 }
 
 // BySettings is who granted what the plugin's settings name.
 const BySettings = "the plugin's settings"
 
-// find returns the decision about a grant: granted, refused, or neither. The most specific one counts, of two that
+// findDecision returns the decision about a grant: granted, refused, or neither. The most specific one counts, of two that
 // are equally specific the refusal.
-func (h Held) find(g Grant) (e Entry, granted, decided bool) {
+func (h Held) findDecision(g Grant) (e Entry, granted, decided bool) {
 	length := -1
 	for i, list := range [][]Entry{h.Refused, h.Granted} {
 		for _, one := range list {
@@ -76,7 +76,7 @@ type Decision struct {
 func (h Held) Decisions(requests []Request) []Decision {
 	var out []Decision
 	for _, r := range requests {
-		e, granted, decided := h.find(r.Grant)
+		e, granted, decided := h.findDecision(r.Grant)
 		out = append(out, Decision{r, e, granted, decided})
 	}
 	return out
@@ -85,7 +85,7 @@ func (h Held) Decisions(requests []Request) []Decision {
 // InForce lists what was granted and not refused by a decision that is more specific.
 func (h Held) InForce() (out []Grant) {
 	for _, e := range h.Granted {
-		if _, granted, _ := h.find(e.Grant); granted {
+		if _, granted, _ := h.findDecision(e.Grant); granted {
 			out = append(out, e.Grant)
 		}
 	}
@@ -122,7 +122,7 @@ func (p Permit) Allows(kind, value string) bool {
 	if !slices.ContainsFunc(p.requests, func(r Request) bool { return r.Grant.Covers(g) }) {
 		return false
 	}
-	_, granted, _ := p.held.find(g)
+	_, granted, _ := p.held.findDecision(g)
 	return granted
 }
 

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// check holds the settings against each other and against what is there. fault names a setting that is wrong.
-func (c *Config) check(dir Dir, fault func(key, format string, args ...any)) {
+// checkSettings holds the settings against each other and against what is there. fault names a setting that is wrong.
+func (c *Config) checkSettings(dir Dir, fault func(key, format string, args ...any)) {
 	c.checkCluster(fault)
 	for _, p := range []struct{ cert, key, certFile, keyFile string }{
 		{"tls.certificate", "tls.key", c.TLS.Certificate, c.TLS.Key},

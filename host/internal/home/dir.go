@@ -8,7 +8,7 @@ import (
 // Dir is the path of a home, which need not be open: offline commands read it too.
 type Dir string
 
-func (d Dir) join(dir string, names []string) string {
+func (d Dir) joinPath(dir string, names []string) string {
 	return filepath.Join(append([]string{string(d), dir}, names...)...)
 }
 
@@ -21,22 +21,22 @@ func (d Dir) Path(p string) string {
 }
 
 // Etc is a path under etc/, the operator's files.
-func (d Dir) Etc(names ...string) string { return d.join("etc", names) }
+func (d Dir) Etc(names ...string) string { return d.joinPath("etc", names) }
 
 // Data is a path under data/, what the controller keeps (0700).
-func (d Dir) Data(names ...string) string { return d.join("data", names) }
+func (d Dir) Data(names ...string) string { return d.joinPath("data", names) }
 
 // Run is a path under data/run/: sockets and the addresses that were chosen (0700).
-func (d Dir) Run(names ...string) string { return d.join("data/run", names) }
+func (d Dir) Run(names ...string) string { return d.joinPath("data/run", names) }
 
 // Log is a path under log/.
-func (d Dir) Log(names ...string) string { return d.join("log", names) }
+func (d Dir) Log(names ...string) string { return d.joinPath("log", names) }
 
 // Plugins is a path under plugins/: executables beside those of the installation.
-func (d Dir) Plugins(names ...string) string { return d.join("plugins", names) }
+func (d Dir) Plugins(names ...string) string { return d.joinPath("plugins", names) }
 
 // SSL is a path under configuration/ssl/: the keystores (0700).
-func (d Dir) SSL(names ...string) string { return d.join("configuration/ssl", names) }
+func (d Dir) SSL(names ...string) string { return d.joinPath("configuration/ssl", names) }
 
 // Store is the directory of the datastore.
 func (d Dir) Store() string { return d.Data("store") }
@@ -44,7 +44,7 @@ func (d Dir) Store() string { return d.Data("store") }
 // Catalogue are the files of the feature catalogue: features.yaml, then
 // features.d/*.yaml in order.
 func (d Dir) Catalogue() []string {
-	more, _ := filepath.Glob(d.join("features.d", []string{"*.yaml"})) // the pattern is well-formed
+	more, _ := filepath.Glob(d.joinPath("features.d", []string{"*.yaml"})) // the pattern is well-formed
 	return append([]string{filepath.Join(string(d), "features.yaml")}, more...)
 }
 

@@ -61,44 +61,44 @@ func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Proble
 	var root *yaml.Node
 	if dir != "" {
 		var p *Problem
-		if _, root, p = dir.document("ctl"); p != nil {
+		if _, root, p = dir.readDocument("ctl"); p != nil {
 			problems = append(problems, *p)
 		}
 	}
 	leaves := leavesOf(doc.Content[0], nil)
-	value := r.document(root)
+	value := r.convertDocument(root)
 	origins := map[string]string{}
-	problems = append(problems, r.environment(value, environ, leaves, origins)...)
+	problems = append(problems, r.applyEnvironment(value, environ, leaves, origins)...)
 	for _, key := range slices.Sorted(maps.Keys(flags)) {
 		if loc := strings.Split(key, "."); slices.Contains(leaves, key) {
-			r.set(value, loc, flags[key], Problem{File: "flags", Key: key})
+			r.setText(value, loc, flags[key], Problem{File: "flags", Key: key})
 			origins[key] = "flag --" + loc[len(loc)-1]
 		} else {
 			problems = append(problems, Problem{File: "flags", Key: key, Text: "no such setting" + nearest.Hint(key, leaves)})
 		}
 	}
-	text := r.finish(value)
+	text := r.finishValue(value)
 	problems = append(problems, r.problems...)
 	if text == nil {
 		l.Config = Default()
 	} else if err := json.Unmarshal(text, &l.Config); err != nil {
 		problems = append(problems, Problem{File: path, Text: err.Error()})
 	}
-	shared, _ := r.at([]string{"datastore", "engine"})["shared"].([]any)
+	shared, _ := r.schemaAt([]string{"datastore", "engine"})["shared"].([]any)
 	l.Datastore.Shared = slices.Contains(shared, any(l.Datastore.Engine))
 	for _, key := range leaves {
 		loc := strings.Split(key, ".")
 		origin := "default"
 		if o, ok := origins[key]; ok {
 			origin = o
-		} else if line, ok := r.lines[joined(loc)]; ok {
+		} else if line, ok := r.lines[joinLocation(loc)]; ok {
 			origin = fmt.Sprintf("etc/ctl.yaml:%d", line)
 		}
-		l.effective = append(l.effective, Effective{key, show(r.at(loc), r.instance(loc)), origin})
+		l.effective = append(l.effective, Effective{key, formatValue(r.schemaAt(loc), r.valueAt(loc)), origin})
 	}
 	if dir != "" && Fatal(problems) == nil {
 		before := len(r.problems)
-		l.check(dir, func(key, format string, args ...any) { r.fault(strings.Split(key, "."), format, args...) })
+		l.checkSettings(dir, func(key, format string, args ...any) { r.faultAt(strings.Split(key, "."), format, args...) })
 		problems = append(problems, r.problems[before:]...)
 	}
 	slices.SortStableFunc(problems, func(a, b Problem) int { return strings.Compare(a.File, b.File) })
@@ -120,8 +120,8 @@ func leavesOf(schema *yaml.Node, prefix []string) (out []string) {
 	return []string{strings.Join(prefix, ".")}
 }
 
-// show is a value as show --effective prints it.
-func show(schema map[string]any, v any) string {
+// formatValue is a value as show --effective prints it.
+func formatValue(schema map[string]any, v any) string {
 	switch x := v.(type) {
 	case json.Number:
 		n, err := x.Int64()
@@ -129,7 +129,7 @@ func show(schema map[string]any, v any) string {
 			return f.text(n)
 		}
 	case []any:
-		return "[" + strings.Join(texts(x), ", ") + "]"
+		return "[" + strings.Join(textsOf(x), ", ") + "]"
 	case map[string]any:
 		return strings.TrimPrefix(fmt.Sprint(x), "map") // fmt sorts the keys
 	case nil:
@@ -141,15 +141,15 @@ func show(schema map[string]any, v any) string {
 	return fmt.Sprint(v)
 }
 
-// set puts the text of a flag or a variable over the value of the file; lists and maps are YAML.
-func (r *reader) set(value any, loc []string, text string, place Problem) {
-	schema := r.at(loc)
-	r.places[joined(loc)] = place
+// setText puts the text of a flag or a variable over the value of the file; lists and maps are YAML.
+func (r *reader) setText(value any, loc []string, text string, place Problem) {
+	schema := r.schemaAt(loc)
+	r.places[joinLocation(loc)] = place
 	node := yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 	if schema["type"] != "string" {
 		var doc yaml.Node
 		if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) == 0 || findAlias(&doc) != nil {
-			r.fault(loc, "%q is not YAML", text)
+			r.faultAt(loc, "%q is not YAML", text)
 			return
 		}
 		node = *doc.Content[0]
@@ -167,18 +167,18 @@ func (r *reader) set(value any, loc []string, text string, place Problem) {
 		m, ok = next.(map[string]any)
 	}
 	if ok {
-		m[loc[len(loc)-1]] = r.convert(&node, schema, loc)
+		m[loc[len(loc)-1]] = r.convertNode(&node, schema, loc)
 	}
 }
 
 // shortNames are the variables that the flags have, too.
 var shortNames = map[string]string{"CTL_HTTP": "listeners.http", "CTL_HTTPS": "listeners.https", "CTL_SSH": "listeners.ssh", "CTL_ADMIN": "listeners.admin"}
 
-// environment sets what the environment says, and warns of names that are nearly a setting.
-func (r *reader) environment(value any, environ, leaves []string, origins map[string]string) (problems []Problem) {
+// applyEnvironment sets what the environment says, and warns of names that are nearly a setting.
+func (r *reader) applyEnvironment(value any, environ, leaves []string, origins map[string]string) (problems []Problem) {
 	names := maps.Clone(shortNames)
 	for _, key := range leaves {
-		names[variable(key)] = key
+		names[envVariableName(key)] = key
 	}
 	for _, kv := range slices.Sorted(slices.Values(environ)) {
 		name, text, _ := strings.Cut(kv, "=")
@@ -192,14 +192,14 @@ func (r *reader) environment(value any, environ, leaves []string, origins map[st
 			}
 			continue
 		}
-		r.set(value, strings.Split(key, "."), text, Problem{File: "environment", Key: name})
+		r.setText(value, strings.Split(key, "."), text, Problem{File: "environment", Key: name})
 		origins[key] = "env " + name
 	}
 	return problems
 }
 
-// variable is the environment's name of a setting: limits.headerTimeout → CTL_LIMITS_HEADER_TIMEOUT.
-func variable(key string) string {
+// envVariableName is the environment's name of a setting: limits.headerTimeout → CTL_LIMITS_HEADER_TIMEOUT.
+func envVariableName(key string) string {
 	var b strings.Builder
 	b.WriteString("CTL_")
 	for _, r := range key {
@@ -235,8 +235,8 @@ func ReadBounded(path string, most int64) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// document reads etc/NAME.yaml. The text is nil when there is no such file, the root also when there is nothing in it.
-func (d Dir) document(name string) (text []byte, root *yaml.Node, p *Problem) {
+// readDocument reads etc/NAME.yaml. The text is nil when there is no such file, the root also when there is nothing in it.
+func (d Dir) readDocument(name string) (text []byte, root *yaml.Node, p *Problem) {
 	path := d.Etc(name + ".yaml")
 	text, err := ReadBounded(path, maxConfig)
 	switch {

@@ -34,19 +34,19 @@ var private = []string{"import", "export", "data", "data/run", "data/plugins", "
 // operator has written is never replaced. One of an earlier release is as it was until
 // Upgrade.
 func Open(path string, templates fs.FS) (*Home, error) {
-	h, err := take(path, templates)
-	return h, remedy(err)
+	h, err := openHome(path, templates)
+	return h, withOwnerRemedy(err)
 }
 
-// remedy says whose the home has to be.
-func remedy(err error) error {
+// withOwnerRemedy says whose the home has to be.
+func withOwnerRemedy(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w; the home must belong to the user who runs ctld, uid %d: chown -R it when another user once ran there", err, os.Geteuid())
 	}
 	return err
 }
 
-func take(path string, templates fs.FS) (*Home, error) {
+func openHome(path string, templates fs.FS) (*Home, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("home: %w", err)
@@ -55,7 +55,7 @@ func take(path string, templates fs.FS) (*Home, error) {
 	if err := h.checkSockets(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(h.recognise(), h.whole()); err != nil {
+	if err := errors.Join(h.checkIsHome(), h.checkRestoreComplete()); err != nil {
 		return nil, err
 	}
 	for _, d := range append([]string{"etc", "plugins", "features.d"}, private...) {
@@ -76,7 +76,7 @@ func take(path string, templates fs.FS) (*Home, error) {
 	}
 	have, err := h.checkFormat()
 	if err == nil && have == 0 {
-		err = h.fill(templates)
+		err = h.writeTemplates(templates)
 	}
 	h.format = have
 	if err == nil && (have == 0 || have == format) {
@@ -103,9 +103,9 @@ func (h *Home) closeData() error {
 	return nil
 }
 
-// recognise refuses a directory that holds something else: a mistyped --home
+// checkIsHome refuses a directory that holds something else: a mistyped --home
 // must not be littered.
-func (h *Home) recognise() error {
+func (h *Home) checkIsHome() error {
 	entries, err := os.ReadDir(string(h.Dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(string(h.Dir)); err == nil {
@@ -128,10 +128,10 @@ func (h *Home) recognise() error {
 	return nil
 }
 
-// fill writes the templates that are missing, into an empty home and into one that holds only what
+// writeTemplates writes the templates that are missing, into an empty home and into one that holds only what
 // an operator copied there. It runs until the home is marked as complete; files an operator removes
 // later stay removed.
-func (h *Home) fill(templates fs.FS) error {
+func (h *Home) writeTemplates(templates fs.FS) error {
 	err := fs.WalkDir(templates, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -181,14 +181,14 @@ func (h *Home) takeLock() error {
 	if inode, path, ok := strings.Cut(of, " "); ok && pid != "-" && inode != strconv.FormatUint(h.Inode, 10) {
 		h.CopyOf = path
 	}
-	if err := h.sign(strconv.Itoa(os.Getpid())); err != nil {
+	if err := h.writeLockHolder(strconv.Itoa(os.Getpid())); err != nil {
 		return errors.Join(fmt.Errorf("home: %w", err), f.Close())
 	}
 	return nil
 }
 
-// sign writes who has the lock.
-func (h *Home) sign(who string) error {
+// writeLockHolder writes who has the lock.
+func (h *Home) writeLockHolder(who string) error {
 	text := fmt.Sprintf("%s\n%d %s\n", who, h.Inode, string(h.Dir))
 	_, err := h.lock.WriteAt([]byte(text), 0)
 	return errors.Join(err, h.lock.Truncate(int64(len(text))))
@@ -196,7 +196,7 @@ func (h *Home) sign(who string) error {
 
 // Close gives the home free.
 func (h *Home) Close() error {
-	_ = h.sign("-") // a disk that fails must not keep it
+	_ = h.writeLockHolder("-") // a disk that fails must not keep it
 	return h.lock.Close()
 }
 

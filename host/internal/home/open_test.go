@@ -210,11 +210,11 @@ func TestLinkToNowhere(t *testing.T) {
 }
 
 func TestRemedyForAHomeOfAnotherUser(t *testing.T) {
-	err := remedy(&fs.PathError{Op: "mkdir", Path: "/h/data", Err: unix.EACCES})
+	err := withOwnerRemedy(&fs.PathError{Op: "mkdir", Path: "/h/data", Err: unix.EACCES})
 	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "/h/data") || !strings.Contains(err.Error(), "chown") {
 		t.Errorf("got %v", err)
 	}
-	if other := errors.New("x"); remedy(other) != other || remedy(nil) != nil {
+	if other := errors.New("x"); withOwnerRemedy(other) != other || withOwnerRemedy(nil) != nil {
 		t.Error("changed what is something else")
 	}
 }

@@ -31,37 +31,37 @@ type reader struct {
 }
 
 func newReader(path string, schema []byte) (*reader, error) {
-	doc, compiled, err := compile(schema)
+	doc, compiled, err := compileSchema(schema)
 	return &reader{path: path, schema: doc, validator: compiled, lines: map[string]int{}, places: map[string]Problem{}}, err
 }
 
-func joined(loc []string) string { return strings.Join(loc, "\x00") }
+func joinLocation(loc []string) string { return strings.Join(loc, "\x00") }
 
-// document converts the root of a file; none is an empty object.
-func (r *reader) document(root *yaml.Node) any {
+// convertDocument converts the root of a file; none is an empty object.
+func (r *reader) convertDocument(root *yaml.Node) any {
 	if root == nil {
 		return map[string]any{}
 	}
-	return r.convert(root, r.deref(r.schema), nil)
+	return r.convertNode(root, r.derefSchema(r.schema), nil)
 }
 
-// finish fills in the defaults, checks the value and returns it as JSON, nil after problems.
-func (r *reader) finish(value any) []byte {
+// finishValue fills in the defaults, checks the value and returns it as JSON, nil after problems.
+func (r *reader) finishValue(value any) []byte {
 	known := map[string]bool{}
 	for _, p := range r.problems {
 		known[p.Key] = true
 	}
 	before := len(r.problems)
-	r.value = r.fill(value, r.schema, 4)
+	r.value = r.fillDefaults(value, r.schema, 4)
 	if err := r.validator.Validate(r.value); err != nil {
 		ve := new(jsonschema.ValidationError)
 		if !errors.As(err, &ve) {
 			r.problems = append(r.problems, Problem{File: r.path, Text: err.Error()})
 			return nil
 		}
-		r.report(ve)
+		r.reportValidation(ve)
 	}
-	r.value = r.apply(r.value, r.deref(r.schema), nil)
+	r.value = r.convertFormats(r.value, r.derefSchema(r.schema), nil)
 	// What could not be read is reported once, and hides no fault elsewhere.
 	found := r.problems[before:]
 	r.problems = append(r.problems[:before:before], slices.DeleteFunc(found, func(p Problem) bool { return known[p.Key] })...)
@@ -76,11 +76,11 @@ func (r *reader) finish(value any) []byte {
 	return b
 }
 
-// convert turns a node into what the JSON decoder would have made. Where the schema wants a
+// convertNode turns a node into what the JSON decoder would have made. Where the schema wants a
 // text, numbers are texts, too; a section with nothing in it is an empty one.
-func (r *reader) convert(n *yaml.Node, schema map[string]any, loc []string) any {
-	if _, ok := r.lines[joined(loc)]; !ok {
-		r.lines[joined(loc)] = n.Line
+func (r *reader) convertNode(n *yaml.Node, schema map[string]any, loc []string) any {
+	if _, ok := r.lines[joinLocation(loc)]; !ok {
+		r.lines[joinLocation(loc)] = n.Line
 	}
 	below := func(step string) []string { return append(loc[:len(loc):len(loc)], step) }
 	switch n.Kind {
@@ -90,20 +90,20 @@ func (r *reader) convert(n *yaml.Node, schema map[string]any, loc []string) any 
 			key := n.Content[i]
 			at := below(key.Value)
 			if _, twice := m[key.Value]; twice {
-				first := r.lines[joined(at)]
-				r.fault(at, "set twice, first in line %d", first)
+				first := r.lines[joinLocation(at)]
+				r.faultAt(at, "set twice, first in line %d", first)
 				r.problems[len(r.problems)-1].Line = key.Line
 				continue
 			}
-			r.lines[joined(at)] = key.Line
-			m[key.Value] = r.convert(n.Content[i+1], r.member(schema, key.Value), at)
+			r.lines[joinLocation(at)] = key.Line
+			m[key.Value] = r.convertNode(n.Content[i+1], r.memberSchema(schema, key.Value), at)
 		}
 		return m
 	case yaml.SequenceNode:
 		list := []any{}
 		for i, e := range n.Content {
 			step := fmt.Sprint(i)
-			list = append(list, r.convert(e, r.member(schema, step), below(step)))
+			list = append(list, r.convertNode(e, r.memberSchema(schema, step), below(step)))
 		}
 		return list
 	}
@@ -127,7 +127,7 @@ func (r *reader) convert(n *yaml.Node, schema map[string]any, loc []string) any 
 			b, err = json.Marshal(v)
 		}
 		if err != nil {
-			r.fault(loc, "%q is not a number that JSON can hold", n.Value)
+			r.faultAt(loc, "%q is not a number that JSON can hold", n.Value)
 			return nil
 		}
 		return json.Number(b)
@@ -135,15 +135,15 @@ func (r *reader) convert(n *yaml.Node, schema map[string]any, loc []string) any 
 	return n.Value
 }
 
-// fault notes a problem at a location, with the line of the nearest enclosing node that the
+// faultAt notes a problem at a location, with the line of the nearest enclosing node that the
 // file has, or with where else the value comes from.
-func (r *reader) fault(loc []string, format string, args ...any) {
+func (r *reader) faultAt(loc []string, format string, args ...any) {
 	p := Problem{File: r.path, Key: strings.Join(loc, "."), Text: fmt.Sprintf(format, args...)}
-	if other, ok := r.places[joined(loc)]; ok {
+	if other, ok := r.places[joinLocation(loc)]; ok {
 		p.File, p.Key = other.File, other.Key
 	} else {
 		for at := loc; ; at = at[:len(at)-1] {
-			if line, ok := r.lines[joined(at)]; ok || len(at) == 0 {
+			if line, ok := r.lines[joinLocation(at)]; ok || len(at) == 0 {
 				p.Line = line
 				break
 			}
@@ -152,59 +152,59 @@ func (r *reader) fault(loc []string, format string, args ...any) {
 	r.problems = append(r.problems, p)
 }
 
-func (r *reader) report(e *jsonschema.ValidationError) {
+func (r *reader) reportValidation(e *jsonschema.ValidationError) {
 	loc := e.InstanceLocation
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
-		known := slices.Sorted(maps.Keys(object(r.at(loc)["properties"])))
+		known := slices.Sorted(maps.Keys(toObject(r.schemaAt(loc)["properties"])))
 		for _, name := range k.Properties {
-			r.fault(append(loc[:len(loc):len(loc)], name), "no such setting%s", nearest.Hint(name, known))
+			r.faultAt(append(loc[:len(loc):len(loc)], name), "no such setting%s", nearest.Hint(name, known))
 		}
 		return
 	case *kind.Required:
 		for _, name := range k.Missing {
-			r.fault(loc, "%s is missing", name)
+			r.faultAt(loc, "%s is missing", name)
 		}
 		return
 	}
 	if len(e.Causes) > 0 {
 		for _, cause := range e.Causes {
-			r.report(cause)
+			r.reportValidation(cause)
 		}
 		return
 	}
-	if r.at(loc)["writeOnly"] == true {
-		r.fault(loc, "does not have the form it must have")
+	if r.schemaAt(loc)["writeOnly"] == true {
+		r.faultAt(loc, "does not have the form it must have")
 		return
 	}
-	r.fault(loc, "%s", r.text(e))
+	r.faultAt(loc, "%s", r.explainError(e))
 }
 
-// text says what is wrong with a value, and what it can be.
-func (r *reader) text(e *jsonschema.ValidationError) string {
-	s := r.at(e.InstanceLocation)
+// explainError says what is wrong with a value, and what it can be.
+func (r *reader) explainError(e *jsonschema.ValidationError) string {
+	s := r.schemaAt(e.InstanceLocation)
 	switch k := e.ErrorKind.(type) {
 	case *kind.Format:
 		if _, ok := formatOf(k.Want); ok {
 			return k.Err.Error()
 		}
 	case *kind.Enum:
-		allowed, have := texts(k.Want), fmt.Sprint(k.Got)
+		allowed, have := textsOf(k.Want), fmt.Sprint(k.Got)
 		return fmt.Sprintf("%q is not one of %s%s", have, strings.Join(allowed, ", "), nearest.Hint(have, allowed))
 	case *kind.Pattern:
 		if title, ok := s["title"].(string); ok { // what the text should be
 			return fmt.Sprintf("%q is not %s", k.Got, title)
 		}
 	case *kind.MinItems:
-		if such := examples(object(s["items"])); such != "" {
+		if such := formatExamples(toObject(s["items"])); such != "" {
 			return fmt.Sprintf("the list has %d entries, at least %d must be there, such as %s", k.Got, k.Want, such)
 		}
 	case *kind.Minimum, *kind.Maximum:
 		if s["minimum"] != nil && s["maximum"] != nil {
-			return fmt.Sprintf("%v is not between %v and %v", r.instance(e.InstanceLocation), s["minimum"], s["maximum"])
+			return fmt.Sprintf("%v is not between %v and %v", r.valueAt(e.InstanceLocation), s["minimum"], s["maximum"])
 		}
 	case *kind.Type:
-		have := r.instance(e.InstanceLocation)
+		have := r.valueAt(e.InstanceLocation)
 		switch want := strings.Join(k.Want, " or "); {
 		case have == nil:
 			return "has no value; remove the line to have the default"
@@ -223,8 +223,8 @@ func (r *reader) text(e *jsonschema.ValidationError) string {
 	return e.ErrorKind.LocalizedString(message.NewPrinter(language.English))
 }
 
-// instance is the value at a location.
-func (r *reader) instance(loc []string) any {
+// valueAt is the value at a location.
+func (r *reader) valueAt(loc []string) any {
 	v := r.value
 	for _, step := range loc {
 		switch at := v.(type) {
@@ -267,12 +267,12 @@ func ReadDocument(path string, text, schema []byte) *Document {
 		r.problems = []Problem{{File: path, Text: "the plugin's own schema is not usable, report it to its author: " + err.Error()}}
 		return &Document{r: r}
 	}
-	return &Document{r.finish(r.document(root)), r}
+	return &Document{r.finishValue(r.convertDocument(root)), r}
 }
 
 // Fault adds a problem of a member, by its dotted key, with the line of the nearest one that the file has.
 func (d *Document) Fault(key, format string, args ...any) {
-	d.r.fault(strings.Split(key, "."), format, args...)
+	d.r.faultAt(strings.Split(key, "."), format, args...)
 }
 
 // Problems are those found so far, each with its line.

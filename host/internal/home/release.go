@@ -85,14 +85,14 @@ func (h *Home) renewCatalogue(templates fs.FS) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("home: %w", err)
 		}
-		if now := digest(have); strings.TrimSpace(string(before)) != now && !slices.Contains(shippedBefore, now) {
+		if now := hexDigest(have); strings.TrimSpace(string(before)) != now && !slices.Contains(shippedBefore, now) {
 			return nil // edited in the home
 		}
 		if err := WriteFile(path, shipped, 0o644); err != nil {
 			return err
 		}
 	}
-	return WriteFile(mark, []byte(digest(shipped)+"\n"), 0o600)
+	return WriteFile(mark, []byte(hexDigest(shipped)+"\n"), 0o600)
 }
 
-func digest(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
+func hexDigest(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }

@@ -20,16 +20,16 @@ func Claim(path string) (*Home, error) {
 	}
 	h := &Home{Dir: Dir(abs)}
 	err = h.checkSockets()
-	if err == nil && h.whole() == nil { // else it is to be restored again
-		err = h.recognise()
+	if err == nil && h.checkRestoreComplete() == nil { // else it is to be restored again
+		err = h.checkIsHome()
 	}
 	if err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(h.Data(), 0o700); err != nil {
-		return nil, remedy(fmt.Errorf("home: %w", err))
+		return nil, withOwnerRemedy(fmt.Errorf("home: %w", err))
 	}
-	return h, remedy(h.takeLock())
+	return h, withOwnerRemedy(h.takeLock())
 }
 
 // BeginRestore keeps controllers from starting in the home until EndRestore.
@@ -38,8 +38,8 @@ func (h *Home) BeginRestore() error { return WriteFile(h.Path(restoring), nil, 0
 // EndRestore lets controllers start in the home again.
 func (h *Home) EndRestore() error { return os.Remove(h.Path(restoring)) }
 
-// whole refuses a home in which a restore was broken off.
-func (h *Home) whole() error {
+// checkRestoreComplete refuses a home in which a restore was broken off.
+func (h *Home) checkRestoreComplete() error {
 	if _, err := os.Lstat(h.Path(restoring)); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("home: a restore of %s was interrupted: run ctl snapshot restore again; the former content is in before-restore-* in the home", string(h.Dir))
 	}

@@ -64,7 +64,7 @@ func parseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-func compile(schema []byte) (map[string]any, *jsonschema.Schema, error) {
+func compileSchema(schema []byte) (map[string]any, *jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
 		return nil, nil, err
@@ -100,22 +100,22 @@ func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("it refers to %s, which is not part of it", url)
 }
 
-// fill adds the defaults of a schema to a value, however deep. Of a section that is left out it makes
+// fillDefaults adds the defaults of a schema to a value, however deep. Of a section that is left out it makes
 // those members that have defaults, unless one is required; depth ends a schema that refers to itself.
-func (r *reader) fill(value any, schema map[string]any, depth int) any {
-	schema = r.deref(schema)
+func (r *reader) fillDefaults(value any, schema map[string]any, depth int) any {
+	schema = r.derefSchema(schema)
 	switch v := value.(type) {
 	case map[string]any:
 		out := maps.Clone(v)
-		for name, sub := range object(schema["properties"]) {
-			s := r.deref(object(sub))
+		for name, sub := range toObject(schema["properties"]) {
+			s := r.derefSchema(toObject(sub))
 			def, ok := s["default"]
 			if have, there := v[name]; there {
-				out[name] = r.fill(have, s, depth)
+				out[name] = r.fillDefaults(have, s, depth)
 			} else if ok {
-				out[name] = r.fill(def, s, depth) // a default of {} still gets those of its members
+				out[name] = r.fillDefaults(def, s, depth) // a default of {} still gets those of its members
 			} else if s["required"] == nil && depth > 0 {
-				if made := r.fill(map[string]any{}, s, depth-1); len(object(made)) > 0 {
+				if made := r.fillDefaults(map[string]any{}, s, depth-1); len(toObject(made)) > 0 {
 					out[name] = made
 				}
 			}
@@ -124,15 +124,15 @@ func (r *reader) fill(value any, schema map[string]any, depth int) any {
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = r.fill(v[i], object(schema["items"]), depth)
+			out[i] = r.fillDefaults(v[i], toObject(schema["items"]), depth)
 		}
 		return out
 	}
 	return value
 }
 
-// deref follows "$ref": "#/…" within the schema.
-func (r *reader) deref(schema map[string]any) map[string]any {
+// derefSchema follows "$ref": "#/…" within the schema.
+func (r *reader) derefSchema(schema map[string]any) map[string]any {
 	for range 16 {
 		ref, ok := schema["$ref"].(string)
 		if !ok || !strings.HasPrefix(ref, "#") {
@@ -144,56 +144,56 @@ func (r *reader) deref(schema map[string]any) map[string]any {
 				continue
 			}
 			step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
-			at = object(at)[step]
+			at = toObject(at)[step]
 		}
-		schema = object(at)
+		schema = toObject(at)
 	}
 	return map[string]any{}
 }
 
-// member is the schema of a member or an item, as far as plain properties and items lead.
-func (r *reader) member(schema map[string]any, step string) map[string]any {
-	next, ok := object(schema["properties"])[step]
+// memberSchema is the schema of a member or an item, as far as plain properties and items lead.
+func (r *reader) memberSchema(schema map[string]any, step string) map[string]any {
+	next, ok := toObject(schema["properties"])[step]
 	if _, err := strconv.Atoi(step); !ok && err == nil {
 		next = schema["items"]
 	} else if !ok {
 		next = schema["additionalProperties"]
 	}
-	return r.deref(object(next))
+	return r.derefSchema(toObject(next))
 }
 
-// at is the schema of an instance location.
-func (r *reader) at(loc []string) map[string]any {
-	s := r.deref(r.schema)
+// schemaAt is the schema of an instance location.
+func (r *reader) schemaAt(loc []string) map[string]any {
+	s := r.derefSchema(r.schema)
 	for _, step := range loc {
-		s = r.member(s, step)
+		s = r.memberSchema(s, step)
 	}
 	return s
 }
 
-// object is v as a JSON object; anything else is an empty one.
-func object(v any) map[string]any {
+// toObject is v as a JSON object; anything else is an empty one.
+func toObject(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	return m
 }
 
-// apply replaces the texts of durations, sizes and addresses by what programs get, and checks
+// convertFormats replaces the texts of durations, sizes and addresses by what programs get, and checks
 // the bounds least and most of a schema, and its schemes.
-func (r *reader) apply(value any, schema map[string]any, loc []string) any {
+func (r *reader) convertFormats(value any, schema map[string]any, loc []string) any {
 	below := func(step string) []string { return append(loc[:len(loc):len(loc)], step) }
 	switch v := value.(type) {
 	case map[string]any:
 		for name := range v {
-			v[name] = r.apply(v[name], r.member(schema, name), below(name))
+			v[name] = r.convertFormats(v[name], r.memberSchema(schema, name), below(name))
 		}
 	case []any:
 		for i := range v {
 			step := strconv.Itoa(i)
-			v[i] = r.apply(v[i], r.member(schema, step), below(step))
+			v[i] = r.convertFormats(v[i], r.memberSchema(schema, step), below(step))
 		}
 	case string:
 		if schemes, ok := schema["schemes"].([]any); ok && v != "" && !isURL(v, schemes) {
-			r.fault(loc, "%q is not an address such as %s", v, examples(schema))
+			r.faultAt(loc, "%q is not an address such as %s", v, formatExamples(schema))
 		}
 		f, ok := formatOf(schema["format"])
 		if !ok {
@@ -207,9 +207,9 @@ func (r *reader) apply(value any, schema map[string]any, loc []string) any {
 		if !ok {
 			return n
 		}
-		least, most := f.bound(schema["least"], 0), f.bound(schema["most"], 1<<62)
+		least, most := f.parseBound(schema["least"], 0), f.parseBound(schema["most"], 1<<62)
 		if have < least || have > most {
-			r.fault(loc, "%s is not between %s and %s", f.text(have), f.text(least), f.text(most))
+			r.faultAt(loc, "%s is not between %s and %s", f.text(have), f.text(least), f.text(most))
 		}
 		return json.Number(strconv.FormatInt(have, 10))
 	}
@@ -232,13 +232,13 @@ func isURL(text string, schemes []any) bool {
 	return u.Hostname() != "" && u.Port() != ""
 }
 
-// examples are those of a schema, for an error.
-func examples(schema map[string]any) string {
+// formatExamples are those of a schema, for an error.
+func formatExamples(schema map[string]any) string {
 	list, _ := schema["examples"].([]any)
-	return strings.Join(texts(list), ", ")
+	return strings.Join(textsOf(list), ", ")
 }
 
-func texts(list []any) []string {
+func textsOf(list []any) []string {
 	out := make([]string, len(list))
 	for i, v := range list {
 		out[i] = fmt.Sprint(v)
@@ -246,7 +246,7 @@ func texts(list []any) []string {
 	return out
 }
 
-func (f valueFormat) bound(text any, otherwise int64) int64 {
+func (f valueFormat) parseBound(text any, otherwise int64) int64 {
 	s, _ := text.(string)
 	v, err := f.parse(s)
 	if n, ok := v.(int64); ok && err == nil && s != "" {

@@ -16,7 +16,7 @@ var secretWords = []string{"password", "pwd", "secret", "community", "token", "p
 
 // Settings lists what etc/NAME.yaml sets, in its order; secrets are masked. An absent file sets nothing.
 func (d Dir) Settings(name string) ([]Effective, error) {
-	_, root, p := d.document(name)
+	_, root, p := d.readDocument(name)
 	if p != nil {
 		return nil, errors.New(p.String())
 	}
@@ -32,14 +32,14 @@ func (d Dir) Settings(name string) ([]Effective, error) {
 			}
 			return
 		}
-		out = append(out, Effective{key, masked(n, key), fmt.Sprintf("etc/%s.yaml:%d", name, n.Line)})
+		out = append(out, Effective{key, maskValue(n, key), fmt.Sprintf("etc/%s.yaml:%d", name, n.Line)})
 	}
 	walk(root, "")
 	return out, nil
 }
 
-// masked is a value on one line, without the secrets in it.
-func masked(n *yaml.Node, key string) string {
+// maskValue is a value on one line, without the secrets in it.
+func maskValue(n *yaml.Node, key string) string {
 	if secretKey(key) && n.Value != "" {
 		return "**********"
 	}
@@ -47,13 +47,13 @@ func masked(n *yaml.Node, key string) string {
 	case yaml.SequenceNode:
 		var list []string
 		for _, c := range n.Content {
-			list = append(list, masked(c, key))
+			list = append(list, maskValue(c, key))
 		}
 		return "[" + strings.Join(list, ", ") + "]"
 	case yaml.MappingNode:
 		var list []string
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			list = append(list, n.Content[i].Value+": "+masked(n.Content[i+1], n.Content[i].Value))
+			list = append(list, n.Content[i].Value+": "+maskValue(n.Content[i+1], n.Content[i].Value))
 		}
 		return "{" + strings.Join(list, ", ") + "}"
 	}
@@ -68,7 +68,7 @@ func secretKey(key string) bool {
 // was.
 func (d Dir) Set(name, key, value string) (undo func() error, err error) {
 	path := d.Etc(name + ".yaml")
-	before, root, p := d.document(name)
+	before, root, p := d.readDocument(name)
 	if p != nil {
 		return nil, errors.New(p.String())
 	}

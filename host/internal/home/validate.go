@@ -22,7 +22,7 @@ func Validate(dir Dir, environ []string) []Problem {
 		if name == "ctl" { // Load has read it
 			continue
 		}
-		if _, _, p := dir.document(name); p != nil {
+		if _, _, p := dir.readDocument(name); p != nil {
 			ps = append(ps, *p)
 		}
 	}

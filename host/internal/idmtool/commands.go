@@ -34,66 +34,68 @@ func (c *command) usage() string {
 	return s
 }
 
-func commands() []command {
+func allCommands() []command {
 	return []command{
-		{"list-users", nil, "list all users", list("users")},
+		{"list-users", nil, "list all users", listRequest("users")},
 		{"add-user", []string{"name"}, "add a user; asks for the new password twice", func(t *tool, args []string) request {
 			return request{"add_user(" + t.user + ")", http.MethodPost, "auth/v1/users", map[string]string{
 				"name": args[0], "userid": args[0] + "@" + domain, "description": "", "email": "", "domainid": domain,
 			}, "add_user"}
 		}},
 		{"change-password", []string{"userid"}, "change a user's password; asks for the new one twice", func(t *tool, args []string) request {
-			return request{"change_password(" + t.user + ")", http.MethodPut, "auth/v1/users/" + id(args[0]), map[string]string{}, "change_password"}
+			return request{"change_password(" + t.user + ")", http.MethodPut, "auth/v1/users/" + escapeID(args[0]), map[string]string{}, "change_password"}
 		}},
 		{"change-own-password", nil, "change the password of <user> itself; asks for the new one twice", func(t *tool, _ []string) request {
 			return request{"change_own_password(" + t.user + ")", http.MethodPost, "auth/password",
 				map[string]string{"current": t.password}, "change_own_password"}
 		}},
-		{"delete-user", []string{"userid"}, "delete a user", remove("delete_user", "users")},
-		{"list-domains", nil, "list all domains", list("domains")},
-		{"list-roles", nil, "list all roles", list("roles")},
+		{"delete-user", []string{"userid"}, "delete a user", removeRequest("delete_user", "users")},
+		{"list-domains", nil, "list all domains", listRequest("domains")},
+		{"list-roles", nil, "list all roles", listRequest("roles")},
 		{"add-role", []string{"name"}, "add a role", func(_ *tool, args []string) request {
 			return request{said: "add_role(" + args[0] + ")", method: http.MethodPost, path: "auth/v1/roles", body: map[string]string{
 				"name": args[0], "roleid": args[0] + "@" + domain, "description": "", "domainid": domain,
 			}}
 		}},
-		{"delete-role", []string{"roleid"}, "delete a role", remove("delete_role", "roles")},
+		{"delete-role", []string{"roleid"}, "delete a role", removeRequest("delete_role", "roles")},
 		{"add-grant", []string{"userid", "roleid"}, "give a user a role", func(_ *tool, args []string) request {
 			said := "add_grant(userid=" + args[0] + ",roleid=" + args[1] + ")"
-			return request{said: said, method: http.MethodPost, path: grants(args[0]), body: map[string]string{
+			return request{said: said, method: http.MethodPost, path: grantsPath(args[0]), body: map[string]string{
 				"userid": args[0], "roleid": args[1], "domainid": domain, "grantid": args[0] + "@" + args[1] + "@" + domain,
 			}}
 		}},
 		{"get-grants", []string{"userid"}, "list the roles of a user", func(_ *tool, args []string) request {
-			return request{said: "get_grants(" + args[0] + ")", method: http.MethodGet, path: grants(args[0])}
+			return request{said: "get_grants(" + args[0] + ")", method: http.MethodGet, path: grantsPath(args[0])}
 		}},
 		{"delete-grant", []string{"userid", "roleid"}, "take a role from a user", func(t *tool, args []string) request {
-			path := grants(args[0]) + "/" + id(args[1])
+			path := grantsPath(args[0]) + "/" + escapeID(args[1])
 			said := t.base + path + "\ndelete_grant(userid=" + args[0] + ",roleid=" + args[1] + ")"
 			return request{said: said, method: http.MethodDelete, path: path}
 		}},
 	}
 }
 
-func list(kind string) func(*tool, []string) request {
+func listRequest(kind string) func(*tool, []string) request {
 	return func(*tool, []string) request {
 		return request{said: "list_" + kind, method: http.MethodGet, path: "auth/v1/" + kind}
 	}
 }
 
-func remove(name, kind string) func(*tool, []string) request {
+func removeRequest(name, kind string) func(*tool, []string) request {
 	return func(_ *tool, args []string) request {
-		return request{said: name + "(" + args[0] + ")", method: http.MethodDelete, path: "auth/v1/" + kind + "/" + id(args[0])}
+		return request{said: name + "(" + args[0] + ")", method: http.MethodDelete, path: "auth/v1/" + kind + "/" + escapeID(args[0])}
 	}
 }
 
-func grants(user string) string { return "auth/v1/domains/" + domain + "/users/" + id(user) + "/roles" }
+func grantsPath(user string) string {
+	return "auth/v1/domains/" + domain + "/users/" + escapeID(user) + "/roles"
+}
 
-// id is an id as it is written in a url.
-func id(s string) string { return url.PathEscape(s) }
+// escapeID is an id as it is written in a url.
+func escapeID(s string) string { return url.PathEscape(s) }
 
 func commandOf(name string) *command {
-	for _, c := range commands() {
+	for _, c := range allCommands() {
 		if c.name == name {
 			return &c
 		}
@@ -103,7 +105,7 @@ func commandOf(name string) *command {
 
 func unknownCommand(name string) error {
 	var names []string
-	for _, c := range commands() {
+	for _, c := range allCommands() {
 		names = append(names, c.name)
 	}
 	return fmt.Errorf("unknown command %s%s; known are: %s", name, nearest.Hint(name, names), strings.Join(names, ", "))
@@ -111,7 +113,7 @@ func unknownCommand(name string) error {
 
 const usageLine = "usage: idmtool [-h] [--target-host <host>] [-k] <user> <command> ..."
 
-func help() string {
+func helpText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `%s
 
@@ -125,7 +127,7 @@ terminal.
 
 commands:
 `, usageLine)
-	for _, c := range commands() {
+	for _, c := range allCommands() {
 		fmt.Fprintf(&b, "  %-34s %s\n", c.usage(), c.help)
 	}
 	return b.String()

@@ -29,13 +29,13 @@ type Env struct {
 
 // Run runs one command and returns the exit code.
 func Run(ctx context.Context, args []string, env Env) int {
-	o, err := parse(args)
+	o, err := parseOptions(args)
 	if err != nil {
 		fmt.Fprintf(env.Stderr, "%s\nidmtool: error: %v\n", usageLine, err)
 		return exitUsage
 	}
 	if o.help || o.command == "" {
-		fmt.Fprint(env.Stdout, help())
+		fmt.Fprint(env.Stdout, helpText())
 		if o.help {
 			return exitOK
 		}
@@ -49,8 +49,8 @@ func Run(ctx context.Context, args []string, env Env) int {
 	if o.insecure {
 		fmt.Fprintln(env.Stderr, "Warning: the server's certificate is not verified (-k)")
 	}
-	if t.password, err = t.ask("Password: "); err == nil {
-		err = t.run(ctx, commandOf(o.command).call(t, o.args))
+	if t.password, err = t.askSecret("Password: "); err == nil {
+		err = t.runRequest(ctx, commandOf(o.command).call(t, o.args))
 	}
 	if err != nil {
 		fmt.Fprintln(env.Stdout, err)
@@ -66,8 +66,8 @@ type options struct {
 	args           []string
 }
 
-// parse reads the arguments; options may stand anywhere, -- ends them.
-func parse(args []string) (options, error) {
+// parseOptions reads the arguments; options may stand anywhere, -- ends them.
+func parseOptions(args []string) (options, error) {
 	var o options
 	f := pflag.NewFlagSet("idmtool", pflag.ContinueOnError)
 	f.Usage = func() {} // Run prints how it is called

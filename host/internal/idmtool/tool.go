@@ -110,8 +110,8 @@ func runningAddress(env Env) string {
 	return ""
 }
 
-// ask prompts for a secret; the prompt is not part of the output.
-func (t *tool) ask(prompt string) (string, error) {
+// askSecret prompts for a secret; the prompt is not part of the output.
+func (t *tool) askSecret(prompt string) (string, error) {
 	fmt.Fprint(t.env.Stderr, prompt)
 	if t.env.ReadPassword != nil {
 		s, err := t.env.ReadPassword()
@@ -128,11 +128,11 @@ func (t *tool) ask(prompt string) (string, error) {
 
 // askNew prompts twice for a new password.
 func (t *tool) askNew(request string) (string, error) {
-	first, err := t.ask("Enter new password: ")
+	first, err := t.askSecret("Enter new password: ")
 	if err != nil {
 		return "", err
 	}
-	second, err := t.ask("Re-enter password: ")
+	second, err := t.askSecret("Re-enter password: ")
 	if err != nil {
 		return "", err
 	}
@@ -142,8 +142,8 @@ func (t *tool) askNew(request string) (string, error) {
 	return first, nil
 }
 
-// run sends the request of a command and prints its outcome.
-func (t *tool) run(ctx context.Context, c request) error {
+// runRequest sends the request of a command and prints its outcome.
+func (t *tool) runRequest(ctx context.Context, c request) error {
 	if c.newPassword != "" {
 		password, err := t.askNew(c.newPassword)
 		if err != nil {
@@ -171,17 +171,17 @@ func (t *tool) run(ctx context.Context, c request) error {
 	}
 	resp, err := t.client.Do(r)
 	if err != nil {
-		return t.unreachable(err)
+		return t.unreachableError(err)
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return t.unreachable(err)
+		return t.unreachableError(err)
 	}
 	if len(data) > maxAnswer {
 		return errors.New("the answer is too large")
 	}
-	return t.show(resp.StatusCode, data)
+	return t.showResponse(resp.StatusCode, data)
 }
 
 // failure is a sentence for the user, as the script says it.
@@ -189,7 +189,7 @@ type failure string
 
 func (f failure) Error() string { return string(f) }
 
-func (t *tool) unreachable(err error) error {
+func (t *tool) unreachableError(err error) error {
 	var cert *tls.CertificateVerificationError
 	if errors.As(err, &cert) {
 		return failure(fmt.Sprintf("The certificate of %s cannot be verified (%v); -k accepts it unverified", t.base, cert.Err))
@@ -201,8 +201,8 @@ func (t *tool) unreachable(err error) error {
 	return failure(fmt.Sprintf("Unable to connect to %s: %v; is the controller running? --target-host names another one", t.base, err))
 }
 
-// show prints the outcome of a request.
-func (t *tool) show(status int, data []byte) error {
+// showResponse prints the outcome of a request.
+func (t *tool) showResponse(status int, data []byte) error {
 	var v any
 	err := json.Unmarshal(data, &v)
 	if status/100 == 2 {
@@ -225,13 +225,13 @@ func (t *tool) show(status int, data []byte) error {
 		text = "\nIncorrect Credentials Provided"
 	}
 	if details != "" { // such as whether the login is wrong or a role is missing
-		text += "\n" + printable(details)
+		text += "\n" + printableText(details)
 	}
 	return failure(text)
 }
 
-// printable keeps a server's text from moving the cursor.
-func printable(s string) string {
+// printableText keeps a server's text from moving the cursor.
+func printableText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
 			return ' '

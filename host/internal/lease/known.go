@@ -33,7 +33,7 @@ func (f follower) Reset(sn datastore.Snapshot) error {
 		if err != nil {
 			return err
 		}
-		k.take(datastore.Event{Namespace: Namespace, Entry: e})
+		k.applyEvent(datastore.Event{Namespace: Namespace, Entry: e})
 	}
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
@@ -51,13 +51,13 @@ func (f follower) Apply(b datastore.Batch) error {
 		return nil
 	}
 	for _, e := range b.Events {
-		f.m.known.take(e)
+		f.m.known.applyEvent(e)
 	}
 	f.m.reviewLocked()
 	return nil
 }
 
-func (k *known) take(e datastore.Event) {
+func (k *known) applyEvent(e datastore.Event) {
 	if name, ok := strings.CutPrefix(e.Key, rolePrefix); ok {
 		var r roleRecord
 		delete(k.roles, name)

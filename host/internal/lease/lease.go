@@ -66,14 +66,14 @@ func New(o Options) *Manager {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Clock == nil {
-		o.Clock = boottime
+		o.Clock = boottimeNanos
 	}
 	o.Node.Instance = rand.Text()
 	m := &Manager{o: o, metrics: newMetrics(), seats: map[string]*seat{}, paused: map[string]time.Time{}}
 	m.ctx, m.end = context.WithCancel(context.Background())
 	if o.Leases != nil {
 		m.work.Go(func() { _ = datastore.Follow(m.ctx, o.Store, []datastore.Prefix{{Namespace: Namespace}}, follower{m}) })
-		m.work.Go(m.run)
+		m.work.Go(m.runSessions)
 	}
 	return m
 }
@@ -92,8 +92,8 @@ func (m *Manager) Clustered() bool { return m.o.Leases != nil }
 // lease of this node.
 func (m *Manager) Changed() <-chan struct{} { return m.changed.Wait() }
 
-// boottime is CLOCK_BOOTTIME in nanoseconds.
-func boottime() int64 {
+// boottimeNanos is CLOCK_BOOTTIME in nanoseconds.
+func boottimeNanos() int64 {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
 		return time.Now().UnixNano()

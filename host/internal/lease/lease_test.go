@@ -148,7 +148,7 @@ func TestALostLease(t *testing.T) {
 				defer a.Close()
 				term := within(t, a, time.Second, "poll")
 				c.harm(s, ca)
-				pass(4*time.Second + a.bound())
+				pass(4*time.Second + a.callLimit())
 				if lost(term) == c.keep {
 					t.Errorf("lost: %v", !c.keep)
 				}

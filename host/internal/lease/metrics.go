@@ -27,15 +27,15 @@ func newMetrics() *metrics {
 	}
 }
 
-func (m *metrics) began(role string, epoch datastore.Revision) {
+func (m *metrics) noteTermBegan(role string, epoch datastore.Revision) {
 	m.held.WithLabelValues(role).Set(1)
 	m.epoch.WithLabelValues(role).Set(float64(epoch))
 	m.transitions.WithLabelValues(role).Inc()
 }
 
-func (m *metrics) ended(role string) { m.held.WithLabelValues(role).Set(0) }
+func (m *metrics) noteTermEnded(role string) { m.held.WithLabelValues(role).Set(0) }
 
-func (m *metrics) renewed(took time.Duration, err error) {
+func (m *metrics) noteRenewal(took time.Duration, err error) {
 	m.renewals.Observe(took.Seconds())
 	if err != nil {
 		m.failures.Inc()

@@ -22,7 +22,7 @@ type seat struct {
 	term    *Term // nil while it is not held
 }
 
-func (m *Manager) sit(ctx context.Context, role string) error {
+func (m *Manager) takeSeat(ctx context.Context, role string) error {
 	m.mu.Lock()
 	s := m.seats[role]
 	if s == nil {
@@ -47,8 +47,8 @@ func (m *Manager) sit(ctx context.Context, role string) error {
 	return err
 }
 
-// rise frees a seat, and reports whether no process of this node waits for it.
-func (m *Manager) rise(role string) (alone bool) {
+// freeSeat frees a seat, and reports whether no process of this node waits for it.
+func (m *Manager) freeSeat(role string) (alone bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.seats[role]
@@ -60,22 +60,22 @@ func (m *Manager) rise(role string) (alone bool) {
 // Hold waits until holder has the role. The term ends when it is released, and when the
 // lease of the node does.
 func (m *Manager) Hold(ctx context.Context, role, holder string) (*Term, error) {
-	if err := m.sit(ctx, role); err != nil {
+	if err := m.takeSeat(ctx, role); err != nil {
 		return nil, err
 	}
 	t := &Term{m: m, role: role, holder: holder, lost: make(chan struct{}), renewed: make(chan struct{}, 1), released: make(chan struct{})}
-	err := m.win(ctx, t)
+	err := m.createRoleKey(ctx, t)
 	if err != nil {
-		m.rise(role)
+		m.freeSeat(role)
 		return nil, err
 	}
-	m.metrics.began(role, t.epoch)
+	m.metrics.noteTermBegan(role, t.epoch)
 	m.o.Log.Info("a role is held", "role", role, "holder", holder, "epoch", uint64(t.epoch))
 	return t, nil
 }
 
-// win makes the role's key.
-func (m *Manager) win(ctx context.Context, t *Term) error {
+// createRoleKey makes the role's key.
+func (m *Manager) createRoleKey(ctx context.Context, t *Term) error {
 	r := roleRecord{Node: m.o.Node.ID, Instance: m.o.Node.Instance, Holder: t.holder, Try: rand.Text()}
 	record := func() (datastore.Txn, error) { // since is when the role is got, not when it is waited for
 		r.Since = time.Now().UTC()
@@ -89,12 +89,12 @@ func (m *Manager) win(ctx context.Context, t *Term) error {
 			t.epoch, err = m.o.Store.Commit(ctx, txn)
 		}
 		if err == nil {
-			m.begin(t)
+			m.beginTerm(t)
 		}
 		return err
 	}
 	for {
-		s, before, err := m.chance(ctx, t.role)
+		s, before, err := m.waitForFreeRole(ctx, t.role)
 		if err != nil {
 			return err
 		}
@@ -103,14 +103,14 @@ func (m *Manager) win(ctx context.Context, t *Term) error {
 			return err
 		}
 		txn.Ops[0].Lease = s.lease
-		txn.Compares = []datastore.Compare{{Namespace: Namespace, Key: rolePrefix + t.role, Revision: before}, m.alive(s)}
+		txn.Compares = []datastore.Compare{{Namespace: Namespace, Key: rolePrefix + t.role, Revision: before}, m.sessionCondition(s)}
 		t.s = s
 		t.epoch, err = m.o.Store.Commit(ctx, txn)
 		if err != nil && !errors.Is(err, datastore.ErrConflict) {
-			t.epoch, err = m.check(ctx, t.role, r.Try, err)
+			t.epoch, err = m.readBackRole(ctx, t.role, r.Try, err)
 		}
 		if err == nil {
-			m.begin(t)
+			m.beginTerm(t)
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -122,9 +122,9 @@ func (m *Manager) win(ctx context.Context, t *Term) error {
 	}
 }
 
-// begin makes a term known. One whose key is gone already, or whose lease has ended, is
+// beginTerm makes a term known. One whose key is gone already, or whose lease has ended, is
 // lost from the start.
-func (m *Manager) begin(t *Term) {
+func (m *Manager) beginTerm(t *Term) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.seats[t.role].term = t
@@ -136,10 +136,10 @@ func (m *Manager) begin(t *Term) {
 	}
 }
 
-// chance waits until this node may try to get a role: it has a lease, did not just give
+// waitForFreeRole waits until this node may try to get a role: it has a lease, did not just give
 // the role up, and no other process holds it. before is the revision of a key that this
 // node left.
-func (m *Manager) chance(ctx context.Context, role string) (s *session, before datastore.Revision, err error) {
+func (m *Manager) waitForFreeRole(ctx context.Context, role string) (s *session, before datastore.Revision, err error) {
 	for {
 		m.mu.Lock()
 		s, changed, held, paused := m.session, m.changed.Wait(), m.known.roles[role], time.Until(m.paused[role])
@@ -163,9 +163,9 @@ func (m *Manager) chance(ctx context.Context, role string) (s *session, before d
 	}
 }
 
-// check reads back what became of a transaction whose answer was unclear.
-func (m *Manager) check(ctx context.Context, role, try string, cause error) (datastore.Revision, error) {
-	call, cancel := context.WithTimeout(ctx, m.bound())
+// readBackRole reads back what became of a transaction whose answer was unclear.
+func (m *Manager) readBackRole(ctx context.Context, role, try string, cause error) (datastore.Revision, error) {
+	call, cancel := context.WithTimeout(ctx, m.callLimit())
 	defer cancel()
 	e, err := datastore.Get(call, m.o.Store, Namespace, rolePrefix+role)
 	var r roleRecord
@@ -175,9 +175,9 @@ func (m *Manager) check(ctx context.Context, role, try string, cause error) (dat
 	return e.Revision, nil
 }
 
-// remove deletes a role's key if it is still that of an epoch.
-func (m *Manager) remove(ctx context.Context, role string, epoch datastore.Revision) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.bound())
+// removeRoleKey deletes a role's key if it is still that of an epoch.
+func (m *Manager) removeRoleKey(ctx context.Context, role string, epoch datastore.Revision) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.callLimit())
 	defer cancel()
 	_, err := m.o.Store.Commit(ctx, datastore.Txn{By: "node " + m.o.Node.ID, Ops: []datastore.Op{datastore.Delete(Namespace, rolePrefix+role)},
 		Compares: []datastore.Compare{{Namespace: Namespace, Key: rolePrefix + role, Revision: epoch}}})

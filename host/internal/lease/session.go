@@ -21,18 +21,18 @@ type session struct {
 	until atomic.Int64       // by the clock
 }
 
-// bound is the limit of one call to the store.
-func (m *Manager) bound() time.Duration { return m.o.TTL / 5 }
+// callLimit is the limit of one call to the store.
+func (m *Manager) callLimit() time.Duration { return m.o.TTL / 5 }
 
 // renewBound leaves time for a second try, at another member of the store's cluster, before
 // the holders must stop.
 func (m *Manager) renewBound() time.Duration { return m.o.TTL / 8 }
 
-// run keeps one session after the other.
-func (m *Manager) run() {
+// runSessions keeps one session after the other.
+func (m *Manager) runSessions() {
 	failed := false
 	for m.ctx.Err() == nil {
-		s, err := m.open(m.ctx)
+		s, err := m.openSession(m.ctx)
 		if err != nil {
 			if m.ctx.Err() == nil && !failed {
 				m.o.Log.Error("this node has no lease, so it holds no role; it is tried again", "error", err)
@@ -42,15 +42,15 @@ func (m *Manager) run() {
 			continue
 		}
 		failed = false
-		m.set(s)
+		m.setSession(s)
 		m.o.Log.Info("this node has a lease", "node", m.o.Node.ID, "lease", s.lease)
-		reason := m.keep(s)
-		m.set(nil)
+		reason := m.renewUntilLost(s)
+		m.setSession(nil)
 		if m.ctx.Err() == nil {
 			m.o.Log.Warn("the lease of this node has ended, and its roles with it", "lease", s.lease, "reason", reason)
 		}
 		// What is still under the lease goes now rather than when it runs out.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), m.bound())
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), m.callLimit())
 		if err := m.o.Leases.Revoke(ctx, s.lease); err != nil {
 			m.o.Log.Debug("the lease was not revoked; it runs out", "lease", s.lease, "error", err)
 		}
@@ -58,7 +58,7 @@ func (m *Manager) run() {
 	}
 }
 
-func (m *Manager) set(s *session) {
+func (m *Manager) setSession(s *session) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.session = s
@@ -71,14 +71,14 @@ func (m *Manager) set(s *session) {
 	m.changed.Fire()
 }
 
-// open grants a lease and puts the record of this node under it.
-func (m *Manager) open(ctx context.Context) (*session, error) {
-	before, err := m.previous(ctx)
+// openSession grants a lease and puts the record of this node under it.
+func (m *Manager) openSession(ctx context.Context) (*session, error) {
+	before, err := m.resolvePreviousNode(ctx)
 	if err != nil {
 		return nil, err
 	}
 	sent := m.o.Clock()
-	call, cancel := context.WithTimeout(ctx, m.bound())
+	call, cancel := context.WithTimeout(ctx, m.callLimit())
 	defer cancel()
 	id, err := m.o.Leases.Grant(call, m.o.TTL)
 	if err != nil {
@@ -96,7 +96,7 @@ func (m *Manager) open(ctx context.Context) (*session, error) {
 	s.node, err = m.o.Store.Commit(ctx, datastore.Txn{By: "node " + n.ID, Ops: []datastore.Op{put},
 		Compares: []datastore.Compare{{Namespace: Namespace, Key: nodePrefix + n.ID, Revision: before}}})
 	if err != nil {
-		drop, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.bound())
+		drop, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.callLimit())
 		defer cancel()
 		return nil, errors.Join(fmt.Errorf("the record of this node was not written: %w", err), m.o.Leases.Revoke(drop, id))
 	}
@@ -104,10 +104,10 @@ func (m *Manager) open(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-// previous deals with a record of this node that is there already. One of an earlier
+// resolvePreviousNode deals with a record of this node that is there already. One of an earlier
 // process in this home, which the lock on the home says is gone, ends at once with its
 // roles; for one from elsewhere this node waits, because that may be a copy of the home.
-func (m *Manager) previous(ctx context.Context) (datastore.Revision, error) {
+func (m *Manager) resolvePreviousNode(ctx context.Context) (datastore.Revision, error) {
 	e, err := datastore.Get(ctx, m.o.Store, Namespace, nodePrefix+m.o.Node.ID)
 	if errors.Is(err, datastore.ErrNotFound) {
 		return 0, nil
@@ -124,7 +124,7 @@ func (m *Manager) previous(ctx context.Context) (datastore.Revision, error) {
 		return 0, fault.New(fault.InUse, "the node %s is already running, in %s on %s: if this home is a copy of that one, remove data/node.pem here and start again",
 			n.ID, n.Home, n.Host)
 	}
-	call, cancel := context.WithTimeout(ctx, m.bound())
+	call, cancel := context.WithTimeout(ctx, m.callLimit())
 	defer cancel()
 	if err := m.o.Leases.Revoke(call, n.Lease); err != nil {
 		return 0, fmt.Errorf("the lease of the previous process could not be ended: %w", err)
@@ -136,9 +136,9 @@ func (m *Manager) previous(ctx context.Context) (datastore.Revision, error) {
 	return e.Revision, err
 }
 
-// keep renews a lease until it is lost, and says why. After a renewal whose answer did not
+// renewUntilLost renews a lease until it is lost, and says why. After a renewal whose answer did not
 // come, the own record is read again: some releases of etcd renew a lease that has ended.
-func (m *Manager) keep(s *session) (reason string) {
+func (m *Manager) renewUntilLost(s *session) (reason string) {
 	pause, doubt := m.o.TTL/4, false
 	for {
 		if together.Sleep(m.ctx, pause) != nil {
@@ -152,12 +152,12 @@ func (m *Manager) keep(s *session) (reason string) {
 		call, cancel := context.WithTimeout(m.ctx, m.renewBound())
 		ttl, err := m.o.Leases.Renew(call, s.lease)
 		cancel()
-		m.metrics.renewed(time.Duration(m.o.Clock()-sent), err)
+		m.metrics.noteRenewal(time.Duration(m.o.Clock()-sent), err)
 		switch {
 		case fault.KindOf(err) == fault.NotFound && err != nil:
 			return "the store has ended it: " + err.Error()
 		case err == nil && doubt:
-			err = m.confirm(s)
+			err = m.confirmSession(s)
 			if errors.Is(err, datastore.ErrNotFound) {
 				return "the record of this node is gone from the store"
 			}
@@ -177,13 +177,13 @@ func (m *Manager) keep(s *session) (reason string) {
 			}
 		}
 		m.mu.Unlock()
-		m.tidy(s)
+		m.cleanUpRoles(s)
 	}
 }
 
-// confirm reads the own record from the store.
-func (m *Manager) confirm(s *session) error {
-	ctx, cancel := context.WithTimeout(m.ctx, m.bound())
+// confirmSession reads the own record from the store.
+func (m *Manager) confirmSession(s *session) error {
+	ctx, cancel := context.WithTimeout(m.ctx, m.callLimit())
 	defer cancel()
 	e, err := datastore.Get(ctx, m.o.Store, Namespace, nodePrefix+m.o.Node.ID)
 	if err == nil && e.Revision != s.node {
@@ -192,9 +192,9 @@ func (m *Manager) confirm(s *session) error {
 	return err
 }
 
-// tidy deletes keys of roles that this node neither holds nor waits for, which is what a release
+// cleanUpRoles deletes keys of roles that this node neither holds nor waits for, which is what a release
 // that did not reach the store leaves, and writes the report.
-func (m *Manager) tidy(s *session) {
+func (m *Manager) cleanUpRoles(s *session) {
 	m.mu.Lock()
 	var left []Role
 	for name, r := range m.known.roles {
@@ -205,16 +205,16 @@ func (m *Manager) tidy(s *session) {
 	report, unsent := m.report, m.unsent
 	m.mu.Unlock()
 	for _, r := range left {
-		_ = m.remove(m.ctx, r.Name, r.Epoch)
+		_ = m.removeRoleKey(m.ctx, r.Name, r.Epoch)
 	}
 	if !unsent {
 		return
 	}
 	put := datastore.Put(Namespace, reportPrefix+m.o.Node.ID, report)
 	put.Lease = s.lease
-	ctx, cancel := context.WithTimeout(m.ctx, m.bound())
+	ctx, cancel := context.WithTimeout(m.ctx, m.callLimit())
 	defer cancel()
-	if _, err := m.o.Store.Commit(ctx, datastore.Txn{By: "node " + m.o.Node.ID, Ops: []datastore.Op{put}, Compares: []datastore.Compare{m.alive(s)}}); err != nil {
+	if _, err := m.o.Store.Commit(ctx, datastore.Txn{By: "node " + m.o.Node.ID, Ops: []datastore.Op{put}, Compares: []datastore.Compare{m.sessionCondition(s)}}); err != nil {
 		return // the next time
 	}
 	m.mu.Lock()
@@ -222,7 +222,7 @@ func (m *Manager) tidy(s *session) {
 	m.unsent = string(report) != string(m.report)
 }
 
-// alive holds as long as the record of this session is there.
-func (m *Manager) alive(s *session) datastore.Compare {
+// sessionCondition holds as long as the record of this session is there.
+func (m *Manager) sessionCondition(s *session) datastore.Compare {
 	return datastore.Compare{Namespace: Namespace, Key: nodePrefix + m.o.Node.ID, Revision: s.node}
 }

@@ -74,10 +74,10 @@ func (t *Term) Release() {
 	t.release.Do(func() {
 		m := t.m
 		t.lose()
-		m.metrics.ended(t.role)
+		m.metrics.noteTermEnded(t.role)
 		m.o.Log.Info("a role is given up", "role", t.role, "holder", t.holder, "epoch", t.Epoch())
-		if alone := m.rise(t.role); t.s != nil && alone && m.has(t.s) {
-			if err := m.remove(m.ctx, t.role, t.epoch); err != nil {
+		if alone := m.freeSeat(t.role); t.s != nil && alone && m.hasSession(t.s) {
+			if err := m.removeRoleKey(m.ctx, t.role, t.epoch); err != nil {
 				m.o.Log.Warn("the key of a role that was given up is not deleted yet; it is tried again", "role", t.role, "error", err)
 			}
 		}
@@ -85,8 +85,8 @@ func (t *Term) Release() {
 	})
 }
 
-// has reports whether a lease is the one of this node; the keys of others are gone.
-func (m *Manager) has(s *session) bool {
+// hasSession reports whether a lease is the one of this node; the keys of others are gone.
+func (m *Manager) hasSession(s *session) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.session == s

@@ -187,28 +187,28 @@ func (a *Audit) Write(r AuditRecord, durable bool) error {
 	}
 	var err error
 	if a.fault.Load() != nil { // a file that is open may have been removed
-		err = a.mend()
+		err = a.writeWaiting()
 	}
 	if err == nil {
-		err = a.append(r)
+		err = a.appendRecord(r)
 	}
 	if err != nil {
 		err = fmt.Errorf("audit: %w", err)
 		a.fault.Store(&err)
-		a.hold(r)
+		a.holdRecord(r)
 		return err
 	}
 	switch {
 	case a.fault.Load() != nil:
-		return a.sync(a.chains...)
+		return a.syncFile(a.chains...)
 	case durable:
-		return a.sync(a.of(r.Class))
+		return a.syncFile(a.of(r.Class))
 	}
 	return nil
 }
 
-// hold keeps a record that could not be written.
-func (a *Audit) hold(r AuditRecord) {
+// holdRecord keeps a record that could not be written.
+func (a *Audit) holdRecord(r AuditRecord) {
 	if len(a.waiting) < auditWaiting {
 		a.waiting = append(a.waiting, r)
 		return
@@ -222,7 +222,7 @@ func (a *Audit) hold(r AuditRecord) {
 // catchUp writes the records that wait.
 func (a *Audit) catchUp() error {
 	for len(a.waiting) > 0 {
-		if err := a.append(a.waiting[0]); err != nil {
+		if err := a.appendRecord(a.waiting[0]); err != nil {
 			return err
 		}
 		a.waiting = a.waiting[1:]
@@ -231,7 +231,7 @@ func (a *Audit) catchUp() error {
 	if a.missed > 0 {
 		gap := AuditRecord{Time: time.Now(), What: "audit gap", Outcome: "failed", Class: ClassAccess, Count: a.missed,
 			Object: fmt.Sprintf("%d records since %s are lost, because the audit could not be written", a.missed, a.missedFrom.UTC().Format(time.RFC3339))}
-		if err := a.append(gap); err != nil {
+		if err := a.appendRecord(gap); err != nil {
 			return err
 		}
 		a.missed = 0
@@ -239,8 +239,8 @@ func (a *Audit) catchUp() error {
 	return nil
 }
 
-// append writes one record to the file of its class.
-func (a *Audit) append(r AuditRecord) error {
+// appendRecord writes one record to the file of its class.
+func (a *Audit) appendRecord(r AuditRecord) error {
 	r.Seq = a.seq + 1
 	line, err := a.of(r.Class).append(&r)
 	if err != nil {
@@ -256,7 +256,7 @@ func (a *Audit) append(r AuditRecord) error {
 		a.stats.Failed++
 	}
 	if a.to != nil {
-		a.to.put(r, line)
+		a.to.queueRecord(r, line)
 	}
 	return nil
 }
@@ -274,8 +274,8 @@ func (a *Audit) Heads() AuditHeads {
 	return out
 }
 
-// sync brings all that was written of some classes to the disk.
-func (a *Audit) sync(chains ...*chain) error {
+// syncFile brings all that was written of some classes to the disk.
+func (a *Audit) syncFile(chains ...*chain) error {
 	clean := true
 	for _, c := range chains {
 		if err := c.sync(); err != nil {
@@ -296,8 +296,8 @@ func (a *Audit) sync(chains ...*chain) error {
 	return nil
 }
 
-// mend writes what waits, to a new file if one that is written was removed or replaced.
-func (a *Audit) mend() error {
+// writeWaiting writes what waits, to a new file if one that is written was removed or replaced.
+func (a *Audit) writeWaiting() error {
 	for _, c := range a.chains {
 		again, err := c.reopen()
 		if err != nil {
@@ -306,7 +306,7 @@ func (a *Audit) mend() error {
 		if !again {
 			continue
 		}
-		err = a.append(AuditRecord{
+		err = a.appendRecord(AuditRecord{
 			Time:    time.Now(),
 			What:    "audit continued",
 			Object:  "its file was removed while it was written",
@@ -320,7 +320,7 @@ func (a *Audit) mend() error {
 	if err := a.catchUp(); err != nil {
 		return err
 	}
-	return a.sync(a.chains...)
+	return a.syncFile(a.chains...)
 }
 
 func (a *Audit) syncEachSecond() {
@@ -334,7 +334,7 @@ func (a *Audit) syncEachSecond() {
 		}
 		a.mu.Lock()
 		if !a.closed {
-			if err := a.mend(); err != nil {
+			if err := a.writeWaiting(); err != nil {
 				a.fault.Store(&err) // it is tried again; Stats says since when
 			}
 		}
@@ -355,7 +355,7 @@ func (a *Audit) Close() error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	err := errors.Join(a.catchUp(), a.sync(a.chains...), a.closeFiles())
+	err := errors.Join(a.catchUp(), a.syncFile(a.chains...), a.closeFiles())
 	a.stats.Lost += uint64(len(a.waiting))
 	a.closed = true
 	return err

@@ -55,19 +55,19 @@ func (s sink) Write(line []byte) (int, error) {
 	e := s.reg.current
 	e.JSON = strings.TrimSuffix(string(line), "\n")
 	e.Message = strings.Clone(e.Message) // it may be a part of something large
-	s.reg.ring.add(e)
+	s.reg.ring.addEntry(e)
 	if s.reg.file != nil {
 		_, err := s.reg.file.Write(line)
 		if err != nil {
-			s.divert(line, err)
+			s.divertRecord(line, err)
 		}
 		s.reg.failing = err
 	}
 	return len(line), nil
 }
 
-// divert keeps a record that the file did not take where somebody may see it.
-func (s sink) divert(line []byte, why error) {
+// divertRecord keeps a record that the file did not take where somebody may see it.
+func (s sink) divertRecord(line []byte, why error) {
 	if s.reg.instead == nil {
 		return
 	}
@@ -84,8 +84,8 @@ const Redacted = "**********"
 // whoever logs them: the last line of defence, not the first.
 var secretNames = []string{"password", "passwd", "secret", "token", "community", "authorization", "credential", "private_key", "privatekey"}
 
-// replace writes the names of levels, and masks secrets.
-func replace(groups []string, a slog.Attr) slog.Attr {
+// replaceAttr writes the names of levels, and masks secrets.
+func replaceAttr(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && a.Key == slog.LevelKey {
 		if l, ok := a.Value.Any().(slog.Level); ok {
 			return slog.String(slog.LevelKey, LevelName(l))

@@ -55,7 +55,7 @@ func New(o Options) *Registry {
 	if o.File != "" {
 		r.file = &lumberjack.Logger{Filename: o.File, MaxSize: cmp.Or(o.MaxSize, 20), MaxBackups: cmp.Or(o.Keep, 5)}
 	}
-	r.handler = slog.NewJSONHandler(sink{r}, &slog.HandlerOptions{Level: Trace, ReplaceAttr: replace})
+	r.handler = slog.NewJSONHandler(sink{r}, &slog.HandlerOptions{Level: Trace, ReplaceAttr: replaceAttr})
 	return r
 }
 
@@ -78,14 +78,14 @@ func (r *Registry) Logger(name string) *slog.Logger {
 	level, ok := r.loggers[name]
 	if !ok {
 		level = new(atomic.Int64)
-		level.Store(int64(r.effective(name)))
+		level.Store(int64(r.effectiveLevel(name)))
 		r.loggers[name] = level
 	}
 	return slog.New(handler{reg: r, name: name, level: level, inner: r.handler.WithAttrs([]slog.Attr{slog.String("logger", name)})})
 }
 
-// effective is called with mu held.
-func (r *Registry) effective(name string) slog.Level {
+// effectiveLevel is called with mu held.
+func (r *Registry) effectiveLevel(name string) slog.Level {
 	for {
 		if l, ok := r.set[name]; ok {
 			return l
@@ -123,7 +123,7 @@ func (r *Registry) Set(name, level string) error {
 		r.set[name] = l
 	}
 	for n, level := range r.loggers {
-		level.Store(int64(r.effective(n)))
+		level.Store(int64(r.effectiveLevel(n)))
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func checkName(name string) error {
 func (r *Registry) Get(name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return LevelName(r.effective(name))
+	return LevelName(r.effectiveLevel(name))
 }
 
 // Setting is a logger that has a level of its own.

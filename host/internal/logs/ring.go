@@ -53,7 +53,7 @@ type ring struct {
 
 func newRing(size int) *ring { return &ring{size: size} }
 
-func (r *ring) add(e Entry) {
+func (r *ring) addEntry(e Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.entries = append(r.entries, e)
@@ -67,9 +67,9 @@ func (r *ring) add(e Entry) {
 	r.changed.Fire()
 }
 
-// since returns the entries from a number on, the number after them, how many
+// entriesSince returns the entries from a number on, the number after them, how many
 // had to be left out because they are gone, and a channel for the next change.
-func (r *ring) since(n uint64) (es []Entry, next, lost uint64, changed <-chan struct{}) {
+func (r *ring) entriesSince(n uint64) (es []Entry, next, lost uint64, changed <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if n < r.first {
@@ -84,7 +84,7 @@ func (r *ring) since(n uint64) (es []Entry, next, lost uint64, changed <-chan st
 
 // Recent returns up to n newest entries, oldest first; n ≤ 0 = all that are kept.
 func (r *Registry) Recent(n int) []Entry {
-	es, _, _, _ := r.ring.since(0)
+	es, _, _, _ := r.ring.entriesSince(0)
 	if n > 0 && len(es) > n {
 		es = es[len(es)-n:]
 	}
@@ -102,9 +102,9 @@ func (r *Registry) Clear() {
 // Follow calls f for every entry logged from now on, with the number of entries
 // lost before it because f was too slow. It ends with ctx or with f's error.
 func (r *Registry) Follow(ctx context.Context, f func(e Entry, lost uint64) error) error {
-	_, next, _, _ := r.ring.since(^uint64(0))
+	_, next, _, _ := r.ring.entriesSince(^uint64(0))
 	for {
-		es, after, lost, changed := r.ring.since(next)
+		es, after, lost, changed := r.ring.entriesSince(next)
 		next = after
 		for _, e := range es {
 			if err := f(e, lost); err != nil {

@@ -101,12 +101,12 @@ func OpenSyslog(address string, known SyslogTLS, log *slog.Logger) (*Syslog, err
 	if name, err := os.Hostname(); err == nil && name != "" {
 		s.host = name
 	}
-	s.ended.Go(s.run)
+	s.ended.Go(s.sendQueued)
 	return s, nil
 }
 
-// put queues a record, line being its JSON.
-func (s *Syslog) put(r AuditRecord, line []byte) {
+// queueRecord queues a record, line being its JSON.
+func (s *Syslog) queueRecord(r AuditRecord, line []byte) {
 	pri := syslogNotice
 	if r.Outcome != "ok" {
 		pri = syslogWarning
@@ -119,11 +119,11 @@ func (s *Syslog) put(r AuditRecord, line []byte) {
 	}
 }
 
-func (s *Syslog) run() {
+func (s *Syslog) sendQueued() {
 	var to *syslogConn
 	defer func() { to.close() }()
 	for text := range s.queue { // Close ends it: what waits then is sent as long as the server takes it
-		for to = s.send(to, text); to == nil; to = s.send(to, text) {
+		for to = s.sendRecord(to, text); to == nil; to = s.sendRecord(to, text) {
 			select {
 			case <-s.stop:
 				return
@@ -201,8 +201,8 @@ func (c *syslogConn) ended() bool {
 	}
 }
 
-// send writes one record and returns the connection, nil when it has to be sent again on another.
-func (s *Syslog) send(to *syslogConn, text []byte) *syslogConn {
+// sendRecord writes one record and returns the connection, nil when it has to be sent again on another.
+func (s *Syslog) sendRecord(to *syslogConn, text []byte) *syslogConn {
 	if to != nil && to.ended() {
 		to.close()
 		to = nil

@@ -248,7 +248,7 @@ func TestASyslogServerThatEndedTheConnectionIsReachedAgain(t *testing.T) {
 	next := make(chan *syslogConn, 2)
 	go func() {
 		for conn := range next {
-			sent <- s.send(conn, []byte("record"))
+			sent <- s.sendRecord(conn, []byte("record"))
 		}
 	}()
 	defer close(next)
@@ -302,7 +302,7 @@ func TestAServerThatIsNotVerifiedGetsNoRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.put(AuditRecord{What: "act", Outcome: "ok"}, []byte("{}"))
+	s.queueRecord(AuditRecord{What: "act", Outcome: "ok"}, []byte("{}"))
 	if n := <-read; n != 0 {
 		t.Errorf("the server got %d bytes", n)
 	}

@@ -48,38 +48,38 @@ func newBulkheads(most int) *bulkheads {
 	return &bulkheads{most: most, all: map[*bulkhead]struct{}{}}
 }
 
-func (all *bulkheads) add(limit int) *bulkhead {
+func (all *bulkheads) addBulkhead(limit int) *bulkhead {
 	return &bulkhead{of: all, limit: min(limit, all.most), running: list.New(), callers: map[string]int{}}
 }
 
-// enter takes a place. It returns nil if all places and the queue are in use, or if the plugin does not answer.
-func (b *bulkhead) enter(ctx context.Context, who string, unary bool, wait time.Duration) *place {
+// takePlace takes a place. It returns nil if all places and the queue are in use, or if the plugin does not answer.
+func (b *bulkhead) takePlace(ctx context.Context, who string, unary bool, wait time.Duration) *place {
 	p := &place{who: who, unary: unary}
 	switch {
-	case !b.admit(p):
+	case !b.admitPlace(p):
 		return nil
 	case p.ready == nil:
 		return p
 	}
-	return b.await(ctx, p, wait)
+	return b.awaitPlace(ctx, p, wait)
 }
 
-// admit lets a call run, or has it wait in the queue; false if there is no room for it.
-func (b *bulkhead) admit(p *place) bool {
+// admitPlace lets a call run, or has it wait in the queue; false if there is no room for it.
+func (b *bulkhead) admitPlace(p *place) bool {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()
 	switch {
-	case b.of.taken >= b.of.most && !b.of.displace(b):
+	case b.of.taken >= b.of.most && !b.of.displaceLongest(b):
 		return false
 	case b.running.Len() < b.limit && len(b.queue) == 0:
-		b.run(p)
-	case b.slow(time.Now()) >= (b.limit+1)/2: // whoever waits would wait in vain; one call a second tries
+		b.startCall(p)
+	case b.countSlow(time.Now()) >= (b.limit+1)/2: // whoever waits would wait in vain; one call a second tries
 		if time.Since(b.probed) < probeEvery {
 			return false
 		}
 		b.probed = time.Now()
-		b.run(p)
-	case len(b.queue) >= queueFactor*b.limit && !b.displace(p.who):
+		b.startCall(p)
+	case len(b.queue) >= queueFactor*b.limit && !b.displaceCaller(p.who):
 		return false
 	default:
 		p.ready = make(chan bool, 1)
@@ -90,7 +90,7 @@ func (b *bulkhead) admit(p *place) bool {
 	return true
 }
 
-func (b *bulkhead) await(ctx context.Context, p *place, wait time.Duration) *place {
+func (b *bulkhead) awaitPlace(ctx context.Context, p *place, wait time.Duration) *place {
 	var ok bool
 	select {
 	case ok = <-p.ready:
@@ -105,12 +105,12 @@ func (b *bulkhead) await(ctx context.Context, p *place, wait time.Duration) *pla
 	if p.at != nil { // it got its place at this moment
 		return p
 	}
-	b.drop(p)
+	b.dropWaiting(p)
 	return nil
 }
 
-// leave gives a place back.
-func (b *bulkhead) leave(p *place) {
+// releasePlace gives a place back.
+func (b *bulkhead) releasePlace(p *place) {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()
 	b.running.Remove(p.at)
@@ -126,19 +126,19 @@ func (b *bulkhead) leave(p *place) {
 				next = q
 			}
 		}
-		b.unqueue(next)
-		b.run(next)
+		b.unqueuePlace(next)
+		b.startCall(next)
 		next.ready <- true
 	}
 }
 
-func (b *bulkhead) run(p *place) {
+func (b *bulkhead) startCall(p *place) {
 	p.since = time.Now()
 	p.at = b.running.PushBack(p)
 	b.callers[p.who]++
 }
 
-func (b *bulkhead) unqueue(p *place) bool {
+func (b *bulkhead) unqueuePlace(p *place) bool {
 	i := slices.Index(b.queue, p)
 	if i < 0 {
 		return false
@@ -150,15 +150,15 @@ func (b *bulkhead) unqueue(p *place) bool {
 	return true
 }
 
-// drop takes one that waits out of the queue.
-func (b *bulkhead) drop(p *place) {
-	if b.unqueue(p) {
+// dropWaiting takes one that waits out of the queue.
+func (b *bulkhead) dropWaiting(p *place) {
+	if b.unqueuePlace(p) {
 		b.of.taken--
 	}
 }
 
-// displace makes room in a full queue for a caller who has fewer calls in it than another.
-func (b *bulkhead) displace(who string) bool {
+// displaceCaller makes room in a full queue for a caller who has fewer calls in it than another.
+func (b *bulkhead) displaceCaller(who string) bool {
 	waiting := map[string]int{}
 	for _, q := range b.queue {
 		waiting[q.who]++
@@ -172,14 +172,14 @@ func (b *bulkhead) displace(who string) bool {
 	if waiting[most] <= waiting[who]+1 {
 		return false
 	}
-	return b.shed(most)
+	return b.dismissNewest(most)
 }
 
-// shed sends the newest of a caller away; empty = of anybody.
-func (b *bulkhead) shed(who string) bool {
+// dismissNewest sends the newest of a caller away; empty = of anybody.
+func (b *bulkhead) dismissNewest(who string) bool {
 	for _, q := range slices.Backward(b.queue) {
 		if who == "" || q.who == who {
-			b.drop(q)
+			b.dropWaiting(q)
 			q.ready <- false
 			return true
 		}
@@ -187,19 +187,19 @@ func (b *bulkhead) shed(who string) bool {
 	return false
 }
 
-// displace makes room among all for a plugin by sending away who waits for the plugin with the longest queue.
-func (all *bulkheads) displace(b *bulkhead) bool {
+// displaceLongest makes room among all for a plugin by sending away who waits for the plugin with the longest queue.
+func (all *bulkheads) displaceLongest(b *bulkhead) bool {
 	longest := b
 	for o := range all.all {
 		if len(o.queue) > len(longest.queue) {
 			longest = o
 		}
 	}
-	return longest != b && longest.shed("")
+	return longest != b && longest.dismissNewest("")
 }
 
-// slow counts the unary calls that run for long.
-func (b *bulkhead) slow(now time.Time) int {
+// countSlow counts the unary calls that run for long.
+func (b *bulkhead) countSlow(now time.Time) int {
 	n := 0
 	for e := b.running.Front(); e != nil; e = e.Next() {
 		p := e.Value.(*place)
@@ -213,12 +213,12 @@ func (b *bulkhead) slow(now time.Time) int {
 	return n
 }
 
-// stuck reports how many calls the plugin leaves without an answer, and since when no call has ended; 0 when it
+// stuckCalls reports how many calls the plugin leaves without an answer, and since when no call has ended; 0 when it
 // answers.
-func (b *bulkhead) stuck(now time.Time) (calls int, since time.Duration) {
+func (b *bulkhead) stuckCalls(now time.Time) (calls int, since time.Duration) {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()
-	if calls = b.slow(now); calls < (b.limit+1)/2 {
+	if calls = b.countSlow(now); calls < (b.limit+1)/2 {
 		return 0, 0
 	}
 	oldest := b.running.Front().Value.(*place).since
@@ -228,8 +228,8 @@ func (b *bulkhead) stuck(now time.Time) (calls int, since time.Duration) {
 	return calls, now.Sub(oldest)
 }
 
-// load is how many calls run and how many wait.
-func (b *bulkhead) load() (running, waiting int) {
+// countCalls is how many calls run and how many wait.
+func (b *bulkhead) countCalls() (running, waiting int) {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()
 	return b.running.Len(), len(b.queue)

@@ -14,10 +14,10 @@ import (
 // waits puts a call into the queue and reports when it has a place, or none.
 func waits(t *testing.T, b *bulkhead, who string) chan *place {
 	out := make(chan *place, 1)
-	_, before := b.load()
-	go func() { out <- b.enter(t.Context(), who, true, time.Hour) }()
+	_, before := b.countCalls()
+	go func() { out <- b.takePlace(t.Context(), who, true, time.Hour) }()
 	for {
-		if _, n := b.load(); n != before {
+		if _, n := b.countCalls(); n != before {
 			return out
 		}
 		select {
@@ -30,34 +30,34 @@ func waits(t *testing.T, b *bulkhead, who string) chan *place {
 }
 
 func TestBulkheadLetsCallersTakeTurns(t *testing.T) {
-	b := newBulkheads(100).add(2)
+	b := newBulkheads(100).addBulkhead(2)
 	ctx := t.Context()
-	first, second := b.enter(ctx, "greedy", true, time.Hour), b.enter(ctx, "greedy", true, time.Hour)
+	first, second := b.takePlace(ctx, "greedy", true, time.Hour), b.takePlace(ctx, "greedy", true, time.Hour)
 	var greedy []chan *place
 	for range 3 {
 		greedy = append(greedy, waits(t, b, "greedy"))
 	}
 	modest := waits(t, b, "modest")
-	b.leave(first)
+	b.releasePlace(first)
 	third := <-modest // before those of greedy that came earlier, who has a call running already
 	if third == nil {
 		t.Fatal("refused")
 	}
-	b.leave(second)
-	b.leave(third)
+	b.releasePlace(second)
+	b.releasePlace(third)
 	for _, g := range greedy[:2] {
 		if <-g == nil {
 			t.Fatal("refused")
 		}
 	}
-	if running, waiting := b.load(); running != 2 || waiting != 1 {
+	if running, waiting := b.countCalls(); running != 2 || waiting != 1 {
 		t.Errorf("%d run, %d wait", running, waiting)
 	}
 }
 
 func TestBulkheadShedsTheNewestOfWhoHasMost(t *testing.T) {
-	b := newBulkheads(100).add(1)
-	b.enter(t.Context(), "greedy", true, time.Hour)
+	b := newBulkheads(100).addBulkhead(1)
+	b.takePlace(t.Context(), "greedy", true, time.Hour)
 	var greedy []chan *place
 	for range queueFactor {
 		greedy = append(greedy, waits(t, b, "greedy"))
@@ -66,31 +66,31 @@ func TestBulkheadShedsTheNewestOfWhoHasMost(t *testing.T) {
 		t.Error("the queue is longer than its bound")
 	}
 	modest := make(chan *place, 1)
-	go func() { modest <- b.enter(t.Context(), "modest", true, time.Hour) }()
+	go func() { modest <- b.takePlace(t.Context(), "modest", true, time.Hour) }()
 	if p := <-greedy[queueFactor-1]; p != nil {
 		t.Error("the newest of who has most got a place")
 	}
-	if _, n := b.load(); n > queueFactor {
+	if _, n := b.countCalls(); n > queueFactor {
 		t.Errorf("%d wait", n)
 	}
 }
 
 func TestBulkheadOfAllKeepsRoomForOthers(t *testing.T) {
 	all := newBulkheads(8)
-	hung, good := all.add(4), all.add(4)
+	hung, good := all.addBulkhead(4), all.addBulkhead(4)
 	ctx := t.Context()
 	for range 4 {
-		hung.enter(ctx, "x", true, time.Hour)
+		hung.takePlace(ctx, "x", true, time.Hour)
 	}
 	var queue []chan *place
 	for range 4 {
 		queue = append(queue, waits(t, hung, "x"))
 	}
-	if p := hung.enter(ctx, "x", true, 0); p != nil {
+	if p := hung.takePlace(ctx, "x", true, 0); p != nil {
 		t.Error("more than all")
 	}
 	for i := range 4 { // each takes the place of one that waits for the other plugin
-		if p := good.enter(ctx, "y", true, 0); p == nil {
+		if p := good.takePlace(ctx, "y", true, 0); p == nil {
 			t.Fatalf("call %d to a plugin that answers is refused", i)
 		}
 	}
@@ -102,25 +102,25 @@ func TestBulkheadOfAllKeepsRoomForOthers(t *testing.T) {
 }
 
 func TestBulkheadDoesNotQueueForWhoDoesNotAnswer(t *testing.T) {
-	b := newBulkheads(100).add(4)
+	b := newBulkheads(100).addBulkhead(4)
 	for range 4 {
-		b.enter(t.Context(), "x", true, time.Hour).since = time.Now().Add(-time.Minute)
+		b.takePlace(t.Context(), "x", true, time.Hour).since = time.Now().Add(-time.Minute)
 	}
-	calls, since := b.stuck(time.Now())
+	calls, since := b.stuckCalls(time.Now())
 	if calls != 4 || since < time.Minute {
 		t.Errorf("%d calls without an answer since %v", calls, since)
 	}
 	b.probed = time.Now().Add(-time.Hour)
-	probe := b.enter(t.Context(), "x", true, time.Hour)
+	probe := b.takePlace(t.Context(), "x", true, time.Hour)
 	if probe == nil {
 		t.Fatal("none may try")
 	}
 	b.probed = time.Now().Add(time.Hour)
-	if p := b.enter(t.Context(), "x", true, time.Hour); p != nil {
+	if p := b.takePlace(t.Context(), "x", true, time.Hour); p != nil {
 		t.Error("a second probe")
 	}
-	b.leave(probe)
-	if _, since := b.stuck(time.Now()); since > time.Minute/2 {
+	b.releasePlace(probe)
+	if _, since := b.stuckCalls(time.Now()); since > time.Minute/2 {
 		t.Errorf("a call was answered, and none for %v", since)
 	}
 }
@@ -147,8 +147,8 @@ func TestAHangingPluginHarmsOnlyItself(t *testing.T) {
 			}
 		})
 	}
-	s, _ := r.get("faulty")
-	for running := 0; running < 8; running, _ = s.calls.load() {
+	s, _ := r.findSupervisor("faulty")
+	for running := 0; running < 8; running, _ = s.calls.countCalls() {
 		r.ports("second")
 	}
 	for range 50 {

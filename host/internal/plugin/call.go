@@ -42,29 +42,29 @@ func Safe(ctx context.Context) context.Context { return context.WithValue(ctx, s
 // IsSafe reports whether a context was made by Safe.
 func IsSafe(ctx context.Context) bool { return ctx.Value(safeKey{}) != nil }
 
-// call runs f on the current process.
-func (s *supervisor) call(ctx context.Context, f func(*instance) error) error {
+// callInstance runs f on the current process.
+func (s *supervisor) callInstance(ctx context.Context, f func(*instance) error) error {
 	safe := IsSafe(ctx)
-	place, err := s.enter(ctx, true)
+	place, err := s.enterCall(ctx, true)
 	if err != nil {
 		return err
 	}
-	defer s.calls.leave(place)
-	id := s.callers.enter(ctx)
-	defer s.callers.leave(id)
+	defer s.calls.releasePlace(place)
+	id := s.callers.enterCaller(ctx)
+	defer s.callers.leaveCaller(id)
 	s.stats.calls.Add(1)
 	for attempt := 0; ; attempt++ {
-		inst, err := s.acquire(ctx, safe)
+		inst, err := s.acquireInstance(ctx, safe)
 		if err != nil {
 			s.stats.refused.Add(1)
 			return err
 		}
 		err = f(inst)
-		inst.release()
+		inst.releaseCall()
 		if err == nil {
 			return nil
 		}
-		if !s.lost(ctx, inst, err) {
+		if !s.isProcessLost(ctx, inst, err) {
 			s.stats.failed.Add(1)
 			return err
 		}
@@ -76,15 +76,15 @@ func (s *supervisor) call(ctx context.Context, f func(*instance) error) error {
 	}
 }
 
-// enter takes a place for a call to the plugin.
-func (s *supervisor) enter(ctx context.Context, unary bool) (*place, error) {
+// enterCall takes a place for a call to the plugin.
+func (s *supervisor) enterCall(ctx context.Context, unary bool) (*place, error) {
 	who, wait := "", queueWait
 	if c, ok := caller.From(ctx); ok {
 		who = c.User + "@" + c.Domain
 	} else if md, ok := metadata.FromOutgoingContext(ctx); ok { // another plugin
 		who, wait = strings.Join(md.Get(relay.MetaCaller), ""), s.m.limits.CallTimeout
 	}
-	if p := s.calls.enter(ctx, who, unary, wait); p != nil {
+	if p := s.calls.takePlace(ctx, who, unary, wait); p != nil {
 		return p, nil
 	}
 	s.stats.calls.Add(1)
@@ -95,30 +95,30 @@ func (s *supervisor) enter(ctx context.Context, unary bool) (*place, error) {
 	return nil, Unavailable(time.Second, "plugin %s is busy with %d calls; try again later", s.name, s.calls.limit)
 }
 
-// acquire returns the process that serves, counted in. A safe call waits for one.
-func (s *supervisor) acquire(ctx context.Context, safe bool) (*instance, error) {
-	s.follow(ctx)
+// acquireInstance returns the process that serves, counted in. A safe call waits for one.
+func (s *supervisor) acquireInstance(ctx context.Context, safe bool) (*instance, error) {
+	s.followFiles(ctx)
 	for {
 		inst := s.cur.Load()
-		if inst != nil && !inst.proc.Ended() && inst.acquire() {
+		if inst != nil && !inst.proc.Ended() && inst.acquireCall() {
 			return inst, nil
 		}
 		if inst != nil {
 			s.cur.CompareAndSwap(inst, nil)
 		}
-		if err := s.await(ctx, safe); err != nil {
+		if err := s.awaitInstance(ctx, safe); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// await returns when a process serves, or an error that says why there will be none soon.
-func (s *supervisor) await(ctx context.Context, safe bool) error {
+// awaitInstance returns when a process serves, or an error that says why there will be none soon.
+func (s *supervisor) awaitInstance(ctx context.Context, safe bool) error {
 	limited, cancel := context.WithTimeout(ctx, s.m.limits.RestartWait)
 	defer cancel()
 	var seen machine
 	down := false
-	err := s.until(limited, func(m machine) bool {
+	err := s.waitUntil(limited, func(m machine) bool {
 		if seen = m; s.cur.Load() != nil {
 			return true
 		}
@@ -136,9 +136,9 @@ func (s *supervisor) await(ctx context.Context, safe bool) error {
 	return nil
 }
 
-// lost reports whether err says that the process is gone rather than that the
+// isProcessLost reports whether err says that the process is gone rather than that the
 // plugin has refused.
-func (s *supervisor) lost(ctx context.Context, inst *instance, err error) bool {
+func (s *supervisor) isProcessLost(ctx context.Context, inst *instance, err error) bool {
 	st, ok := status.FromError(err)
 	if !ok || len(st.Details()) > 0 || ctx.Err() != nil {
 		return false
@@ -146,16 +146,16 @@ func (s *supervisor) lost(ctx context.Context, inst *instance, err error) bool {
 	if c := st.Code(); c != codes.Unavailable && c != codes.Canceled {
 		return false
 	}
-	if over, gone := s.over(ctx, inst, lostGrace); over || inst.proc.Conn().GetState() == connectivity.Ready {
+	if over, gone := s.waitProcessEnd(ctx, inst, lostGrace); over || inst.proc.Conn().GetState() == connectivity.Ready {
 		return gone
 	}
-	_, gone := s.over(ctx, inst, lostProof)
+	_, gone := s.waitProcessEnd(ctx, inst, lostProof)
 	return gone
 }
 
-// over waits for the end of a process, or of its time. Gone reports whether its calls
+// waitProcessEnd waits for the end of a process, or of its time. Gone reports whether its calls
 // are lost.
-func (s *supervisor) over(ctx context.Context, inst *instance, limit time.Duration) (over, gone bool) {
+func (s *supervisor) waitProcessEnd(ctx context.Context, inst *instance, limit time.Duration) (over, gone bool) {
 	select {
 	case <-inst.proc.Gone():
 		s.cur.CompareAndSwap(inst, nil)
@@ -217,14 +217,14 @@ func (c conn) Invoke(ctx context.Context, method string, args, reply any, opts .
 	}
 	if c.fresh {
 		var err error
-		if ctx, err = c.s.m.fresh(ctx); err != nil {
+		if ctx, err = c.s.m.withMinRevision(ctx); err != nil {
 			return err
 		}
 	}
-	if other, ok := c.forward(); ok {
+	if other, ok := c.forwardConn(); ok {
 		return other.Invoke(ctx, method, args, reply, opts...)
 	}
-	err := c.s.call(ctx, func(i *instance) error { return i.conn.Invoke(ctx, method, args, reply, opts...) })
+	err := c.s.callInstance(ctx, func(i *instance) error { return i.conn.Invoke(ctx, method, args, reply, opts...) })
 	if err != nil && !c.here {
 		if other, ok := c.s.m.OnNode(c.s.name, err); ok {
 			return other.Invoke(ctx, method, args, reply, opts...)
@@ -240,11 +240,11 @@ func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method strin
 	s := c.s
 	if c.fresh {
 		var err error
-		if ctx, err = s.m.fresh(ctx); err != nil {
+		if ctx, err = s.m.withMinRevision(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if other, ok := c.forward(); ok {
+	if other, ok := c.forwardConn(); ok {
 		return other.NewStream(ctx, desc, method, opts...)
 	}
 	leave, err := s.enterStream(ctx, method)
@@ -252,15 +252,15 @@ func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method strin
 		return nil, err
 	}
 	s.stats.calls.Add(1)
-	inst, err := s.acquire(ctx, IsSafe(ctx))
+	inst, err := s.acquireInstance(ctx, IsSafe(ctx))
 	if err != nil {
 		leave()
 		s.stats.refused.Add(1)
 		return nil, err
 	}
-	id := s.callers.enter(ctx)
+	id := s.callers.enterCaller(ctx)
 	if relay.Watching(method) {
-		inst.release() // a watch is not expected to end by itself
+		inst.releaseCall() // a watch is not expected to end by itself
 	}
 	sctx, cancel := context.WithCancel(ctx)
 	detach := func() bool { return true }
@@ -272,14 +272,14 @@ func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method strin
 		cancel()
 		detach()
 		leave()
-		s.callers.leave(id)
+		s.callers.leaveCaller(id)
 		if !relay.Watching(method) {
-			inst.release()
+			inst.releaseCall()
 		}
 	}
 	if err != nil {
 		end()
-		if s.lost(ctx, inst, err) {
+		if s.isProcessLost(ctx, inst, err) {
 			return nil, s.goneError()
 		}
 		return nil, err
@@ -292,8 +292,8 @@ func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method strin
 // enterStream takes a place for a stream: among the calls, or of a watch among the watches. The function gives it back.
 func (s *supervisor) enterStream(ctx context.Context, method string) (leave func(), err error) {
 	if !relay.Watching(method) {
-		p, err := s.enter(ctx, false)
-		return func() { s.calls.leave(p) }, err
+		p, err := s.enterCall(ctx, false)
+		return func() { s.calls.releasePlace(p) }, err
 	}
 	if s.watches.Add(1) > int64(s.m.limits.Watches) {
 		s.watches.Add(-1)
@@ -314,16 +314,16 @@ type managedStream struct {
 // RecvMsg implements grpc.ClientStream.
 func (m *managedStream) RecvMsg(v any) error {
 	err := m.ClientStream.RecvMsg(v)
-	if err != nil && m.s.lost(m.ctx, m.inst, err) {
+	if err != nil && m.s.isProcessLost(m.ctx, m.inst, err) {
 		return m.s.goneError()
 	}
 	return err
 }
 
-// fresh lets a call see everything that was acknowledged, on any node, before it: the
+// withMinRevision lets a call see everything that was acknowledged, on any node, before it: the
 // plugin answers when its data has reached that revision. A call that asks for local
 // state (datastore.AskLocal) sees what this node has.
-func (m *Manager) fresh(ctx context.Context) (context.Context, error) {
+func (m *Manager) withMinRevision(ctx context.Context) (context.Context, error) {
 	store := m.options.Store
 	if store == nil {
 		return ctx, nil
@@ -347,7 +347,7 @@ func (m *Manager) fresh(ctx context.Context) (context.Context, error) {
 
 // Fresh is Conn for calls that see everything acknowledged before them.
 func (m *Manager) Fresh(name string) (grpc.ClientConnInterface, error) {
-	s, err := m.get(name)
+	s, err := m.findSupervisor(name)
 	if err != nil {
 		return nil, err
 	}

@@ -97,8 +97,8 @@ func TestThePluginLearnsItsCaller(t *testing.T) {
 	if err != nil || string(out) != `{"request-id":"r1","user":"ann"}` {
 		t.Errorf("who: %s, %v", out, err)
 	}
-	s, _ := r.get("faulty")
-	if _, ok := s.callers.served("r1"); ok {
+	s, _ := r.findSupervisor("faulty")
+	if _, ok := s.callers.servedContext("r1"); ok {
 		t.Error("the caller is remembered after its call")
 	}
 }
@@ -184,7 +184,7 @@ func BenchmarkInvoke(b *testing.B) {
 	r.ensure(faulty())
 	ctx := b.Context()
 	in := []byte(`{"text":"` + strings.Repeat("x", 200) + `"}`)
-	s, _ := r.get("faulty")
+	s, _ := r.findSupervisor("faulty")
 	raw := operations.NewClient(s.cur.Load().conn)
 	for _, c := range []struct {
 		name string

@@ -15,7 +15,7 @@ func speaking(versions string) Spec {
 func TestPluginsHaveALink(t *testing.T) {
 	r := newRig(t, nil)
 	r.ensure(faulty())
-	s, _ := r.get("faulty")
+	s, _ := r.findSupervisor("faulty")
 	if c := s.cur.Load().link; c == nil || !c.Linked() {
 		t.Error("the plugin of today has no link")
 	}

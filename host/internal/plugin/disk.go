@@ -30,7 +30,7 @@ func (m *Manager) watchDisk(ctx context.Context) {
 	tick := time.NewTicker(diskEvery)
 	defer tick.Stop()
 	for n := 0; ; n++ {
-		if low := free(m.options.DataDir) < diskLow; low || n%diskAll == 0 {
+		if low := freeDiskBytes(m.options.DataDir) < diskLow; low || n%diskAll == 0 {
 			m.checkDisk(low)
 		}
 		select {
@@ -47,9 +47,9 @@ func (m *Manager) checkDisk(low bool) {
 	var most *supervisor
 	var grown int64
 	for _, s := range m.index.Load().plugins {
-		used := usage(s.dataDir()) + usage(s.dir)
+		used := diskUsage(s.dataDir()) + diskUsage(s.dir)
 		if quota := m.options.Disk; quota > 0 && used > quota {
-			s.post(evExceeded{fmt.Sprintf("its files in %s and its temporary directory have %d MiB, its quota is %d MiB (supervisor.disk): it was stopped; "+
+			s.postEvent(evExceeded{fmt.Sprintf("its files in %s and its temporary directory have %d MiB, its quota is %d MiB (supervisor.disk): it was stopped; "+
 				"remove what it does not need there, then start it again", s.dataDir(), used>>20, quota>>20)})
 			continue
 		}
@@ -62,13 +62,13 @@ func (m *Manager) checkDisk(low bool) {
 		}
 	}
 	if most != nil && grown >= diskGrown {
-		most.post(evExceeded{fmt.Sprintf("the disk of %s is full, and this plugin has written %d MiB of it since it was not: it was stopped; "+
+		most.postEvent(evExceeded{fmt.Sprintf("the disk of %s is full, and this plugin has written %d MiB of it since it was not: it was stopped; "+
 			"remove what it does not need in %s, or uninstall it, then start it again", m.options.DataDir, grown>>20, most.dataDir())})
 	}
 }
 
-// usage is what the files below a directory take on the disk.
-func usage(dir string) (bytes int64) {
+// diskUsage is what the files below a directory take on the disk.
+func diskUsage(dir string) (bytes int64) {
 	files := 0
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if files++; files > maxFiles {
@@ -87,8 +87,8 @@ func usage(dir string) (bytes int64) {
 	return bytes
 }
 
-// free is how many bytes may still be written where dir is, or would be.
-func free(dir string) int64 {
+// freeDiskBytes is how many bytes may still be written where dir is, or would be.
+func freeDiskBytes(dir string) int64 {
 	var st unix.Statfs_t
 	for {
 		err := unix.Statfs(dir, &st)

@@ -28,7 +28,7 @@ func TestThePluginThatFillsTheDiskIsStopped(t *testing.T) {
 			other.Name = "other"
 			r.ensure(other)
 			r.checkDisk(false)
-			s, err := r.get("faulty")
+			s, err := r.findSupervisor("faulty")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,7 +42,7 @@ func TestThePluginThatFillsTheDiskIsStopped(t *testing.T) {
 				}
 				return
 			}
-			if err := s.until(t.Context(), func(m machine) bool { return m.state == Failed }); err != nil {
+			if err := s.waitUntil(t.Context(), func(m machine) bool { return m.state == Failed }); err != nil {
 				t.Fatal(err)
 			}
 			if i, _ := r.Info("faulty"); !strings.Contains(i.Reason, c.says) || !strings.Contains(i.Reason, s.dataDir()) {

@@ -167,7 +167,7 @@ func TestFault15StopHasAsMuchTimeAsItIsGiven(t *testing.T) {
 				o.Settings = func(string, []byte) ([]byte, error) { return []byte(c.config), nil }
 			})
 			r.ensure(faulty())
-			s, _ := r.get("faulty")
+			s, _ := r.findSupervisor("faulty")
 			inst := s.cur.Load()
 			if err := r.Stop(r.ctx(), "faulty"); err != nil {
 				t.Fatal(err)

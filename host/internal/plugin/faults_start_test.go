@@ -190,11 +190,11 @@ func TestFault17AChangedFileIsToldAndNotUsedInSilence(t *testing.T) {
 	if err := r.Verify("faulty"); err != nil {
 		t.Errorf("verify: %v", err)
 	}
-	sup, err := r.get("faulty")
+	sup, err := r.findSupervisor("faulty")
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = sup.runs(sup.cur.Load(), strings.Repeat("0", 64)) // as if the process had executed another program since
+	err = sup.checkExecutable(sup.cur.Load(), strings.Repeat("0", 64)) // as if the process had executed another program since
 	if os.Geteuid() == 0 && (err == nil || !strings.Contains(err.Error(), "runs another program")) {
 		t.Errorf("another program: %v", err)
 	}

@@ -151,7 +151,7 @@ func TestEventsOfPluginsReachTheBus(t *testing.T) {
 
 func TestTheSocketNeedsTheToken(t *testing.T) {
 	r, _ := servicesRig(t)
-	s, _ := r.get("faulty")
+	s, _ := r.findSupervisor("faulty")
 	c, err := grpc.NewClient("unix://"+s.services.Socket(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
@@ -217,7 +217,7 @@ var ways = []string{"call", "link"}
 // relayed calls ReadPorts of a provider as the faulty plugin, without a deadline and
 // with more metadata. Trailers come by the one way only.
 func (r *rig) relayed(t *testing.T, way, provider string, node uint64, md ...string) (metadata.MD, error) {
-	s, _ := r.get("faulty")
+	s, _ := r.findSupervisor("faulty")
 	c, err := grpc.NewClient("unix://"+s.services.Socket(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return nil, err
@@ -296,7 +296,7 @@ func TestTheRelayDoesNotWaitForEver(t *testing.T) {
 // each call.
 func TestALinkServesWhileItsTokenDoes(t *testing.T) {
 	r, _ := servicesRig(t)
-	s, _ := r.get("faulty")
+	s, _ := r.findSupervisor("faulty")
 	c, err := grpc.NewClient("unix://"+s.services.Socket(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
@@ -356,7 +356,7 @@ func TestAProviderThatDiesFailsTheRelayedCall(t *testing.T) {
 func TestStreamsAreRelayedAndMoveOn(t *testing.T) {
 	r, _ := servicesRig(t)
 	r.ensure(second())
-	s, _ := r.get("faulty")
+	s, _ := r.findSupervisor("faulty")
 	c, err := grpc.NewClient("unix://"+s.services.Socket(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)

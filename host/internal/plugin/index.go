@@ -60,7 +60,7 @@ func operationsOf(m *pluginv1.Manifest) map[string]operation {
 	return out
 }
 
-func (m *Manager) reindex() {
+func (m *Manager) rebuildIndex() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	x := &index{rpcs: map[string]operation{}, modules: map[string]*supervisor{}}
@@ -94,16 +94,16 @@ func (m *Manager) Absent(match func(*pluginv1.Manifest) bool) error {
 		}
 		switch mf := s.rememberedManifest(); {
 		case mf == nil:
-			unknown = fault.New(fault.Unavailable, "this may be served by plugin %s, which is installed and has not said yet what it serves: %s", s.name, s.why())
+			unknown = fault.New(fault.Unavailable, "this may be served by plugin %s, which is installed and has not said yet what it serves: %s", s.name, s.explainState())
 		case match(mf):
-			return fault.New(fault.Unavailable, "this is served by plugin %s, which does not run: %s", s.name, s.why())
+			return fault.New(fault.Unavailable, "this is served by plugin %s, which does not run: %s", s.name, s.explainState())
 		}
 	}
 	return unknown
 }
 
-// why says in what state a plugin is, and the reason.
-func (s *supervisor) why() string {
+// explainState says in what state a plugin is, and the reason.
+func (s *supervisor) explainState() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.machine.reason == "" {
@@ -112,11 +112,11 @@ func (s *supervisor) why() string {
 	return "it is " + s.machine.state.String() + ": " + s.machine.reason
 }
 
-// claim makes what a plugin serves its own, unless another one was faster.
-func (m *Manager) claim(s *supervisor, mf *pluginv1.Manifest) error {
+// claimServices makes what a plugin serves its own, unless another one was faster.
+func (m *Manager) claimServices(s *supervisor, mf *pluginv1.Manifest) error {
 	m.claims.Lock()
 	defer m.claims.Unlock()
-	if err := m.conflicts(s.name, mf); err != nil {
+	if err := m.checkConflicts(s.name, mf); err != nil {
 		return err
 	}
 	// A manifest that says the same stays the same value, so that a restart gives
@@ -129,20 +129,20 @@ func (m *Manager) claim(s *supervisor, mf *pluginv1.Manifest) error {
 	m.mu.Lock()
 	s.operations = operations
 	m.mu.Unlock()
-	m.reindex()
+	m.rebuildIndex()
 	return nil
 }
 
-// conflicts refuses a plugin that claims what another serves.
-func (m *Manager) conflicts(name string, mine *pluginv1.Manifest) error {
+// checkConflicts refuses a plugin that claims what another serves.
+func (m *Manager) checkConflicts(name string, mine *pluginv1.Manifest) error {
 	var l fault.List
-	claim := claims(mine)
+	claim := listClaims(mine)
 	for _, s := range m.index.Load().plugins {
 		other := s.manifest.Load()
 		if s.name == name || other == nil {
 			continue
 		}
-		for k := range claims(other) {
+		for k := range listClaims(other) {
 			if claim[k] {
 				l = append(l, fault.New(fault.Exists, "plugin %s claims the %s, which plugin %s serves: uninstall one of them", name, k, s.name))
 			}
@@ -150,16 +150,16 @@ func (m *Manager) conflicts(name string, mine *pluginv1.Manifest) error {
 	}
 	for _, s := range m.index.Load().plugins {
 		if other := s.manifest.Load(); s.name != name && other != nil {
-			l = append(l, overlaps(name, mine, s.name, other)...)
+			l = append(l, findOverlaps(name, mine, s.name, other)...)
 		}
 	}
 	slices.SortFunc(l, func(a, b *fault.Error) int { return strings.Compare(a.Text, b.Text) })
 	return l.Err()
 }
 
-// overlaps refuses a path that holds one of another plugin or lies below it: which of the two answers would depend on
+// findOverlaps refuses a path that holds one of another plugin or lies below it: which of the two answers would depend on
 // the order of their start.
-func overlaps(name string, mine *pluginv1.Manifest, owner string, other *pluginv1.Manifest) (l fault.List) {
+func findOverlaps(name string, mine *pluginv1.Manifest, owner string, other *pluginv1.Manifest) (l fault.List) {
 	for _, a := range mine.Routes {
 		for _, b := range other.Routes {
 			if a.Path != b.Path && (wire.Below(a.Path, b.Path) || wire.Below(b.Path, a.Path)) {
@@ -170,7 +170,7 @@ func overlaps(name string, mine *pluginv1.Manifest, owner string, other *pluginv
 	return l
 }
 
-func claims(m *pluginv1.Manifest) map[string]bool {
+func listClaims(m *pluginv1.Manifest) map[string]bool {
 	c := map[string]bool{}
 	for _, r := range m.Rpcs {
 		c[fmt.Sprintf("RPC %s:%s", r.Module, r.Name)] = true

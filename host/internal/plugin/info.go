@@ -63,7 +63,7 @@ type Info struct {
 
 // Info returns all about a plugin.
 func (m *Manager) Info(name string) (Info, error) {
-	s, err := m.get(name)
+	s, err := m.findSupervisor(name)
 	if err != nil {
 		return Info{}, err
 	}
@@ -87,12 +87,12 @@ func (s *supervisor) info() Info {
 		RestartAt: mc.next, LastError: mc.lastError, Generation: s.generation.Load(), Path: spec.Path, Origin: spec.Origin,
 		SHA256: spec.SHA256, Facets: spec.Facets, DataDir: s.dataDir(), Manifest: s.manifest.Load(),
 		Calls: s.stats.calls.Load(), Errors: s.stats.failed.Load(), Repeated: s.stats.repeated.Load(), Refused: s.stats.refused.Load()}
-	i.Isolation = s.isolation()
+	i.Isolation = s.currentIsolation()
 	i.Denied = s.stats.denied.Load()
 	if why := s.metrics.Load(); why != nil {
 		i.Metrics = *why
 	}
-	_, i.Waiting = s.calls.load()
+	_, i.Waiting = s.calls.countCalls()
 	i.StoreBytes, i.StoreKeys = s.services.Stored()
 	i.OverQuota, i.LogDropped = s.services.OverQuota(), s.logDropped.Load()
 	if r := s.requests.Load(); r != nil {
@@ -113,7 +113,7 @@ func (s *supervisor) info() Info {
 			i.State, i.Reason, i.Since = Backoff, "its process has ended; a new one is being started", time.Now()
 		}
 	default:
-		if why := s.m.behind(s.name); why != "" && i.State == Ready {
+		if why := s.m.behindReason(s.name); why != "" && i.State == Ready {
 			i.State, i.Reason = Degraded, why
 		}
 		i.PID, i.Started, i.InFlight, i.Debugger = cur.proc.PID, cur.proc.Started, cur.inflight.Load(), cur.proc.Attached()
@@ -133,8 +133,8 @@ func (m *Manager) Manifests() []*pluginv1.Manifest {
 	return out
 }
 
-// behind is Options.Behind.
-func (m *Manager) behind(plugin string) string {
+// behindReason is Options.Behind.
+func (m *Manager) behindReason(plugin string) string {
 	if m.options.Behind == nil {
 		return ""
 	}
@@ -143,7 +143,7 @@ func (m *Manager) behind(plugin string) string {
 
 // Verify checks that a plugin answers and that its file is still the one that runs.
 func (m *Manager) Verify(name string) error {
-	s, err := m.get(name)
+	s, err := m.findSupervisor(name)
 	if err != nil {
 		return err
 	}
@@ -151,17 +151,17 @@ func (m *Manager) Verify(name string) error {
 	if !i.State.Serving() {
 		return fault.New(fault.Unavailable, "plugin %s is %s: %s", name, i.State, i.Reason)
 	}
-	if why := m.behind(name); why != "" {
+	if why := m.behindReason(name); why != "" {
 		return fault.New(fault.Unavailable, "%s", why)
 	}
 	cur := s.cur.Load()
 	if cur == nil {
 		return fault.New(fault.Unavailable, "plugin %s is being restarted", name)
 	}
-	return s.verify(cur)
+	return s.verifyInstance(cur)
 }
 
-func (s *supervisor) verify(cur *instance) error {
+func (s *supervisor) verifyInstance(cur *instance) error {
 	ctx, cancel := context.WithTimeout(cur.ctx, s.m.limits.PingTimeout)
 	defer cancel()
 	if err := cur.proc.Ping(ctx); err != nil {
@@ -181,11 +181,11 @@ func (s *supervisor) verify(cur *instance) error {
 		return fault.New(fault.InUse, "the file %s has changed since plugin %s was started (running %s, on disk %s): reload the plugin",
 			cur.spec.Path, s.name, cur.proc.SHA256(), sum)
 	}
-	return s.runs(cur, sum)
+	return s.checkExecutable(cur, sum)
 }
 
-// runs checks that the process executes the file with a hash still, not another that it has executed since.
-func (s *supervisor) runs(cur *instance, sum string) error {
+// checkExecutable checks that the process executes the file with a hash still, not another that it has executed since.
+func (s *supervisor) checkExecutable(cur *instance, sum string) error {
 	if cur.proc.Script() {
 		return nil // it is the interpreter that runs
 	}

@@ -60,17 +60,17 @@ func (i *instance) end() {
 	}
 }
 
-// acquire counts a call in; false when the process takes no more.
-func (i *instance) acquire() bool {
+// acquireCall counts a call in; false when the process takes no more.
+func (i *instance) acquireCall() bool {
 	i.inflight.Add(1)
 	if i.draining.Load() {
-		i.release()
+		i.releaseCall()
 		return false
 	}
 	return true
 }
 
-func (i *instance) release() {
+func (i *instance) releaseCall() {
 	if i.inflight.Add(-1) == 0 && i.draining.Load() {
 		select {
 		case i.idle <- struct{}{}:

@@ -49,7 +49,7 @@ func (m *Manager) call(ctx context.Context, op operation, r *operations.Request)
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	ctx, err := m.fresh(ctx)
+	ctx, err := m.withMinRevision(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (m *Manager) call(ctx context.Context, op operation, r *operations.Request)
 // Check asks the plugin that owns a tree, or whose trees are made of it, about a change that
 // was worked out at a revision. The transaction and the edits are what belongs to the change.
 func (m *Manager) Check(ctx context.Context, name string, at datastore.Revision, changes []*pluginv1.DocumentChange) (t datastore.Txn, edits []hostsvc.TreeEdit, err error) {
-	s, err := m.get(name)
+	s, err := m.findSupervisor(name)
 	if err != nil {
 		return t, nil, err
 	}
@@ -76,7 +76,7 @@ func (m *Manager) Check(ctx context.Context, name string, at datastore.Revision,
 // nothing was answered; begun reports whether something was, so that the caller can
 // still answer the error.
 func (m *Manager) ServeRoute(w http.ResponseWriter, r *http.Request, plugin string) (begun bool, err error) {
-	s, err := m.get(plugin)
+	s, err := m.findSupervisor(plugin)
 	if err != nil {
 		return false, err
 	}
@@ -87,18 +87,18 @@ func (m *Manager) ServeRoute(w http.ResponseWriter, r *http.Request, plugin stri
 	c := routes.NewClient(conn{s: s, fresh: true})
 	begun, err = c.Forward(w, r)
 	var down interface{ RetryAfter() time.Duration }
-	if !begun && IsSafe(r.Context()) && errors.As(err, &down) && s.again(r.Context(), down.RetryAfter()) {
+	if !begun && IsSafe(r.Context()) && errors.As(err, &down) && s.waitToRepeat(r.Context(), down.RetryAfter()) {
 		s.stats.repeated.Add(1)
 		begun, err = c.Forward(w, r)
 	}
 	return begun, err
 }
 
-// again waits until a call may be repeated: for a process of the plugin, or a short time
+// waitToRepeat waits until a call may be repeated: for a process of the plugin, or a short time
 // for the node that runs it.
-func (s *supervisor) again(ctx context.Context, pause time.Duration) bool {
+func (s *supervisor) waitToRepeat(ctx context.Context, pause time.Duration) bool {
 	if !s.standby.Load() {
-		return s.await(ctx, true) == nil
+		return s.awaitInstance(ctx, true) == nil
 	}
 	return together.Sleep(ctx, min(pause, time.Second)) == nil
 }

@@ -20,8 +20,8 @@ import (
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
 
-// isolate says how the process of a plugin is kept from others; nil = it is not.
-func (s *supervisor) isolate(held grant.Held) (*process.Isolate, error) {
+// newIsolate says how the process of a plugin is kept from others; nil = it is not.
+func (s *supervisor) newIsolate(held grant.Held) (*process.Isolate, error) {
 	if s.m.keeper == nil {
 		return nil, nil
 	}
@@ -38,8 +38,8 @@ func (s *supervisor) isolate(held grant.Held) (*process.Isolate, error) {
 		network = network || g.Kind == grant.Listen || g.Kind == grant.Connect
 	}
 	// names are asked for by UDP
-	i := &process.Isolate{LowPorts: low, Connect: ports(held, grant.Connect), Listen: ports(held, grant.Listen), UDP: network,
-		Files: s.files(held, s.described.Load()), Home: s.m.home(), Memory: s.m.options.Quota.Memory, Processes: s.m.options.Quota.Processes, Required: required}
+	i := &process.Isolate{LowPorts: low, Connect: grantedPorts(held, grant.Connect), Listen: grantedPorts(held, grant.Listen), UDP: network,
+		Files: s.grantedFiles(held, s.described.Load()), Home: s.m.homeDir(), Memory: s.m.options.Quota.Memory, Processes: s.m.options.Quota.Processes, Required: required}
 	if i.NoUser = actsAsHost(held); i.NoUser == "" {
 		var err error
 		if i.User, err = s.m.keeper.User(s.dataDir()); err != nil {
@@ -59,9 +59,9 @@ func actsAsHost(held grant.Held) string {
 	return ""
 }
 
-// recall learns what a plugin says of itself before its process is started, when the files that it may use are fixed:
+// recallManifest learns what a plugin says of itself before its process is started, when the files that it may use are fixed:
 // it said so at its last start, or is asked.
-func (s *supervisor) recall(ctx context.Context, spec Spec) {
+func (s *supervisor) recallManifest(ctx context.Context, spec Spec) {
 	if s.m.keeper == nil || s.described.Load() != nil || checkFiles(spec) != nil {
 		return
 	}
@@ -69,11 +69,11 @@ func (s *supervisor) recall(ctx context.Context, spec Spec) {
 	if m == nil {
 		var err error
 		if m, err = process.Describe(ctx, process.Spec{Path: spec.Path, Args: spec.Args, Env: spec.Env, SHA256: spec.SHA256, Sums: &s.m.sums,
-			Isolate: process.Alone(s.m.home()), Keeper: s.m.keeper}); err != nil {
+			Isolate: process.Alone(s.m.homeDir()), Keeper: s.m.keeper}); err != nil {
 			s.log.Debug("the program does not describe itself", "error", err)
 			return // the start says what is wrong with it
 		}
-		s.remember(m)
+		s.rememberManifest(m)
 	}
 	s.described.Store(m)
 }
@@ -84,29 +84,29 @@ func (s *supervisor) rememberedManifest() *pluginv1.Manifest {
 		return m
 	}
 	m := &pluginv1.Manifest{}
-	if b, err := os.ReadFile(s.memory()); err != nil || proto.Unmarshal(b, m) != nil {
+	if b, err := os.ReadFile(s.manifestFile()); err != nil || proto.Unmarshal(b, m) != nil {
 		return nil
 	}
 	return m
 }
 
-func (s *supervisor) remember(m *pluginv1.Manifest) {
+func (s *supervisor) rememberManifest(m *pluginv1.Manifest) {
 	b, err := proto.Marshal(m)
 	if err == nil {
-		err = os.WriteFile(s.memory(), b, 0o600)
+		err = os.WriteFile(s.manifestFile(), b, 0o600)
 	}
 	if err != nil {
 		s.log.Debug("the manifest is not kept for the next start", "error", err)
 	}
 }
 
-// memory is the file with the newest manifest; names of plugins have no dot at the start.
-func (s *supervisor) memory() string {
+// manifestFile is the file with the newest manifest; names of plugins have no dot at the start.
+func (s *supervisor) manifestFile() string {
 	return filepath.Join(s.m.options.DataDir, "."+s.name+".manifest")
 }
 
-// ports are the TCP ports that were granted; nil = any.
-func ports(held grant.Held, kind string) []uint16 {
+// grantedPorts are the TCP ports that were granted; nil = any.
+func grantedPorts(held grant.Held, kind string) []uint16 {
 	out := []uint16{}
 	for _, g := range held.InForce() {
 		port, tcp := strings.CutPrefix(g.Value, "tcp/")
@@ -123,8 +123,8 @@ func ports(held grant.Held, kind string) []uint16 {
 	return out
 }
 
-// isolation says what keeps a plugin from others, and what is missing here.
-func (s *supervisor) isolation() process.Isolation {
+// currentIsolation says what keeps a plugin from others, and what is missing here.
+func (s *supervisor) currentIsolation() process.Isolation {
 	if s.m.keeper == nil {
 		return process.Isolation{Missing: []string{"everything: supervisor.isolation is off"}}
 	}
@@ -143,8 +143,8 @@ func (s *supervisor) isolation() process.Isolation {
 	return have
 }
 
-// files are what the plugin may use besides its own, as far as m says what it wants.
-func (s *supervisor) files(held grant.Held, m *pluginv1.Manifest) []process.File {
+// grantedFiles are what the plugin may use besides its own, as far as m says what it wants.
+func (s *supervisor) grantedFiles(held grant.Held, m *pluginv1.Manifest) []process.File {
 	requests, err := grant.Requests(m)
 	if err != nil {
 		return nil
@@ -168,7 +168,7 @@ func (s *supervisor) files(held grant.Held, m *pluginv1.Manifest) []process.File
 		value, explicit := d.Request.Value, d.By != grant.BySettings
 		paths := []string{value}
 		if dir, ok := strings.CutPrefix(value, "home:"); ok {
-			paths = []string{filepath.Join(s.m.home(), dir)}
+			paths = []string{filepath.Join(s.m.homeDir(), dir)}
 			if dir == "import" || dir == "export" {
 				paths = append(paths, s.m.options.Directories...)
 			}
@@ -185,7 +185,7 @@ func (s *supervisor) files(held grant.Held, m *pluginv1.Manifest) []process.File
 			paths = pathsIn(set)
 		}
 		for _, p := range paths {
-			if f.Path = s.m.place(p, f.Write); f.Path != "" && !slices.Contains(out, f) {
+			if f.Path = s.m.rulePath(p, f.Write); f.Path != "" && !slices.Contains(out, f) {
 				out = append(out, f)
 			}
 		}
@@ -217,11 +217,11 @@ func pathsIn(v any) (out []string) {
 	return out
 }
 
-// place is the file or directory that a rule is made about. A rule holds for the file that is there when the process
+// rulePath is the file or directory that a rule is made about. A rule holds for the file that is there when the process
 // starts; when another comes in its place, follow replaces the process. What is to be written outside of the home may
 // come in its directory.
-func (m *Manager) place(path string, write bool) string {
-	home := m.home()
+func (m *Manager) rulePath(path string, write bool) string {
+	home := m.homeDir()
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(home, path)
 	}
@@ -243,8 +243,8 @@ func (m *Manager) place(path string, write bool) string {
 	return path
 }
 
-// look returns what is at the places of files, nil for those that are not there.
-func look(files []process.File) []os.FileInfo {
+// statFiles returns what is at the places of files, nil for those that are not there.
+func statFiles(files []process.File) []os.FileInfo {
 	out := make([]os.FileInfo, len(files))
 	for i, f := range files {
 		out[i], _ = os.Stat(f.Path)
@@ -252,12 +252,12 @@ func look(files []process.File) []os.FileInfo {
 	return out
 }
 
-// follow replaces the process when a file that it was granted has come, or was replaced, since its start: the kernel
+// followFiles replaces the process when a file that it was granted has come, or was replaced, since its start: the kernel
 // has fixed there what it may use.
-func (s *supervisor) follow(ctx context.Context) {
+func (s *supervisor) followFiles(ctx context.Context) {
 	same := func(a, b os.FileInfo) bool { return b == nil || a != nil && os.SameFile(a, b) }
 	inst := s.cur.Load()
-	if inst == nil || inst.isolate == nil || len(inst.isolate.Files) == 0 || inst.stale.Load() || slices.EqualFunc(inst.files, look(inst.isolate.Files), same) {
+	if inst == nil || inst.isolate == nil || len(inst.isolate.Files) == 0 || inst.stale.Load() || slices.EqualFunc(inst.files, statFiles(inst.isolate.Files), same) {
 		return
 	}
 	s.following.Lock()
@@ -266,13 +266,13 @@ func (s *supervisor) follow(ctx context.Context) {
 		return
 	}
 	s.log.Info("a file that the plugin may use has come or was replaced: its process is replaced, too")
-	if err := s.reload(ctx); err != nil && ctx.Err() == nil { // it goes on when the caller has left
+	if err := s.reloadPlugin(ctx); err != nil && ctx.Err() == nil { // it goes on when the caller has left
 		s.log.Warn("the plugin goes on without the file", "error", err)
 	}
 }
 
-// home is the controller's, absolute and without links.
-func (m *Manager) home() string {
+// homeDir is the controller's, absolute and without links.
+func (m *Manager) homeDir() string {
 	home := cmp.Or(m.options.Home, filepath.Dir(m.options.DataDir))
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		return real

@@ -49,7 +49,7 @@ func TestAPluginSeesTheFilesThatItWasGranted(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := &supervisor{name: "p", m: &Manager{options: Options{DataDir: in("data/plugins"), Home: home,
 				Settings: func(string, []byte) ([]byte, error) { return []byte(c.settings), nil }}}}
-			got := s.files(grant.Held{}.Grant("op", time.Time{}, c.granted...), m)
+			got := s.grantedFiles(grant.Held{}.Grant("op", time.Time{}, c.granted...), m)
 			order := func(a, b process.File) int { return slices.Compare([]byte(a.Path), []byte(b.Path)) }
 			slices.SortFunc(got, order)
 			slices.SortFunc(c.want, order)

@@ -30,10 +30,10 @@ func (e permanentError) Unwrap() error { return e.error }
 // errFiles says that a process was started with the files of an older manifest.
 var errFiles = errors.New("the plugin needs files that its manifest has just named")
 
-// launch starts a process and makes it ready to serve. On failure nothing is left.
+// launchProcess starts a process and makes it ready to serve. On failure nothing is left.
 // beside says that another process serves meanwhile: the new one must be healthy.
-func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (*instance, error) {
-	s.recall(ctx, spec)
+func (s *supervisor) launchProcess(ctx context.Context, spec Spec, beside bool) (*instance, error) {
+	s.recallManifest(ctx, spec)
 	inst, err := s.startProcess(ctx, spec, beside)
 	if errors.Is(err, errFiles) { // the manifest is another than that of the last start: now it is known
 		inst, err = s.startProcess(ctx, spec, beside)
@@ -47,12 +47,12 @@ func (s *supervisor) startProcess(ctx context.Context, spec Spec, beside bool) (
 		Dir: s.dir, DataDir: s.dataDir(), HostSocket: s.services.Socket(),
 		StartTimeout: s.m.limits.StartTimeout, Logger: s.log, LogRate: s.m.limits.LogRate, LogLost: &s.logDropped, Keeper: s.m.keeper,
 	}
-	if ps.Isolate, err = s.isolate(s.services.Held()); err != nil {
+	if ps.Isolate, err = s.newIsolate(s.services.Held()); err != nil {
 		return nil, permanentError{err}
 	}
 	var files []os.FileInfo
 	if ps.Isolate != nil {
-		files = look(ps.Isolate.Files)
+		files = statFiles(ps.Isolate.Files)
 	}
 	if node := s.m.options.Node; node != "" {
 		ps.Env = append(slices.Clip(ps.Env), host.EnvNode+"="+node)
@@ -60,7 +60,7 @@ func (s *supervisor) startProcess(ctx context.Context, spec Spec, beside bool) (
 	if s.m.options.Spans != nil {
 		ps.Env = append(slices.Clip(ps.Env), wire.EnvTraces+"=1")
 	}
-	if ps.Attach, err = attachment(s.name); err != nil {
+	if ps.Attach, err = findAttachment(s.name); err != nil {
 		return nil, permanentError{err}
 	}
 	var proc *process.Process
@@ -68,13 +68,13 @@ func (s *supervisor) startProcess(ctx context.Context, spec Spec, beside bool) (
 		proc, err = process.Start(ctx, ps)
 	}
 	if err != nil {
-		return nil, s.unhealable(spec, err)
+		return nil, s.markPermanent(spec, err)
 	}
 	token := rand.Text()
 	s.services.AddToken(token, proc.PID)
 	inst := newInstance(proc, spec, token)
 	inst.isolate, inst.files = ps.Isolate, files
-	if err = s.prepare(ctx, inst, beside); err != nil {
+	if err = s.prepareInstance(ctx, inst, beside); err != nil {
 		exit := inst.proc.Kill("did not become ready: " + oneLine(err))
 		inst.end()
 		s.services.RemoveToken(token)
@@ -86,8 +86,8 @@ func (s *supervisor) startProcess(ctx context.Context, spec Spec, beside bool) (
 	return inst, nil
 }
 
-// unhealable marks the failure of a start whose files are not those of the catalogue: another try finds the same ones.
-func (s *supervisor) unhealable(spec Spec, err error) error {
+// markPermanent marks the failure of a start whose files are not those of the catalogue: another try finds the same ones.
+func (s *supervisor) markPermanent(spec Spec, err error) error {
 	sum, e := process.Hash(spec.Path, "", &s.m.sums)
 	if e == nil && (spec.SHA256 != "" && !strings.EqualFold(sum, spec.SHA256) || checkFiles(spec) != nil) {
 		return permanentError{err}
@@ -95,7 +95,7 @@ func (s *supervisor) unhealable(spec Spec, err error) error {
 	return err
 }
 
-func (s *supervisor) prepare(ctx context.Context, inst *instance, beside bool) error {
+func (s *supervisor) prepareInstance(ctx context.Context, inst *instance, beside bool) error {
 	stop := context.AfterFunc(ctx, inst.cancel)
 	defer stop()
 	base := pluginv1.NewBaseClient(inst.conn)
@@ -106,7 +106,7 @@ func (s *supervisor) prepare(ctx context.Context, inst *instance, beside bool) e
 		return fmt.Errorf("plugin %s does not describe itself: %w", s.name, fault.FromStatus(err))
 	}
 	inst.manifest = d.GetManifest()
-	api, err := s.accept(inst.manifest)
+	api, err := s.acceptManifest(inst.manifest)
 	if err != nil {
 		return permanentError{err}
 	}
@@ -119,11 +119,11 @@ func (s *supervisor) prepare(ctx context.Context, inst *instance, beside bool) e
 		return permanentError{err}
 	}
 	known := s.described.Swap(inst.manifest)
-	if inst.isolate != nil && !sameRequests(known, inst.manifest) && !slices.Equal(s.files(s.services.Held(), inst.manifest), inst.isolate.Files) {
+	if inst.isolate != nil && !sameRequests(known, inst.manifest) && !slices.Equal(s.grantedFiles(s.services.Held(), inst.manifest), inst.isolate.Files) {
 		return errFiles
 	}
 	if inst.isolate != nil && !proto.Equal(known, inst.manifest) {
-		s.remember(inst.manifest)
+		s.rememberManifest(inst.manifest)
 	}
 	inst.proc.Annotate(slog.String("version", inst.manifest.Version))
 	if inst.manifest.SingleNode && s.m.options.Roles != nil && !s.awaitRole(ctx) {
@@ -147,7 +147,7 @@ func (s *supervisor) prepare(ctx context.Context, inst *instance, beside bool) e
 		if old != nil {
 			s.services.SetManifest(old)
 		}
-		return refusal(s.name, fault.FromStatus(err))
+		return configureError(s.name, fault.FromStatus(err))
 	}
 	lctx, cancel := context.WithTimeout(inst.ctx, s.m.limits.PingTimeout)
 	defer cancel()
@@ -163,8 +163,8 @@ func sameRequests(a, b *pluginv1.Manifest) bool {
 		slices.EqualFunc(a.GetRequests(), b.GetRequests(), func(x, y *pluginv1.Request) bool { return proto.Equal(x, y) })
 }
 
-// refusal marks the errors of Configure that only a person can mend.
-func refusal(name string, err error) error {
+// configureError marks the errors of Configure that only a person can mend.
+func configureError(name string, err error) error {
 	e := fmt.Errorf("plugin %s cannot be configured: %w", name, err)
 	switch fault.KindOf(err) {
 	case fault.Invalid, fault.Missing, fault.Unknown, fault.Malformed, fault.Unsupported:
@@ -195,8 +195,8 @@ func (s *supervisor) firstHealth(inst *instance, base pluginv1.BaseClient, besid
 	return nil
 }
 
-// accept checks what a plugin says of itself and chooses the contract's version.
-func (s *supervisor) accept(m *pluginv1.Manifest) (api string, err error) {
+// acceptManifest checks what a plugin says of itself and chooses the contract's version.
+func (s *supervisor) acceptManifest(m *pluginv1.Manifest) (api string, err error) {
 	if m.GetName() != s.name {
 		return "", fmt.Errorf("the file of plugin %s contains the plugin %q: correct the path or the name in features.yaml", s.name, m.GetName())
 	}
@@ -222,13 +222,13 @@ func (s *supervisor) accept(m *pluginv1.Manifest) (api string, err error) {
 		}
 	}
 	if v := wire.Negotiate(m.ApiVersions); v != "" {
-		return v, s.m.conflicts(s.name, m)
+		return v, s.m.checkConflicts(s.name, m)
 	}
 	return "", fmt.Errorf("plugin %s %s supports %s of the plugin contract, this controller %s: install a version of the plugin for this controller, or a newer controller",
-		s.name, m.Version, versions(m.ApiVersions), versions(wire.APIVersions))
+		s.name, m.Version, formatVersions(m.ApiVersions), formatVersions(wire.APIVersions))
 }
 
-func versions(v []string) string {
+func formatVersions(v []string) string {
 	switch len(v) {
 	case 0:
 		return "no version"
@@ -240,9 +240,9 @@ func versions(v []string) string {
 
 func (s *supervisor) dataDir() string { return filepath.Join(s.m.options.DataDir, s.name) }
 
-// attachment returns where a plugin under a debugger listens, nil when the
+// findAttachment returns where a plugin under a debugger listens, nil when the
 // environment names none.
-func attachment(name string) (*wire.Reattach, error) {
+func findAttachment(name string) (*wire.Reattach, error) {
 	if text := os.Getenv(wire.ReattachVariable(name)); text != "" {
 		return process.ParseAttach(name, text)
 	}

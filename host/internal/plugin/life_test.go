@@ -126,7 +126,7 @@ func TestADeadProcessIsNotShown(t *testing.T) {
 	r := newRig(t, nil)
 	r.ensure(faulty())
 	r.untilState("faulty", Ready)
-	s, err := r.get("faulty")
+	s, err := r.findSupervisor("faulty")
 	if err != nil {
 		t.Fatal(err)
 	}

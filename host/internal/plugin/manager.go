@@ -85,7 +85,7 @@ func New(o Options) (*Manager, error) {
 	}
 	if o.Isolation == "on" || o.Isolation == "required" {
 		m.keeper = process.NewKeeper(o.Quota, m.lock)
-		if err := m.keeper.Pass(m.home(), o.DataDir, dir); err != nil {
+		if err := m.keeper.Pass(m.homeDir(), o.DataDir, dir); err != nil {
 			m.keeper.Close()
 			m.lock.Release(m.elsewhere)
 			return nil, err
@@ -94,7 +94,7 @@ func New(o Options) (*Manager, error) {
 			m.log.Warn("parts of the isolation of plugins are not available here", "missing", strings.Join(have.Missing, "; "))
 		}
 	}
-	m.reindex()
+	m.rebuildIndex()
 	ctx, cancel := context.WithCancel(context.Background())
 	m.end = cancel
 	m.work.Go(func() { m.watchDisk(ctx) })
@@ -109,37 +109,37 @@ func (m *Manager) Ensure(ctx context.Context, spec Spec) error {
 	if err := spec.validate(); err != nil {
 		return fault.Wrap(fault.Invalid, err, "%v", err)
 	}
-	s, err := m.add(spec)
+	s, err := m.addSupervisor(spec)
 	if err != nil {
 		return err
 	}
-	m.reindex()
+	m.rebuildIndex()
 	before := s.services.Held()
 	s.services.SetHeld(spec.Held)
-	if err = s.ensure(ctx, spec); err != nil && s.cur.Load() != nil { // it goes on as it was
+	if err = s.ensureSpec(ctx, spec); err != nil && s.cur.Load() != nil { // it goes on as it was
 		s.services.SetHeld(before)
 	}
 	return err
 }
 
-// ensure makes the plugin run as a spec says.
-func (s *supervisor) ensure(ctx context.Context, spec Spec) error {
+// ensureSpec makes the plugin run as a spec says.
+func (s *supervisor) ensureSpec(ctx context.Context, spec Spec) error {
 	s.mu.Lock()
 	before := s.spec
 	s.spec = spec
 	s.mu.Unlock()
 	if before.equal(spec) {
-		return s.order(ctx, evStart{})
+		return s.orderAndWait(ctx, evStart{})
 	}
-	err := s.reload(ctx)
+	err := s.reloadPlugin(ctx)
 	if err != nil {
-		s.keep(before)
+		s.restoreSpec(before)
 	}
 	return err
 }
 
-// add returns the supervisor of a plugin, a new one if need be.
-func (m *Manager) add(spec Spec) (*supervisor, error) {
+// addSupervisor returns the supervisor of a plugin, a new one if need be.
+func (m *Manager) addSupervisor(spec Spec) (*supervisor, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -149,9 +149,9 @@ func (m *Manager) add(spec Spec) (*supervisor, error) {
 		return s, nil
 	}
 	s := &supervisor{m: m, name: spec.Name, spec: spec, log: m.options.Logger("plugin."+spec.Name).With("plugin", spec.Name),
-		dir: filepath.Join(m.runDir, spec.Name), machine: machine{policy: m.policy}, calls: m.bulkheads.add(m.limits.InFlight)}
+		dir: filepath.Join(m.runDir, spec.Name), machine: machine{policy: m.policy}, calls: m.bulkheads.addBulkhead(m.limits.InFlight)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	services, err := hostsvc.Listen(s.dir, spec.Name, m.services(s))
+	services, err := hostsvc.Listen(s.dir, spec.Name, m.servicesFor(s))
 	if err != nil {
 		s.cancel()
 		return nil, err
@@ -171,39 +171,39 @@ func (m *Manager) Remove(ctx context.Context, name string) error {
 	if !ok {
 		return nil
 	}
-	m.reindex()
-	err := s.remove(ctx)
-	_ = os.Remove(s.memory()) // seldom not there
+	m.rebuildIndex()
+	err := s.removePlugin(ctx)
+	_ = os.Remove(s.manifestFile()) // seldom not there
 	m.changed.Fire()
 	return errors.Join(err, m.clearPublished(ctx, s.manifest.Load()))
 }
 
 // Start starts a stopped or failed plugin and waits until it serves.
 func (m *Manager) Start(ctx context.Context, name string) error {
-	return m.with(name, func(s *supervisor) error { return s.order(ctx, evStart{}) })
+	return m.withSupervisor(name, func(s *supervisor) error { return s.orderAndWait(ctx, evStart{}) })
 }
 
 // Stop stops a plugin and waits until its process is gone.
 func (m *Manager) Stop(ctx context.Context, name string) error {
-	return m.with(name, func(s *supervisor) error { return s.stopAndWait(ctx) })
+	return m.withSupervisor(name, func(s *supervisor) error { return s.stopAndWait(ctx) })
 }
 
 // Restart stops a plugin and starts it again; it clears failed.
 func (m *Manager) Restart(ctx context.Context, name string) error {
-	return m.with(name, func(s *supervisor) error { return s.order(ctx, evRestart{}) })
+	return m.withSupervisor(name, func(s *supervisor) error { return s.orderAndWait(ctx, evRestart{}) })
 }
 
 // Reload replaces the process of a plugin by a new one: it is started, configured
 // again and checked, then takes over, and the old one ends when its calls have. When
 // the new one fails, the old one stays and the error says why.
 func (m *Manager) Reload(ctx context.Context, name string) error {
-	return m.with(name, func(s *supervisor) error { return s.reload(ctx) })
+	return m.withSupervisor(name, func(s *supervisor) error { return s.reloadPlugin(ctx) })
 }
 
 // Kill ends the process of a plugin at once, as a crash does; the supervisor starts the next one. It is an error if
 // there is no process.
 func (m *Manager) Kill(_ context.Context, name string) error {
-	return m.with(name, func(s *supervisor) error {
+	return m.withSupervisor(name, func(s *supervisor) error {
 		cur := s.cur.Load()
 		if cur == nil || cur.proc.Ended() {
 			return fault.New(fault.NotFound, "plugin %s has no process: plugin:start %s starts one", name, name)
@@ -224,14 +224,14 @@ func (m *Manager) Names() []string {
 // of sdk/<capability>. It costs nothing and needs no closing. Calls with a context
 // made by Safe survive a crash.
 func (m *Manager) Conn(name string) (grpc.ClientConnInterface, error) {
-	s, err := m.get(name)
+	s, err := m.findSupervisor(name)
 	if err != nil {
 		return nil, err
 	}
 	return conn{s: s}, nil
 }
 
-func (m *Manager) get(name string) (*supervisor, error) {
+func (m *Manager) findSupervisor(name string) (*supervisor, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s, ok := m.plugins[name]; ok {
@@ -240,8 +240,8 @@ func (m *Manager) get(name string) (*supervisor, error) {
 	return nil, fault.New(fault.NotFound, "there is no plugin %q%s", name, nearest.Hint(name, slices.Sorted(maps.Keys(m.plugins))))
 }
 
-func (m *Manager) with(name string, f func(*supervisor) error) error {
-	s, err := m.get(name)
+func (m *Manager) withSupervisor(name string, f func(*supervisor) error) error {
+	s, err := m.findSupervisor(name)
 	if err != nil {
 		return err
 	}
@@ -255,12 +255,12 @@ func (m *Manager) Close(ctx context.Context) error {
 	all := m.plugins
 	m.plugins = map[string]*supervisor{}
 	m.mu.Unlock()
-	m.reindex()
+	m.rebuildIndex()
 	m.end()
 	m.work.Wait()
 	var g errgroup.Group
 	for _, s := range all {
-		g.Go(func() error { return s.remove(ctx) })
+		g.Go(func() error { return s.removePlugin(ctx) })
 	}
 	err := g.Wait()
 	m.keeper.Close()

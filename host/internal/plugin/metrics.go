@@ -36,23 +36,23 @@ func (m *Manager) Gatherer() prometheus.Gatherer {
 	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 		defer cancel()
-		return m.gather(ctx), nil
+		return m.gatherMetrics(ctx), nil
 	})
 }
 
-func (m *Manager) gather(ctx context.Context) []*dto.MetricFamily {
+func (m *Manager) gatherMetrics(ctx context.Context) []*dto.MetricFamily {
 	all := families{}
 	plugins := m.index.Load().plugins
 	scraped := make([]map[string]*dto.MetricFamily, len(plugins))
 	var g sync.WaitGroup
 	for i, s := range plugins {
-		g.Go(func() { scraped[i] = s.scrape(ctx) })
+		g.Go(func() { scraped[i] = s.scrapeMetrics(ctx) })
 	}
 	g.Wait()
 	for i, s := range plugins {
-		all.own(s.info(), scraped[i] != nil)
+		all.addSupervisorMetrics(s.info(), scraped[i] != nil)
 		for _, name := range slices.Sorted(maps.Keys(scraped[i])) {
-			all.merge(s.name, scraped[i][name])
+			all.mergeFamily(s.name, scraped[i][name])
 		}
 	}
 	var out []*dto.MetricFamily
@@ -62,8 +62,8 @@ func (m *Manager) gather(ctx context.Context) []*dto.MetricFamily {
 	return out
 }
 
-// scrape returns nil when the plugin gives no metrics that can be used; plugin:info says why.
-func (s *supervisor) scrape(ctx context.Context) map[string]*dto.MetricFamily {
+// scrapeMetrics returns nil when the plugin gives no metrics that can be used; plugin:info says why.
+func (s *supervisor) scrapeMetrics(ctx context.Context) map[string]*dto.MetricFamily {
 	inst := s.cur.Load()
 	if inst == nil {
 		return nil
@@ -94,7 +94,7 @@ func parseMetrics(text []byte) (map[string]*dto.MetricFamily, error) {
 		return nil, err
 	}
 	series, own := 0, families{}
-	own.own(Info{}, false)
+	own.addSupervisorMetrics(Info{}, false)
 	var all []*dto.MetricFamily
 	for name, f := range fams {
 		if own[name] != nil {
@@ -113,8 +113,8 @@ func parseMetrics(text []byte) (map[string]*dto.MetricFamily, error) {
 // families are metric families by name.
 type families map[string]*dto.MetricFamily
 
-// merge adds a plugin's family. Of two that disagree about the type the first stays.
-func (f families) merge(plugin string, in *dto.MetricFamily) {
+// mergeFamily adds a plugin's family. Of two that disagree about the type the first stays.
+func (f families) mergeFamily(plugin string, in *dto.MetricFamily) {
 	have, ok := f[in.GetName()]
 	if !ok {
 		have = &dto.MetricFamily{Name: in.Name, Help: in.Help, Type: in.Type}
@@ -125,21 +125,21 @@ func (f families) merge(plugin string, in *dto.MetricFamily) {
 	}
 	for _, metric := range in.Metric {
 		metric.Label = slices.DeleteFunc(metric.Label, func(l *dto.LabelPair) bool { return l.GetName() == pluginLabel })
-		metric.Label = append(metric.Label, label(pluginLabel, plugin))
+		metric.Label = append(metric.Label, newLabelPair(pluginLabel, plugin))
 		slices.SortFunc(metric.Label, func(a, b *dto.LabelPair) int { return strings.Compare(a.GetName(), b.GetName()) })
 		have.Metric = append(have.Metric, metric)
 	}
 }
 
-// own adds what the supervisor knows.
-func (f families) own(i Info, scraped bool) {
+// addSupervisorMetrics adds what the supervisor knows.
+func (f families) addSupervisorMetrics(i Info, scraped bool) {
 	gauge := func(name, help string, v float64) {
-		f.merge(i.Name, &dto.MetricFamily{Name: &name, Help: &help, Type: dto.MetricType_GAUGE.Enum(),
+		f.mergeFamily(i.Name, &dto.MetricFamily{Name: &name, Help: &help, Type: dto.MetricType_GAUGE.Enum(),
 			Metric: []*dto.Metric{{Gauge: &dto.Gauge{Value: &v}}}})
 	}
 	counter := func(name, help string, n uint64) {
 		v := float64(n)
-		f.merge(i.Name, &dto.MetricFamily{Name: &name, Help: &help, Type: dto.MetricType_COUNTER.Enum(),
+		f.mergeFamily(i.Name, &dto.MetricFamily{Name: &name, Help: &help, Type: dto.MetricType_COUNTER.Enum(),
 			Metric: []*dto.Metric{{Counter: &dto.Counter{Value: &v}}}})
 	}
 	truth := map[bool]float64{true: 1}
@@ -161,11 +161,11 @@ func (f families) own(i Info, scraped bool) {
 	name, help := "ctl_plugin_over_quota_total", "What a plugin was refused because it was over its quota of calls, events, store or streams."
 	over := &dto.MetricFamily{Name: &name, Help: &help, Type: dto.MetricType_COUNTER.Enum()}
 	for _, quota := range slices.Sorted(maps.Keys(i.OverQuota)) {
-		over.Metric = append(over.Metric, &dto.Metric{Label: []*dto.LabelPair{label("quota", quota)}, Counter: &dto.Counter{Value: proto.Float64(float64(i.OverQuota[quota]))}})
+		over.Metric = append(over.Metric, &dto.Metric{Label: []*dto.LabelPair{newLabelPair("quota", quota)}, Counter: &dto.Counter{Value: proto.Float64(float64(i.OverQuota[quota]))}})
 	}
-	f.merge(i.Name, over)
+	f.mergeFamily(i.Name, over)
 }
 
-func label(name, value string) *dto.LabelPair {
+func newLabelPair(name, value string) *dto.LabelPair {
 	return &dto.LabelPair{Name: proto.String(name), Value: proto.String(value)}
 }

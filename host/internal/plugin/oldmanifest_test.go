@@ -66,7 +66,7 @@ func TestAManifestWithABadAddressIsRefused(t *testing.T) {
 		"routes[0].aliases[0].target:": route(&pluginv1.Route{Path: "/racks", Aliases: []*pluginv1.RouteAlias{{Path: "/racks/old"}}}),
 		"routes[0].path:":              route(&pluginv1.Route{Path: "/racks/"}),
 	} {
-		_, err := s.accept(mf)
+		_, err := s.acceptManifest(mf)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want %q", mf, err, want)
 		}
@@ -80,7 +80,7 @@ func TestPathsOfTwoPluginsDoNotOverlap(t *testing.T) {
 	first.manifest.Store(&pluginv1.Manifest{Routes: []*pluginv1.Route{{Path: "/racks"}}})
 	m.index.Store(&index{plugins: []*supervisor{first}})
 	for path, refused := range map[string]bool{"/racks": true, "/racks/rows": true, "/racksite": false, "/other": false} {
-		err := m.conflicts("rows", &pluginv1.Manifest{Routes: []*pluginv1.Route{{Path: path}}})
+		err := m.checkConflicts("rows", &pluginv1.Manifest{Routes: []*pluginv1.Route{{Path: path}}})
 		if (err != nil) != refused {
 			t.Errorf("%s: %v, want refused %t", path, err, refused)
 		}

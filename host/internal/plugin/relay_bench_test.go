@@ -28,7 +28,7 @@ func BenchmarkRelayed(b *testing.B) {
 			r := newRig(b, nil)
 			r.ensure(faulty())
 			r.ensure(second())
-			s, _ := r.get("faulty")
+			s, _ := r.findSupervisor("faulty")
 			token := s.cur.Load().token
 			c, err := grpc.NewClient("unix://"+s.services.Socket(), wire.DialOptions(grpc.WithTransportCredentials(insecure.NewCredentials()))...)
 			if err != nil {

@@ -20,17 +20,17 @@ import (
 // relayInFlight is how many calls to others one plugin may have under way.
 const relayInFlight = 512
 
-// services returns what a plugin's socket leads to.
-func (m *Manager) services(s *supervisor) hostsvc.Services {
+// servicesFor returns what a plugin's socket leads to.
+func (m *Manager) servicesFor(s *supervisor) hostsvc.Services {
 	r := &relay.Relay{
 		Caller:      s.name,
 		Uses:        s.mayCall,
-		Find:        m.find,
+		Find:        m.findProvider,
 		FirstAnswer: m.limits.CallTimeout,
 		InFlight:    relayInFlight,
 	}
-	return hostsvc.Services{Store: m.options.Store, Trees: m.options.Trees, Roles: m.options.Roles, Fence: s.fence, Exports: m.exports, Bus: m.bus, Secrets: m.options.Secrets, Certificates: m.options.Certificates,
-		Operations: m.options.Operations, Serving: s.callers.served, Directory: m, Relay: r.Handle, RelayUnary: r.Unary, Spans: m.options.Spans, Quotas: m.limits.Quotas, Refused: s.refused, CallTimeout: m.limits.CallTimeout, Log: s.log}
+	return hostsvc.Services{Store: m.options.Store, Trees: m.options.Trees, Roles: m.options.Roles, Fence: s.commitCondition, Exports: m.exportedPrefixes, Bus: m.bus, Secrets: m.options.Secrets, Certificates: m.options.Certificates,
+		Operations: m.options.Operations, Serving: s.callers.servedContext, Directory: m, Relay: r.Handle, RelayUnary: r.Unary, Spans: m.options.Spans, Quotas: m.limits.Quotas, Refused: s.noteRefused, CallTimeout: m.limits.CallTimeout, Log: s.log}
 }
 
 // mayCall lists the capabilities whose providers the plugin may call.
@@ -39,15 +39,15 @@ func (s *supervisor) mayCall() []string {
 	return slices.DeleteFunc(slices.Clone(s.services.Manifest().GetUses()), func(c string) bool { return !permit.Allows(grant.Plugins, c) })
 }
 
-// refused notes that the plugin tried what it was not granted.
-func (s *supervisor) refused(g grant.Grant) {
+// noteRefused notes that the plugin tried what it was not granted.
+func (s *supervisor) noteRefused(g grant.Grant) {
 	s.stats.denied.Add(1)
 	s.m.options.Refused(s.name, g)
 }
 
 // Permitted returns an error when a plugin was not granted something.
 func (m *Manager) Permitted(name, kind, value string) error {
-	s, err := m.get(name)
+	s, err := m.findSupervisor(name)
 	if err != nil {
 		return err
 	}
@@ -57,15 +57,15 @@ func (m *Manager) Permitted(name, kind, value string) error {
 // Grant puts decisions about a plugin's grants into force, at once for what the host serves; for files and network
 // at the next start of its process. A plugin that is not there is no error.
 func (m *Manager) Grant(name string, held grant.Held) {
-	if s, err := m.get(name); err == nil {
+	if s, err := m.findSupervisor(name); err == nil {
 		s.services.SetHeld(held)
 		m.changed.Fire()
 	}
 }
 
-// find returns a connection to a provider and what it serves.
-func (m *Manager) find(name string) (grpc.ClientConnInterface, []string, error) {
-	s, err := m.get(name)
+// findProvider returns a connection to a provider and what it serves.
+func (m *Manager) findProvider(name string) (grpc.ClientConnInterface, []string, error) {
+	s, err := m.findSupervisor(name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,7 +97,7 @@ func (m *Manager) Providers(capability string) []host.Provider {
 // or replaced, and never comes back; a process that dies and is started again changes
 // nothing. It is 0 for a plugin that is not there.
 func (m *Manager) Ordered(name string) uint64 {
-	s, err := m.get(name)
+	s, err := m.findSupervisor(name)
 	if err != nil {
 		return 0
 	}
@@ -107,10 +107,10 @@ func (m *Manager) Ordered(name string) uint64 {
 // Changed returns a channel that is closed at the next change of any plugin's state.
 func (m *Manager) Changed() <-chan struct{} { return m.changed.Wait() }
 
-// exports lists the prefixes of private keys that a plugin lets others read; false when
+// exportedPrefixes lists the prefixes of private keys that a plugin lets others read; false when
 // the plugin is not installed, so that nothing is known of it.
-func (m *Manager) exports(name string) ([]string, bool) {
-	s, err := m.get(name)
+func (m *Manager) exportedPrefixes(name string) ([]string, bool) {
+	s, err := m.findSupervisor(name)
 	if err != nil {
 		return nil, false
 	}
@@ -146,8 +146,8 @@ type callerEntry struct {
 	calls int
 }
 
-// enter notes the caller of ctx and returns its request id, empty if there is no caller.
-func (c *callers) enter(ctx context.Context) string {
+// enterCaller notes the caller of ctx and returns its request id, empty if there is no caller.
+func (c *callers) enterCaller(ctx context.Context) string {
 	who, ok := caller.From(ctx)
 	if !ok || who.RequestID == "" {
 		return ""
@@ -161,7 +161,7 @@ func (c *callers) enter(ctx context.Context) string {
 	return who.RequestID
 }
 
-func (c *callers) leave(id string) {
+func (c *callers) leaveCaller(id string) {
 	if id == "" {
 		return
 	}
@@ -175,8 +175,8 @@ func (c *callers) leave(id string) {
 	delete(c.m, id)
 }
 
-// served returns the context of a call that the plugin is serving, by its request.
-func (c *callers) served(requestID string) (context.Context, bool) {
+// servedContext returns the context of a call that the plugin is serving, by its request.
+func (c *callers) servedContext(requestID string) (context.Context, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.m[requestID]

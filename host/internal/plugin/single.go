@@ -41,32 +41,32 @@ func (standbyError) Error() string { return elsewhere }
 func (s *supervisor) awaitRole(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, grantWait)
 	defer cancel()
-	return s.until(ctx, func(machine) bool {
+	return s.waitUntil(ctx, func(machine) bool {
 		if !s.single.seeking && !s.removed {
 			s.single.seeking = true
-			s.work.Go(s.seek)
+			s.work.Go(s.holdRole)
 		}
 		return s.single.term.Load() != nil
 	}) == nil
 }
 
-// seek holds the role as long as the plugin is to run here, and waits for it again after
+// holdRole holds the role as long as the plugin is to run here, and waits for it again after
 // it was lost.
-func (s *supervisor) seek() {
+func (s *supervisor) holdRole() {
 	for {
 		ctx, cancel := context.WithCancel(s.ctx)
 		s.work.Go(func() { // when it is stopped or has failed for good, another node may run it
-			if s.until(ctx, func(machine) bool { return !s.wanted() }) == nil {
+			if s.waitUntil(ctx, func(machine) bool { return !s.isWanted() }) == nil {
 				cancel()
 			}
 		})
 		term, err := s.m.options.Roles.Hold(ctx, RolePrefix+s.name, "plugin "+s.name)
 		if err == nil {
-			s.serve(ctx, term)
+			s.serveTerm(ctx, term)
 		}
 		cancel()
 		s.mu.Lock()
-		if !s.wanted() || s.ctx.Err() != nil {
+		if !s.isWanted() || s.ctx.Err() != nil {
 			s.single.seeking = false
 			s.mu.Unlock()
 			return
@@ -76,18 +76,18 @@ func (s *supervisor) seek() {
 	}
 }
 
-// wanted reports whether the plugin is to run on some node, as far as this one is asked.
+// isWanted reports whether the plugin is to run on some node, as far as this one is asked.
 // The caller holds mu.
-func (s *supervisor) wanted() bool {
+func (s *supervisor) isWanted() bool {
 	st := s.machine.state
 	return !s.removed && st != Stopped && st != Failed && (st != Stopping || s.machine.again)
 }
 
-// serve lets the plugin run here for a term. The role is released when its process is gone.
-func (s *supervisor) serve(ctx context.Context, term hostsvc.Term) {
+// serveTerm lets the plugin run here for a term. The role is released when its process is gone.
+func (s *supervisor) serveTerm(ctx context.Context, term hostsvc.Term) {
 	defer term.Release()
 	s.single.term.Store(&term)
-	s.post(evGranted{})
+	s.postEvent(evGranted{})
 	s.changed.Fire()
 	reason := ""
 wait:
@@ -106,7 +106,7 @@ wait:
 	}
 	s.single.term.Store(nil)
 	if ctx.Err() == nil {
-		s.post(evLost{reason})
+		s.postEvent(evLost{reason})
 	}
 	s.single.starting.Lock() // a start that was called off has ended
 	s.mu.Lock()
@@ -118,8 +118,8 @@ wait:
 	}
 }
 
-// fence is a condition of every commit of a plugin that runs on one node.
-func (s *supervisor) fence() (c datastore.Compare, needed bool, err error) {
+// commitCondition is a condition of every commit of a plugin that runs on one node.
+func (s *supervisor) commitCondition() (c datastore.Compare, needed bool, err error) {
 	if !s.manifest.Load().GetSingleNode() || s.m.options.Roles == nil {
 		return c, false, nil
 	}
@@ -136,7 +136,7 @@ var ErrElsewhere = errors.New("the plugin does not run on this node")
 // Here returns a connection to a plugin on this node, whose calls never go to another
 // one. For a plugin that runs on one node only, epoch is that of its term; else it is 0.
 func (m *Manager) Here(name string, epoch uint64) (grpc.ClientConnInterface, error) {
-	s, err := m.get(name)
+	s, err := m.findSupervisor(name)
 	if err != nil {
 		return nil, ErrElsewhere
 	}
@@ -149,8 +149,8 @@ func (m *Manager) Here(name string, epoch uint64) (grpc.ClientConnInterface, err
 	return conn{s: s, here: true}, nil
 }
 
-// forward returns the connection to the node that runs the plugin, if that is another one.
-func (c conn) forward() (grpc.ClientConnInterface, bool) {
+// forwardConn returns the connection to the node that runs the plugin, if that is another one.
+func (c conn) forwardConn() (grpc.ClientConnInterface, bool) {
 	if c.here || !c.s.standby.Load() || c.s.m.options.Forward == nil {
 		return nil, false
 	}

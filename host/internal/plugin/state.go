@@ -134,37 +134,37 @@ func (m *machine) step(ev any, now time.Time, rnd float64) []any {
 			return nil
 		}
 		m.reloading = true
-		return m.launch()
+		return m.launchAttempt()
 	case evStop:
 		m.again = false
 		return m.stop(now)
 	case evStarted:
-		return m.started(ev, now)
+		return m.handleStarted(ev, now)
 	case evStartFailed:
 		return m.startFailed(ev, now, rnd)
 	case evStandby:
-		return m.standby(ev, now)
+		return m.handleStandby(ev, now)
 	case evGranted:
 		if m.state == Standby {
 			m.failures = 0
-			m.enter(Starting, "", now)
-			return m.launch()
+			m.enterState(Starting, "", now)
+			return m.launchAttempt()
 		}
 	case evLost:
-		return m.lost(ev, now)
+		return m.handleLost(ev, now)
 	case evExited:
-		return m.exited(ev, now, rnd)
+		return m.handleExited(ev, now, rnd)
 	case evExceeded:
-		return m.exceeded(ev, now)
+		return m.handleExceeded(ev, now)
 	case evHealth:
-		return m.health(ev, now)
+		return m.handleHealth(ev, now)
 	case evTimer:
-		return m.timer(ev, now)
+		return m.handleTimer(ev, now)
 	}
 	return nil
 }
 
-func (m *machine) enter(s State, reason string, now time.Time) {
+func (m *machine) enterState(s State, reason string, now time.Time) {
 	m.state, m.reason, m.since = s, reason, now
 	m.epoch++
 	m.next = time.Time{}
@@ -175,8 +175,8 @@ func (m *machine) start(now time.Time) []any {
 	switch m.state {
 	case Stopped, Failed, Backoff:
 		m.failures = 0
-		m.enter(Starting, "", now)
-		return m.launch()
+		m.enterState(Starting, "", now)
+		return m.launchAttempt()
 	case Stopping:
 		m.again = true
 	}
@@ -186,20 +186,20 @@ func (m *machine) start(now time.Time) []any {
 func (m *machine) stop(now time.Time) []any {
 	switch m.state {
 	case Starting, Ready, Degraded:
-		m.enter(Stopping, "", now)
+		m.enterState(Stopping, "", now)
 		return []any{doStop{}}
 	case Backoff, Failed, Standby:
-		m.enter(Stopped, "", now)
+		m.enterState(Stopped, "", now)
 	}
 	return nil
 }
 
-func (m *machine) launch() []any {
+func (m *machine) launchAttempt() []any {
 	m.attempt++
 	return []any{doStart{m.attempt}}
 }
 
-func (m *machine) started(ev evStarted, now time.Time) []any {
+func (m *machine) handleStarted(ev evStarted, now time.Time) []any {
 	if ev.attempt != m.attempt {
 		return nil
 	}
@@ -211,7 +211,7 @@ func (m *machine) started(ev evStarted, now time.Time) []any {
 		m.failures = 0
 	}
 	m.reloading = false
-	m.enter(Ready, "", now)
+	m.enterState(Ready, "", now)
 	return []any{doTimer{m.policy.StableAfter, evTimer{m.epoch, timerStable}}}
 }
 
@@ -226,67 +226,67 @@ func (m *machine) startFailed(ev evStartFailed, now time.Time, rnd float64) []an
 		return nil
 	}
 	if m.state == Stopping {
-		return m.stopped(now)
+		return m.enterStopped(now)
 	}
-	return m.failed(ev.reason, ev.permanent, now, rnd)
+	return m.enterFailure(ev.reason, ev.permanent, now, rnd)
 }
 
 // elsewhere is the reason of a plugin in standby.
 const elsewhere = "it runs on another node"
 
-func (m *machine) standby(ev evStandby, now time.Time) []any {
+func (m *machine) handleStandby(ev evStandby, now time.Time) []any {
 	if ev.attempt != m.attempt || m.state == Stopped {
 		return nil
 	}
 	m.reloading = false
 	if m.state == Stopping {
-		return m.stopped(now)
+		return m.enterStopped(now)
 	}
-	m.enter(Standby, elsewhere, now)
+	m.enterState(Standby, elsewhere, now)
 	return nil
 }
 
-func (m *machine) lost(ev evLost, now time.Time) []any {
+func (m *machine) handleLost(ev evLost, now time.Time) []any {
 	switch m.state {
 	case Starting, Ready, Degraded, Backoff:
 		m.attempt++ // the process that is being started is no longer needed
 		m.reloading = false
-		m.enter(Standby, elsewhere, now)
+		m.enterState(Standby, elsewhere, now)
 		return []any{doStop(ev)}
 	}
 	return nil
 }
 
-func (m *machine) exited(ev evExited, now time.Time, rnd float64) []any {
+func (m *machine) handleExited(ev evExited, now time.Time, rnd float64) []any {
 	switch {
 	case m.state == Stopping:
-		return m.stopped(now)
+		return m.enterStopped(now)
 	case m.reloading: // its successor is being started
 		m.lastError = ev.reason
 		m.restarts++
-		m.enter(Starting, ev.reason, now)
+		m.enterState(Starting, ev.reason, now)
 		return nil
 	case m.state.Serving():
-		return m.failed(ev.reason, false, now, rnd)
+		return m.enterFailure(ev.reason, false, now, rnd)
 	}
 	return nil
 }
 
-func (m *machine) exceeded(ev evExceeded, now time.Time) []any {
+func (m *machine) handleExceeded(ev evExceeded, now time.Time) []any {
 	switch m.state {
 	case Starting, Ready, Degraded, Backoff:
 		m.attempt++ // the process that is being started is no longer wanted
 		m.reloading = false
 		m.lastError = ev.reason
-		m.enter(Failed, ev.reason, now)
+		m.enterState(Failed, ev.reason, now)
 		return []any{doStop(ev)}
 	}
 	return nil
 }
 
-func (m *machine) stopped(now time.Time) []any {
+func (m *machine) enterStopped(now time.Time) []any {
 	m.reloading = false
-	m.enter(Stopped, "", now)
+	m.enterState(Stopped, "", now)
 	if m.again {
 		m.again = false
 		return m.start(now)
@@ -294,21 +294,21 @@ func (m *machine) stopped(now time.Time) []any {
 	return nil
 }
 
-func (m *machine) failed(reason string, permanent bool, now time.Time, rnd float64) []any {
+func (m *machine) enterFailure(reason string, permanent bool, now time.Time, rnd float64) []any {
 	m.failures++
 	m.lastError = reason
 	if permanent {
-		m.enter(Failed, reason, now)
+		m.enterState(Failed, reason, now)
 		return nil
 	}
-	d := m.policy.delay(m.failures, rnd)
-	m.enter(Backoff, reason, now)
+	d := m.policy.backoffDelay(m.failures, rnd)
+	m.enterState(Backoff, reason, now)
 	m.next = now.Add(d)
 	return []any{doTimer{d, evTimer{m.epoch, timerRestart}}}
 }
 
-// delay is the pause after so many failures in a row.
-func (p Policy) delay(failures int, rnd float64) time.Duration {
+// backoffDelay is the pause after so many failures in a row.
+func (p Policy) backoffDelay(failures int, rnd float64) time.Duration {
 	if failures <= 1 {
 		return 0
 	}
@@ -317,7 +317,7 @@ func (p Policy) delay(failures int, rnd float64) time.Duration {
 	return time.Duration(d * (1 + p.Jitter*(2*rnd-1)))
 }
 
-func (m *machine) health(ev evHealth, now time.Time) []any {
+func (m *machine) handleHealth(ev evHealth, now time.Time) []any {
 	if !m.state.Serving() {
 		return nil
 	}
@@ -336,15 +336,15 @@ func (m *machine) health(ev evHealth, now time.Time) []any {
 	return nil
 }
 
-func (m *machine) timer(ev evTimer, now time.Time) []any {
+func (m *machine) handleTimer(ev evTimer, now time.Time) []any {
 	if ev.epoch != m.epoch {
 		return nil
 	}
 	switch {
 	case ev.kind == timerRestart && m.state == Backoff:
 		m.restarts++
-		m.enter(Starting, m.lastError, now)
-		return m.launch()
+		m.enterState(Starting, m.lastError, now)
+		return m.launchAttempt()
 	case ev.kind == timerStable:
 		m.failures = 0
 	case ev.kind == timerUnhealthy && m.unhealthy:

@@ -240,7 +240,7 @@ func TestAProcessThatDiesAtOnceIsStartedForEver(t *testing.T) {
 func TestDelayStaysWithinItsJitter(t *testing.T) {
 	p := DefaultPolicy
 	for n := 2; n < 40; n++ {
-		lo, hi := p.delay(n, 0), p.delay(n, 1)
+		lo, hi := p.backoffDelay(n, 0), p.backoffDelay(n, 1)
 		if lo <= 0 || hi < lo || hi > p.MaxDelay*12/10 {
 			t.Errorf("after %d failures between %v and %v", n, lo, hi)
 		}

@@ -69,8 +69,8 @@ type outcome struct {
 	err     error
 }
 
-// post informs the machine what happened and does what it says.
-func (s *supervisor) post(ev any) {
+// postEvent informs the machine what happened and does what it says.
+func (s *supervisor) postEvent(ev any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.postLocked(ev)
@@ -88,10 +88,10 @@ func (s *supervisor) postLocked(ev any) {
 		s.logChange(before, now)
 	}
 	for _, a := range actions {
-		s.do(a)
+		s.doAction(a)
 	}
 	if order { // once nothing reaches the process that is to stop
-		s.note()
+		s.countOrder()
 	}
 	s.changed.Fire()
 	s.m.changed.Fire()
@@ -108,8 +108,8 @@ func isOrder(ev any, state State) bool {
 	return false
 }
 
-// note counts an order, or what became of it.
-func (s *supervisor) note() { s.ordered.Store(s.m.orders.Add(1)) }
+// countOrder counts an order, or what became of it.
+func (s *supervisor) countOrder() { s.ordered.Store(s.m.orders.Add(1)) }
 
 func (s *supervisor) logChange(before, now State) {
 	level := slog.LevelInfo
@@ -129,7 +129,7 @@ func (s *supervisor) logChange(before, now State) {
 	s.log.Log(s.ctx, level, "plugin state", args...)
 }
 
-func (s *supervisor) do(action any) {
+func (s *supervisor) doAction(action any) {
 	switch a := action.(type) {
 	case doStart:
 		ctx, cancel := context.WithCancel(s.ctx)
@@ -137,7 +137,7 @@ func (s *supervisor) do(action any) {
 		spec, beside := s.spec, s.machine.reloading
 		s.work.Go(func() {
 			defer cancel()
-			s.start(ctx, a.attempt, spec, beside)
+			s.startAndTakeOver(ctx, a.attempt, spec, beside)
 		})
 	case doStop:
 		if (a.reason == "" || s.machine.state == Standby || s.machine.state == Failed) && s.startCancel != nil {
@@ -153,23 +153,23 @@ func (s *supervisor) do(action any) {
 			})
 		}
 	case doTimer:
-		t := time.AfterFunc(a.after, func() { s.post(a.evTimer) })
+		t := time.AfterFunc(a.after, func() { s.postEvent(a.evTimer) })
 		context.AfterFunc(s.ctx, func() { t.Stop() })
 	}
 }
 
-// start launches a process and lets it take over.
-func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside bool) {
+// startAndTakeOver launches a process and lets it take over.
+func (s *supervisor) startAndTakeOver(ctx context.Context, attempt int, spec Spec, beside bool) {
 	s.single.starting.Lock()
 	defer s.single.starting.Unlock()
-	inst, err := s.launch(ctx, spec, beside)
+	inst, err := s.launchProcess(ctx, spec, beside)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var other standbyError
 	if errors.As(err, &other) {
-		if err = s.m.claim(s, other.manifest); err == nil {
+		if err = s.m.claimServices(s, other.manifest); err == nil {
 			s.services.SetManifest(other.manifest)
-			s.finish(attempt, nil)
+			s.noteOutcome(attempt, nil)
 			s.postLocked(evStandby{attempt: attempt})
 			if s.single.term.Load() != nil { // it was granted meanwhile
 				s.postLocked(evGranted{})
@@ -180,19 +180,19 @@ func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside b
 	}
 	if err != nil {
 		s.log.Error("the plugin does not start", "error", err, "attempt", attempt)
-		s.finish(attempt, err)
+		s.noteOutcome(attempt, err)
 		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: errors.As(err, new(permanentError))})
 		return
 	}
-	discard := func() { s.stopInstance(inst); s.ended(inst) }
+	discard := func() { s.stopInstance(inst); s.endInstance(inst) }
 	if attempt != s.machine.attempt || s.removed {
 		s.last = inst
 		s.work.Go(discard)
 		return
 	}
-	if err := s.m.claim(s, inst.manifest); err != nil {
+	if err := s.m.claimServices(s, inst.manifest); err != nil {
 		s.work.Go(discard)
-		s.finish(attempt, err)
+		s.noteOutcome(attempt, err)
 		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: true})
 		return
 	}
@@ -200,30 +200,30 @@ func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside b
 	s.active, s.last = inst, inst
 	old := s.cur.Swap(inst)
 	if old != nil || s.machine.reloading { // a reload: what was asked since it was ordered, the old one answered
-		s.note()
+		s.countOrder()
 	}
-	s.finish(attempt, nil)
+	s.noteOutcome(attempt, nil)
 	s.postLocked(evStarted{attempt: attempt})
 	s.work.Go(func() { s.watchExit(inst) })
 	s.work.Go(func() { s.watchHealth(inst) })
 	s.work.Go(func() { s.watchPing(inst) })
 	if old != nil {
-		s.work.Go(func() { s.retire(old) })
+		s.work.Go(func() { s.retireInstance(old) })
 	}
 	for _, w := range inst.warnings {
 		s.log.Warn("plugin settings", "warning", w)
 	}
 }
 
-// finish notes how the start of an attempt ended, for who waits for it.
-func (s *supervisor) finish(attempt int, err error) {
+// noteOutcome notes how the start of an attempt ended, for who waits for it.
+func (s *supervisor) noteOutcome(attempt int, err error) {
 	if attempt >= s.outcome.attempt {
 		s.outcome = outcome{attempt, err}
 	}
 }
 
-// retire drains and ends a process that has a successor.
-func (s *supervisor) retire(old *instance) {
+// retireInstance drains and ends a process that has a successor.
+func (s *supervisor) retireInstance(old *instance) {
 	s.services.Drain(old.token)
 	if n := old.drain(s.ctx, s.m.limits.DrainTimeout); n > 0 {
 		s.log.Warn("calls were still running in the replaced process and are cut off", "calls", n, "pid", old.proc.PID)
@@ -239,7 +239,7 @@ func (s *supervisor) stopInstance(inst *instance) {
 	inst.proc.Stop(grace)
 }
 
-func (s *supervisor) ended(inst *instance) {
+func (s *supervisor) endInstance(inst *instance) {
 	inst.end()
 	s.services.RemoveToken(inst.token)
 }
@@ -249,7 +249,7 @@ func (s *supervisor) watchExit(inst *instance) {
 	<-inst.proc.Gone()
 	s.cur.CompareAndSwap(inst, nil)
 	<-inst.proc.Done()
-	s.ended(inst)
+	s.endInstance(inst)
 	exit := inst.proc.Exit().String()
 	if s.noteExit(inst, exit) && s.m.options.Crashed != nil {
 		s.m.options.Crashed(s.name, exit)
@@ -271,8 +271,8 @@ func (s *supervisor) noteExit(inst *instance, exit string) bool {
 	return crash
 }
 
-// order posts an event and waits for the start that it causes, if any.
-func (s *supervisor) order(ctx context.Context, ev any) error {
+// orderAndWait posts an event and waits for the start that it causes, if any.
+func (s *supervisor) orderAndWait(ctx context.Context, ev any) error {
 	s.mu.Lock()
 	s.postLocked(ev)
 	target := s.machine.attempt
@@ -286,7 +286,7 @@ func (s *supervisor) order(ctx context.Context, ev any) error {
 		return nil
 	}
 	var result error
-	if err := s.until(ctx, func(m machine) bool {
+	if err := s.waitUntil(ctx, func(m machine) bool {
 		switch {
 		case s.outcome.attempt >= target:
 			result = s.outcome.err
@@ -303,8 +303,8 @@ func (s *supervisor) order(ctx context.Context, ev any) error {
 	return result
 }
 
-// until waits until done, which is called under mu, accepts the machine.
-func (s *supervisor) until(ctx context.Context, done func(machine) bool) error {
+// waitUntil waits until done, which is called under mu, accepts the machine.
+func (s *supervisor) waitUntil(ctx context.Context, done func(machine) bool) error {
 	for {
 		s.mu.Lock()
 		changed, m := s.changed.Wait(), s.machine
@@ -325,12 +325,12 @@ func (s *supervisor) until(ctx context.Context, done func(machine) bool) error {
 
 // stopAndWait stops the plugin and waits until its process is gone.
 func (s *supervisor) stopAndWait(ctx context.Context) error {
-	s.post(evStop{})
-	return s.until(ctx, func(m machine) bool { return m.state == Stopped })
+	s.postEvent(evStop{})
+	return s.waitUntil(ctx, func(m machine) bool { return m.state == Stopped })
 }
 
-// remove ends the plugin for good. When ctx ends first, force is used.
-func (s *supervisor) remove(ctx context.Context) error {
+// removePlugin ends the plugin for good. When ctx ends first, force is used.
+func (s *supervisor) removePlugin(ctx context.Context) error {
 	err := s.stopAndWait(ctx)
 	s.mu.Lock()
 	s.removed = true
@@ -351,15 +351,15 @@ func (s *supervisor) remove(ctx context.Context) error {
 // Reloading it is a restart, during which safe calls wait.
 const reloadLabel = "reload"
 
-func (s *supervisor) reload(ctx context.Context) error {
+func (s *supervisor) reloadPlugin(ctx context.Context) error {
 	if m := s.manifest.Load(); m != nil && m.Labels[reloadLabel] == "restart" {
-		return s.order(ctx, evRestart{})
+		return s.orderAndWait(ctx, evRestart{})
 	}
-	return s.order(ctx, evReload{})
+	return s.orderAndWait(ctx, evReload{})
 }
 
-// keep returns to the spec of the process that serves on after a failed reload.
-func (s *supervisor) keep(before Spec) {
+// restoreSpec returns to the spec of the process that serves on after a failed reload.
+func (s *supervisor) restoreSpec(before Spec) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cur.Load() != nil {

@@ -43,7 +43,7 @@ func (s *supervisor) followHealth(inst *instance, base pluginv1.BaseClient) erro
 
 // watchCalls reports a plugin that answers pings and leaves its calls without an answer, and ends it when that lasts.
 func (s *supervisor) watchCalls(inst *instance) {
-	calls, since := s.calls.stuck(time.Now())
+	calls, since := s.calls.stuckCalls(time.Now())
 	stuck := calls > 0
 	if !stuck && !s.stuck.Load() {
 		return
@@ -111,7 +111,7 @@ func (s *supervisor) watchPing(inst *instance) {
 		err := inst.proc.Ping(ctx)
 		cancel()
 		s.watchCalls(inst)
-		s.follow(inst.ctx)
+		s.followFiles(inst.ctx)
 		if err == nil {
 			misses = 0
 			continue

@@ -14,7 +14,7 @@ func (x *exchange) action(kind string) (tree.Path, *yang.RPC) {
 	}
 	now := x.installed()
 	p, r := tree.ParseAction(now.Schema, x.path, now.Aliases.Module)
-	if r == nil || !now.served(p[0].Node.Module) || !now.served(r.Module) {
+	if r == nil || !now.isServed(p[0].Node.Module) || !now.isServed(r.Module) {
 		return nil, nil
 	}
 	return p, r
@@ -22,10 +22,10 @@ func (x *exchange) action(kind string) (tree.Path, *yang.RPC) {
 
 // invokeAction invokes an action on the instance at p (RFC 8040 section 3.6).
 func (x *exchange) invokeAction(p tree.Path, r *yang.RPC) error {
-	if err := x.methods("POST, OPTIONS"); err != nil {
+	if err := x.checkMethod("POST, OPTIONS"); err != nil {
 		return err
 	}
-	_, body, err := x.request()
+	_, body, err := x.readRequest()
 	if err != nil {
 		return err
 	}
@@ -34,16 +34,16 @@ func (x *exchange) invokeAction(p tree.Path, r *yang.RPC) error {
 		return err
 	}
 	if !there {
-		return missing(p)
+		return missingDataError(p)
 	}
 	o := yang.Options{
-		Lenient:  x.lenient(),
+		Lenient:  x.isLenient(),
 		Defaults: true,
 		XML:      x.inXML,
 		At:       append(p[:len(p):len(p)], tree.Step{}).Skeleton(),
 	}
 	if r.Input.HasConstraints() || r.Output.HasConstraints() {
-		tops := x.tops()
+		tops := x.readTopData()
 		o.Tops = func() *yang.Data { return tops }
 		if at := tree.Descend(tops, p); at != nil {
 			o.At = at
@@ -59,7 +59,7 @@ func (x *exchange) invokeAction(p tree.Path, r *yang.RPC) error {
 // is there where its parent is (RFC 7950 section 7.5.1).
 func (x *exchange) exists(p tree.Path) (bool, error) {
 	for ; len(p) > 0; p = p[:len(p)-1] {
-		found, err := x.read("data", "all", p)
+		found, err := x.readInstance("data", "all", p)
 		if err != nil || found.stored != nil || found.at != nil {
 			return true, err
 		}

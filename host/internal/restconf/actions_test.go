@@ -148,7 +148,7 @@ func TestNotificationsInData(t *testing.T) {
 				return errors.New("the end")
 			}
 		}
-		run, err := f.plugin("lab")(t.Context())
+		run, err := f.pluginSource("lab")(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ const (
 // replyData answers 200 with the instance at a path.
 func (x *exchange) replyData(p tree.Path, at *yang.Data) error {
 	if !x.xml {
-		return x.reply(x.member(p, at))
+		return x.replyBody(x.encodeMember(p, at))
 	}
 	xml := at.AppendXML
 	if x.withOrigin {
@@ -34,13 +34,13 @@ func (x *exchange) replyData(p tree.Path, at *yang.Data) error {
 	if at.IsArray() && at.Len() != 1 && !x.xmlList {
 		return manyInXML(p, at.Len())
 	}
-	before, after := x.around(p, at.IsArray())
-	return x.reply(append(xml([]byte(before)), after...))
+	before, after := x.envelopeAround(p, at.IsArray())
+	return x.replyBody(append(xml([]byte(before)), after...))
 }
 
-// stream answers 200 with what is stored at a path, as it is read: no more of the answer than a part
+// streamStored answers 200 with what is stored at a path, as it is read: no more of the answer than a part
 // is in memory.
-func (x *exchange) stream(p tree.Path, s *yang.Stored) error {
+func (x *exchange) streamStored(p tree.Path, s *yang.Stored) error {
 	if x.xml && s.Array && s.Len() != 1 && !x.xmlList {
 		return manyInXML(p, s.Len())
 	}
@@ -48,12 +48,12 @@ func (x *exchange) stream(p tree.Path, s *yang.Stored) error {
 	w := yang.Writer{Style: x.env.style, XML: x.xml, Hide: true, Flush: func(part []byte) error {
 		if !begun {
 			begun = true
-			x.begin()
+			x.beginAnswer()
 		}
 		_, err := x.w.Write(part)
 		return err
 	}}
-	before, after := x.around(p, s.Array)
+	before, after := x.envelopeAround(p, s.Array)
 	w.Text(before)
 	w.Stored(s)
 	w.Text(after)
@@ -75,8 +75,8 @@ func (x *exchange) breakOff(err error) {
 	panic(http.ErrAbortHandler)
 }
 
-// around is what stands before and after the instance at a path.
-func (x *exchange) around(p tree.Path, array bool) (before, after string) {
+// envelopeAround is what stands before and after the instance at a path.
+func (x *exchange) envelopeAround(p tree.Path, array bool) (before, after string) {
 	n := p.Node()
 	switch {
 	case x.xml && n == nil:
@@ -86,11 +86,11 @@ func (x *exchange) around(p tree.Path, array bool) (before, after string) {
 	case x.xml:
 		return "", ""
 	case n == nil:
-		return `{"` + x.env.name("data") + `":`, "}"
+		return `{"` + x.env.qualifyName("data") + `":`, "}"
 	case p.Entry():
-		return `{"` + x.env.qualified(n.Module, n.Name) + `":[`, "]}"
+		return `{"` + x.env.qualifiedName(n.Module, n.Name) + `":[`, "]}"
 	}
-	return `{"` + x.env.qualified(n.Module, n.Name) + `":`, "}"
+	return `{"` + x.env.qualifiedName(n.Module, n.Name) + `":`, "}"
 }
 
 // manyInXML says that an XML document has one element (RFC 8040 section 4.3).
@@ -99,19 +99,19 @@ func manyInXML(p tree.Path, instances int) error {
 		p, instances, mediaXMLList)
 }
 
-// member writes {"name": value} for the instance at a path.
-func (x *exchange) member(p tree.Path, at *yang.Data) []byte {
+// encodeMember writes {"name": value} for the instance at a path.
+func (x *exchange) encodeMember(p tree.Path, at *yang.Data) []byte {
 	style := x.env.style
 	if x.withOrigin {
 		style |= yang.WithOrigin
 	}
-	before, after := x.around(p, at.IsArray())
+	before, after := x.envelopeAround(p, at.IsArray())
 	buf := append(at.Append([]byte(before), style), after...)
 	if o := at.LeafOrigin(); x.withOrigin && o != nil {
 		if p.Entry() {
 			o = append(append([]byte{'['}, o...), ']')
 		}
-		buf = append(append(buf[:len(buf)-1], `,"@`+x.env.qualified(at.Node.Module, at.Node.Name)+`":`...), append(o, '}')...)
+		buf = append(append(buf[:len(buf)-1], `,"@`+x.env.qualifiedName(at.Node.Module, at.Node.Name)+`":`...), append(o, '}')...)
 	}
 	return buf
 }
@@ -148,12 +148,12 @@ func (x *exchange) sendErrors(status int, v any) {
 		h.Set("Content-Type", x.env.media)
 	}
 	x.w.WriteHeader(status)
-	x.write(body)
+	x.writeBody(body)
 }
 
-// location writes a path for a Location header: in keys, the reserved characters of RFC 3986 are
+// locationPath writes a path for a Location header: in keys, the reserved characters of RFC 3986 are
 // encoded too (RFC 8040 section 3.5.3).
-func location(p tree.Path) string {
+func locationPath(p tree.Path) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(p.Key()[1:], "/") {
 		name, keys, ok := strings.Cut(part, "=")
@@ -165,8 +165,8 @@ func location(p tree.Path) string {
 	return b.String()
 }
 
-// indented writes JSON or XML over several lines for a reader.
-func indented(body []byte, xml bool) []byte {
+// indentBody writes JSON or XML over several lines for a reader.
+func indentBody(body []byte, xml bool) []byte {
 	var b bytes.Buffer
 	if !xml {
 		if json.Indent(&b, body, "", "  ") != nil {

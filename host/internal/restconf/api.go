@@ -5,8 +5,8 @@ import "strings"
 // libraryRevision is the revision of ietf-yang-library that is served (RFC 8525).
 const libraryRevision = "2019-01-04"
 
-// api answers the API resource (RFC 8040 section 3.3).
-func (x *exchange) api() error {
+// serveAPI answers the API resource (RFC 8040 section 3.3).
+func (x *exchange) serveAPI() error {
 	api := map[string]any{"operations": map[string]any{}, "yang-library-version": libraryRevision}
 	if x.env == rfc8040 {
 		api["data"] = map[string]any{}
@@ -15,13 +15,13 @@ func (x *exchange) api() error {
 			api[tree] = map[string]any{}
 		}
 	}
-	return x.replyValue(map[string]any{x.env.name("restconf"): api})
+	return x.replyValue(map[string]any{x.env.qualifyName("restconf"): api})
 }
 
 func (x *exchange) libraryVersion() error {
-	name := x.env.name("yang-library-version")
+	name := x.env.qualifyName("yang-library-version")
 	if !x.xml {
-		return x.reply([]byte(`{"` + name + `":"` + libraryRevision + `"}`))
+		return x.replyBody([]byte(`{"` + name + `":"` + libraryRevision + `"}`))
 	}
 	return x.replyValue(map[string]string{name: libraryRevision})
 }
@@ -33,14 +33,14 @@ type moduleEntry struct {
 	Namespace string `json:"namespace"`
 }
 
-// modules answers …/modules and …/modules/module/name/revision.
-func (x *exchange) modules() error {
-	listed, err := x.listed()
+// serveModules answers …/modules and …/modules/module/name/revision.
+func (x *exchange) serveModules() error {
+	listed, err := x.listModules()
 	if err != nil {
 		return err
 	}
-	all, kind := len(x.path) == 0, x.shift()
-	name, revision := x.shift(), x.shift()
+	all, kind := len(x.path) == 0, x.shiftSegment()
+	name, revision := x.shiftSegment(), x.shiftSegment()
 	list := []moduleEntry{}
 	for _, m := range listed {
 		if (name == "" || m.Name == name) && (revision == "" || m.Revision == revision) {
@@ -58,11 +58,11 @@ func (x *exchange) modules() error {
 
 // wellKnown answers where the RESTCONF root is (RFC 8040 section 3.1).
 func (x *exchange) wellKnown() error {
-	kind := x.shift()
+	kind := x.shiftSegment()
 	if (kind != "host-meta" && kind != "host-meta.json") || len(x.path) > 0 {
 		return x.notFound()
 	}
-	if err := x.methods(allowState); err != nil {
+	if err := x.checkMethod(allowState); err != nil {
 		return err
 	}
 	if kind == "host-meta.json" || strings.Contains(x.r.Header.Get("Accept"), "json") {
@@ -70,7 +70,7 @@ func (x *exchange) wellKnown() error {
 		return x.replyValue(map[string]any{"links": []any{map[string]string{"rel": "restconf", "href": rfc8040.root}}})
 	}
 	x.w.Header().Set("Content-Type", "application/xrd+xml")
-	return x.reply([]byte(`<?xml version="1.0" encoding="UTF-8"?>
+	return x.replyBody([]byte(`<?xml version="1.0" encoding="UTF-8"?>
 <XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="restconf" href="` + rfc8040.root + `"/></XRD>
 `))
 }

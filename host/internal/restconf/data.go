@@ -16,8 +16,8 @@ const (
 	allowData  = allowState + ", PUT, POST, PATCH, DELETE"
 )
 
-// allowed says which methods a resource takes.
-func (x *exchange) allowed(kind string, p tree.Path) string {
+// allowedMethods says which methods a resource takes.
+func (x *exchange) allowedMethods(kind string, p tree.Path) string {
 	n := p.Node()
 	switch {
 	case kind == "operational" || x.ds == "operational" || x.ds == "intended" || n != nil && !n.Config:
@@ -30,34 +30,34 @@ func (x *exchange) allowed(kind string, p tree.Path) string {
 	return allowData
 }
 
-// data serves the trees: /rests/data, /restconf/config and /restconf/operational.
-func (x *exchange) data(kind string) error {
-	p, err := x.target()
+// serveData serves the trees: /rests/data, /restconf/config and /restconf/operational.
+func (x *exchange) serveData(kind string) error {
+	p, err := x.parseTarget()
 	if err != nil {
 		if at, action := x.action(kind); action != nil {
 			return x.invokeAction(at, action)
 		}
 		return err
 	}
-	if err := x.methods(x.allowed(kind, p)); err != nil {
+	if err := x.checkMethod(x.allowedMethods(kind, p)); err != nil {
 		return err
 	}
 	switch x.r.Method {
 	case http.MethodPut:
-		return x.put(p)
+		return x.putData(p)
 	case http.MethodPost:
-		return x.post(p)
+		return x.postData(p)
 	case http.MethodPatch:
-		return x.patch(p)
+		return x.patchData(p)
 	case http.MethodDelete:
-		return x.delete(p)
+		return x.deleteData(p)
 	}
-	return x.get(kind, p)
+	return x.getData(kind, p)
 }
 
-// target reads the rest of the path. A node that the schema does not have is 400
+// parseTarget reads the rest of the path. A node that the schema does not have is 400
 // (RFC 8040 section 7), as opposed to data that is not there.
-func (x *exchange) target() (tree.Path, error) {
+func (x *exchange) parseTarget() (tree.Path, error) {
 	now := x.installed()
 	set, module := now.Schema, now.Aliases.Module
 	if x.own = len(x.path) > 0 && ownTops[x.path[0].Decoded] && x.ds != "running" && x.ds != "intended"; x.own {
@@ -67,14 +67,14 @@ func (x *exchange) target() (tree.Path, error) {
 		}
 	}
 	p, err := tree.Parse(set, x.path, module)
-	if err == nil && len(p) > 0 && !x.own && !now.served(p[0].Node.Module) {
+	if err == nil && len(p) > 0 && !x.own && !now.isServed(p[0].Node.Module) {
 		err = fault.New(fault.Unknown, "there is no node %q", p[0].Node.QName())
 	}
 	return p, err
 }
 
-// missing answers that there is nothing at a path.
-func missing(p tree.Path) error {
+// missingDataError answers that there is nothing at a path.
+func missingDataError(p tree.Path) error {
 	return fault.At(fault.NotFound, p.String(), "there is no such data")
 }
 
@@ -89,13 +89,13 @@ func absentTarget(err error) error {
 // datastores are those of NMDA (RFC 8342) that are served.
 var datastores = [...]string{"intended", "operational", "running"}
 
-// datastore serves {+restconf}/ds/ietf-datastores:NAME (RFC 8527). Running and intended are the
+// serveDatastore serves {+restconf}/ds/ietf-datastores:NAME (RFC 8527). Running and intended are the
 // configuration, which nothing transforms on its way; what is observed is operational.
-func (x *exchange) datastore() error {
+func (x *exchange) serveDatastore() error {
 	if x.env != rfc8040 {
 		return x.notFound()
 	}
-	name := x.shift()
+	name := x.shiftSegment()
 	short, ok := strings.CutPrefix(name, "ietf-datastores:")
 	switch {
 	case ok && slices.Contains(datastores[:], short):
@@ -104,9 +104,9 @@ func (x *exchange) datastore() error {
 		if short == "operational" {
 			kind = "data"
 		}
-		return x.data(kind)
+		return x.serveData(kind)
 	case name == "":
-		return x.reading(func() error {
+		return x.serveReadOnly(func() error {
 			list := []string{}
 			for _, d := range datastores {
 				list = append(list, "ietf-datastores:"+d)

@@ -57,9 +57,9 @@ func (s dataStream) location() string {
 	return l
 }
 
-// subscribe answers sal-remote:create-data-change-event-subscription. There is nothing to keep: the
+// createSubscription answers sal-remote:create-data-change-event-subscription. There is nothing to keep: the
 // name says all, and who may read the data may follow its stream.
-func (x *exchange) subscribe(input []byte) ([]byte, error) {
+func (x *exchange) createSubscription(input []byte) ([]byte, error) {
 	var in struct {
 		Path      string `json:"path"`
 		Datastore string `json:"sal-remote-augment:datastore"`
@@ -68,7 +68,7 @@ func (x *exchange) subscribe(input []byte) ([]byte, error) {
 	if err := json.Unmarshal(input, &in); err != nil {
 		return nil, err
 	}
-	p, err := x.instance(in.Path)
+	p, err := x.parseInstance(in.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -79,15 +79,15 @@ func (x *exchange) subscribe(input []byte) ([]byte, error) {
 	return json.Marshal(map[string]string{"stream-name": s.name()})
 }
 
-// instance reads an instance-identifier or a path of RFC 8040.
-func (x *exchange) instance(path string) (tree.Path, error) {
+// parseInstance reads an instance-identifier or a path of RFC 8040.
+func (x *exchange) parseInstance(path string) (tree.Path, error) {
 	set := x.installed().Schema
 	parse := tree.ParseText
 	if strings.Contains(path, "[") {
 		parse = tree.ParseInstance
 	}
 	p, err := parse(set, path)
-	if err == nil && (len(p) == 0 || !x.installed().served(p[0].Node.Module)) {
+	if err == nil && (len(p) == 0 || !x.installed().isServed(p[0].Node.Module)) {
 		err = fault.New(fault.Invalid, "path: it must be the path of data that is served")
 	}
 	return p, err
@@ -95,11 +95,11 @@ func (x *exchange) instance(path string) (tree.Path, error) {
 
 // followData serves …/data-change/DATASTORE/PATH.
 func (x *exchange) followData(form int) error {
-	s := dataStream{store: x.shift(), scope: "subtree"}
+	s := dataStream{store: x.shiftSegment(), scope: "subtree"}
 	if s.store != "running" && s.store != "operational" {
 		return x.notFound()
 	}
-	p, err := x.target()
+	p, err := x.parseTarget()
 	if q, qerr := url.ParseQuery(x.r.URL.RawQuery); qerr == nil && q.Get("scope") != "" {
 		s.scope = q.Get("scope")
 	}
@@ -113,7 +113,7 @@ func (x *exchange) followData(form int) error {
 	if err != nil {
 		return err
 	}
-	sp, err := x.span()
+	sp, err := x.parseSpan()
 	if err != nil {
 		return err
 	}
@@ -121,9 +121,9 @@ func (x *exchange) followData(form int) error {
 	name := s.store + " " + s.scope + " " + s.path
 	c := &changes{Handler: x.Handler, stream: s, path: p}
 	if x.r.Method == http.MethodGet {
-		name += c.resume(x.r.Header.Get("Last-Event-ID"), sp.start)
+		name += c.resumeAfter(x.r.Header.Get("Last-Event-ID"), sp.start)
 	}
-	return x.follow(name, form, c.begin, true)
+	return x.followStream(name, form, c.beginStream, true)
 }
 
 // changes makes the events of a data stream from the log of the datastore. An event has the
@@ -140,9 +140,9 @@ type changes struct {
 	docs   map[string]string  // documents as they were before the next change; of a replay those that it has seen
 }
 
-// resume says where to begin: after the event that the client saw last, or at a time. It returns what distinguishes
+// resumeAfter says where to begin: after the event that the client saw last, or at a time. It returns what distinguishes
 // this stream from those that begin elsewhere.
-func (c *changes) resume(last string, start time.Time) string {
+func (c *changes) resumeAfter(last string, start time.Time) string {
 	switch rev, err := strconv.ParseUint(last[strings.LastIndexByte(last, '-')+1:], 10, 64); {
 	case last != "" && err == nil && rev > 0:
 		c.after, c.replay = datastore.Revision(rev), true
@@ -167,8 +167,8 @@ func (c *changes) namespaces() []string {
 	return []string{tree.OperationalNamespace}
 }
 
-// begin implements source: it notes what is there now, or how far back the log goes.
-func (c *changes) begin(ctx context.Context) (func(func(Event)) error, error) {
+// beginStream implements source: it notes what is there now, or how far back the log goes.
+func (c *changes) beginStream(ctx context.Context) (func(func(Event)) error, error) {
 	c.docs = map[string]string{}
 	owner := c.path.Owner().Key()
 	var prefixes []datastore.Prefix
@@ -176,20 +176,20 @@ func (c *changes) begin(ctx context.Context) (func(func(Event)) error, error) {
 		prefixes = append(prefixes, datastore.Prefix{Namespace: ns, Key: owner})
 	}
 	if c.replay {
-		if err := c.reach(ctx); err != nil {
+		if err := c.checkLogReach(ctx); err != nil {
 			return nil, err
 		}
 	}
 	if !c.replay {
-		if err := c.look(ctx, prefixes); err != nil {
+		if err := c.noteDocuments(ctx, prefixes); err != nil {
 			return nil, err
 		}
 	}
-	return func(emit func(Event)) error { return c.run(ctx, prefixes, emit) }, nil
+	return func(emit func(Event)) error { return c.emitChanges(ctx, prefixes, emit) }, nil
 }
 
-// look notes the documents as they are now.
-func (c *changes) look(ctx context.Context, prefixes []datastore.Prefix) error {
+// noteDocuments notes the documents as they are now.
+func (c *changes) noteDocuments(ctx context.Context, prefixes []datastore.Prefix) error {
 	return c.o.Store.View(ctx, func(sn datastore.Snapshot) error {
 		c.after = sn.Revision()
 		for _, p := range prefixes {
@@ -204,9 +204,9 @@ func (c *changes) look(ctx context.Context, prefixes []datastore.Prefix) error {
 	})
 }
 
-// reach makes sure that the log goes back far enough. If it does not, the stream begins with what is stored, or now
+// checkLogReach makes sure that the log goes back far enough. If it does not, the stream begins with what is stored, or now
 // where the client names a transaction that is not, and says so.
-func (c *changes) reach(ctx context.Context) error {
+func (c *changes) checkLogReach(ctx context.Context) error {
 	now := c.o.Store.Revision()
 	oldest, at, err := oldestChange(ctx, c.o.Store, now)
 	switch {
@@ -261,16 +261,16 @@ func oldestChange(ctx context.Context, s datastore.Store, now datastore.Revision
 	return high, at, nil
 }
 
-// run emits an event for each transaction that changes the data.
-func (c *changes) run(ctx context.Context, prefixes []datastore.Prefix, emit func(Event)) error {
+// emitChanges emits an event for each transaction that changes the data.
+func (c *changes) emitChanges(ctx context.Context, prefixes []datastore.Prefix, emit func(Event)) error {
 	if c.lost != "" {
-		emit(missed(c.lost, c.o.Now(), uint64(c.after)))
+		emit(missedEvent(c.lost, c.o.Now(), uint64(c.after)))
 	}
 	err := c.o.Store.Watch(ctx, c.after, prefixes, func(b datastore.Batch) error {
 		var list []change
 		for _, e := range b.Events {
 			if !e.Same {
-				list = append(list, c.change(e)...)
+				list = append(list, c.changesOf(e)...)
 			}
 		}
 		if len(list) == 0 || b.Revision <= c.seen || !c.since.IsZero() && !b.At.IsZero() && b.At.Before(c.since) {
@@ -294,8 +294,8 @@ func (c *changes) run(ctx context.Context, prefixes []datastore.Prefix, emit fun
 	return err
 }
 
-// missed is the event that reports to a client what it has missed.
-func missed(what string, now time.Time, number uint64) Event {
+// missedEvent is the event that reports to a client what it has missed.
+func missedEvent(what string, now time.Time, number uint64) Event {
 	text, _ := json.Marshal(map[string]string{"reason": what}) // a string can be written
 	return Event{Time: now, Name: "ctl-system:events-missed", Data: text, Number: number}
 }
@@ -309,8 +309,8 @@ type change struct {
 	xmlPath   []byte
 }
 
-// change makes the events of a document that was written; none when it is not of this stream.
-func (c *changes) change(e datastore.Event) []change {
+// changesOf makes the events of a document that was written; none when it is not of this stream.
+func (c *changes) changesOf(e datastore.Event) []change {
 	key, owner, target := e.Key, c.path.Owner(), c.stream.path
 	inside := key == owner.Key() && len(owner) < len(c.path)
 	if !inside && key != target && !strings.HasPrefix(key, target+"/") && !strings.HasPrefix(key, target+"=") {
@@ -339,30 +339,30 @@ func (c *changes) change(e datastore.Event) []change {
 	case old == nil && now == nil:
 		return nil
 	case now == nil:
-		return c.wanted(one(p, "deleted", nil))
+		return c.changesInScope(newDifference(p, "deleted", nil))
 	case old == nil && (e.Created || inside && seen):
-		return c.wanted(one(p, "created", now))
+		return c.changesInScope(newDifference(p, "created", now))
 	case old == nil:
-		return c.wanted(one(p, "updated", now))
+		return c.changesInScope(newDifference(p, "updated", now))
 	}
-	list := differences(p, old, now)
+	list := findDifferences(p, old, now)
 	if inside && list == nil {
 		return nil
 	}
 	for _, d := range list {
-		if !c.within(d.path) { // what is too deep for the scope is a change of the document
+		if !c.isWithinScope(d.path) { // what is too deep for the scope is a change of the document
 			list = nil
 			break
 		}
 	}
 	if list == nil {
-		list = []difference{one(p, "updated", now)}
+		list = []difference{newDifference(p, "updated", now)}
 	}
-	return c.wanted(list...)
+	return c.changesInScope(list...)
 }
 
-// within reports whether an instance is in the scope of the stream.
-func (c *changes) within(p tree.Path) bool {
+// isWithinScope reports whether an instance is in the scope of the stream.
+func (c *changes) isWithinScope(p tree.Path) bool {
 	switch c.stream.scope {
 	case "base":
 		return len(p) == len(c.path)
@@ -372,11 +372,11 @@ func (c *changes) within(p tree.Path) bool {
 	return true
 }
 
-// wanted writes the differences that are in the scope.
-func (c *changes) wanted(list ...difference) (out []change) {
+// changesInScope writes the differences that are in the scope.
+func (c *changes) changesInScope(list ...difference) (out []change) {
 	x := exchange{Handler: c.Handler, env: rfc8040}
 	for _, d := range list {
-		if !c.within(d.path) {
+		if !c.isWithinScope(d.path) {
 			continue
 		}
 		if x.reachable(d.path, false) != nil {
@@ -387,7 +387,7 @@ func (c *changes) wanted(list ...difference) (out []change) {
 		if d.now != nil {
 			x.hideDenied(d.path, d.now)
 			d.now.HideSecrets()
-			w.Data = x.member(d.path, d.now)
+			w.Data = x.encodeMember(d.path, d.now)
 			w.xml = d.now.AppendXML(nil)
 		}
 		w.xmlPath = c.o.Catalog.Installed().Schema.XMLPath(w.Path)
@@ -418,39 +418,39 @@ func (d difference) shown() difference {
 	return d
 }
 
-func one(p tree.Path, operation string, now *yang.Data) difference {
+func newDifference(p tree.Path, operation string, now *yang.Data) difference {
 	return difference{p, operation, now}
 }
 
-// differences lists what changed between two instances of p: leaves, entries of leaf-lists, and what came or went as a
+// findDifferences lists what changed between two instances of p: leaves, entries of leaf-lists, and what came or went as a
 // whole. Lists without keys and anydata are compared as wholes.
-func differences(p tree.Path, old, now *yang.Data) (out []difference) {
+func findDifferences(p tree.Path, old, now *yang.Data) (out []difference) {
 	n := p.Node()
 	switch {
 	case n.IsLeaf() && !now.IsArray():
 		if old.Text() != now.Text() {
-			out = append(out, one(p, "updated", now))
+			out = append(out, newDifference(p, "updated", now))
 		}
 		return out
 	case n.Kind == yang.LeafList && !n.Secret():
 		return leafListDifferences(p, old, now)
 	case now.IsArray() || n.Kind == yang.AnyData || n.Secret():
 		if !bytes.Equal(old.Append(nil, yang.Canonical), now.Append(nil, yang.Canonical)) {
-			out = append(out, one(p, "updated", now))
+			out = append(out, newDifference(p, "updated", now))
 		}
 		return out
 	}
 	for c := range now.All() {
 		below := append(p[:len(p):len(p)], tree.Step{Node: c.Node})
 		if was := old.Get(c.Node); was != nil {
-			out = append(out, differences(below, was, c)...)
+			out = append(out, findDifferences(below, was, c)...)
 		} else {
-			out = append(out, one(below, "created", c))
+			out = append(out, newDifference(below, "created", c))
 		}
 	}
 	for c := range old.All() {
 		if now.Get(c.Node) == nil {
-			out = append(out, one(append(p[:len(p):len(p)], tree.Step{Node: c.Node}), "deleted", nil))
+			out = append(out, newDifference(append(p[:len(p):len(p)], tree.Step{Node: c.Node}), "deleted", nil))
 		}
 	}
 	return out
@@ -462,16 +462,16 @@ func leafListDifferences(p tree.Path, old, now *yang.Data) (out []difference) {
 	}
 	for e := range now.All() {
 		if old.Entry(e.KeyValues()) == nil {
-			out = append(out, one(entry(e), "created", e))
+			out = append(out, newDifference(entry(e), "created", e))
 		}
 	}
 	for e := range old.All() {
 		if now.Entry(e.KeyValues()) == nil {
-			out = append(out, one(entry(e), "deleted", nil))
+			out = append(out, newDifference(entry(e), "deleted", nil))
 		}
 	}
 	if out == nil && !bytes.Equal(old.Append(nil, yang.Canonical), now.Append(nil, yang.Canonical)) {
-		out = append(out, one(p, "updated", now)) // their order
+		out = append(out, newDifference(p, "updated", now)) // their order
 	}
 	return out
 }

@@ -6,12 +6,12 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// lenient reports whether the forms of older clients are read (docs/restconf.md): below /restconf alone.
-func (x *exchange) lenient() bool { return x.env == legacy }
+// isLenient reports whether the forms of older clients are read (docs/restconf.md): below /restconf alone.
+func (x *exchange) isLenient() bool { return x.env == legacy }
 
-// decode reads a body {"name": value} as the instance at p: of an entry, an array
+// decodeBody reads a body {"name": value} as the instance at p: of an entry, an array
 // with that entry alone.
-func (x *exchange) decode(p tree.Path, body []byte, o yang.Options) (*yang.Data, error) {
+func (x *exchange) decodeBody(p tree.Path, body []byte, o yang.Options) (*yang.Data, error) {
 	root := x.installed().Schema.Root
 	o.XML, o.Masks = x.inXML, true
 	if len(p) == 0 {
@@ -50,7 +50,7 @@ func (x *exchange) decode(p tree.Path, body []byte, o yang.Options) (*yang.Data,
 // decodeAll reads the whole datastore: {"data": {…}}, the name qualified or not.
 func (x *exchange) decodeAll(root *yang.Node, body []byte, o yang.Options) (*yang.Data, error) {
 	if !o.XML {
-		body = unwrap(body, "data", "ietf-restconf:data")
+		body = unwrapMember(body, "data", "ietf-restconf:data")
 	}
 	d, err := root.Decode(body, o)
 	if err != nil {

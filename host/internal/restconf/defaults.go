@@ -5,14 +5,14 @@ import (
 	"ctl.internal/internal/yang"
 )
 
-// adds reports whether an answer has the defaults that are in use: by with-defaults=report-all, and in the
+// addsDefaults reports whether an answer has the defaults that are in use: by with-defaults=report-all, and in the
 // operational datastore, which shows what is in use (RFC 8342 section 5.3).
-func (x *exchange) adds(q query, n *yang.Node) bool {
+func (x *exchange) addsDefaults(q query, n *yang.Node) bool {
 	return (q.defaults == "report-all" || q.defaults == "" && x.ds == "operational") && n.HasDefaults()
 }
 
-// wanted reports whether a default is in the part of the data that was asked for.
-func (q *query) wanted(n *yang.Node) bool {
+// wantsDefault reports whether a default is in the part of the data that was asked for.
+func (q *query) wantsDefault(n *yang.Node) bool {
 	return !n.Secret() && (q.content == "all" || n.Config == (q.content == "config"))
 }
 
@@ -21,30 +21,30 @@ func (q *query) wanted(n *yang.Node) bool {
 // when nothing does, and when what it would stand in does not exist.
 func (x *exchange) defaultAt(kind string, q query, p tree.Path) (*yang.Data, error) {
 	n := p.Node()
-	if x.own || p.Entry() || !n.HasDefaults() || n.IsLeaf() && !q.wanted(n) || !n.IsLeaf() && !x.adds(q, n) {
+	if x.own || p.Entry() || !n.HasDefaults() || n.IsLeaf() && !q.wantsDefault(n) || !n.IsLeaf() && !x.addsDefaults(q, n) {
 		return nil, nil
 	}
 	i := len(p) - 1
 	for i > 0 && p[i-1].Keys == nil && !p[i-1].Node.Presence {
 		i--
 	}
-	holder, err := x.holder(kind, p, i)
+	holder, err := x.defaultHolder(kind, p, i)
 	if holder == nil || err != nil {
 		return nil, err
 	}
-	holder.AddDefaults(yang.Default, q.wanted)
+	holder.AddDefaults(yang.Default, q.wantsDefault)
 	return tree.Descend(holder, p[i:]), nil
 }
 
-// holder is the parent of the default at p, if the i steps to it exist; for the top of the tree an instance
+// defaultHolder is the parent of the default at p, if the i steps to it exist; for the top of the tree an instance
 // with what may exclude the default by a choice.
-func (x *exchange) holder(kind string, p tree.Path, i int) (*yang.Data, error) {
+func (x *exchange) defaultHolder(kind string, p tree.Path, i int) (*yang.Data, error) {
 	load := func(p tree.Path) (*yang.Data, error) {
-		found, err := x.read(kind, "all", p)
+		found, err := x.readInstance(kind, "all", p)
 		if err != nil || found.stored == nil && found.at == nil {
 			return nil, err
 		}
-		return found.decoded(p)
+		return found.decodeData(p)
 	}
 	if i > 0 {
 		return load(p[:i])

@@ -64,20 +64,20 @@ type entry struct {
 	Message string `json:"error-message"`
 }
 
-// fail answers an error.
-func (x *exchange) fail(err error) {
-	status, list := x.entries(err)
+// answerError answers an error.
+func (x *exchange) answerError(err error) {
+	status, list := x.errorEntries(err)
 	if status == http.StatusServiceUnavailable {
 		x.w.Header().Set("Retry-After", "1")
 	}
 	h := x.w.Header()
 	h.Del("ETag")
 	h.Del("Last-Modified")
-	x.sendErrors(status, map[string]any{x.env.name("errors"): map[string]any{"error": list}})
+	x.sendErrors(status, map[string]any{x.env.qualifyName("errors"): map[string]any{"error": list}})
 }
 
-// entries lists all faults of an error; the status is that of the first.
-func (x *exchange) entries(err error) (status int, list []entry) {
+// errorEntries lists all faults of an error; the status is that of the first.
+func (x *exchange) errorEntries(err error) (status int, list []entry) {
 	kind := "protocol"
 	if errors.As(err, new(applicationError)) {
 		kind = "application"
@@ -112,25 +112,25 @@ func (x *exchange) entries(err error) (status int, list []entry) {
 	return status, list
 }
 
-// write sends a body; a client that went away is no error.
-func (x *exchange) write(body []byte) {
+// writeBody sends a body; a client that went away is no error.
+func (x *exchange) writeBody(body []byte) {
 	if _, err := x.w.Write(body); err != nil {
 		x.o.Log.DebugContext(x.r.Context(), "restconf: the client went away", "path", x.r.URL.Path, "error", err)
 	}
 }
 
-// reply answers 200 with a body; it never fails.
-func (x *exchange) reply(body []byte) error {
+// replyBody answers 200 with a body; it never fails.
+func (x *exchange) replyBody(body []byte) error {
 	if x.pretty {
-		body = indented(body, x.xml)
+		body = indentBody(body, x.xml)
 	}
-	x.begin()
-	x.write(body)
+	x.beginAnswer()
+	x.writeBody(body)
 	return nil
 }
 
-// begin sends the header of an answer 200.
-func (x *exchange) begin() {
+// beginAnswer sends the header of an answer 200.
+func (x *exchange) beginAnswer() {
 	if h := x.w.Header(); len(h["Content-Type"]) == 0 {
 		h["Content-Type"] = x.env.types
 	}
@@ -143,5 +143,5 @@ func (x *exchange) replyValue(v any) error {
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "the answer cannot be written")
 	}
-	return x.reply(body)
+	return x.replyBody(body)
 }

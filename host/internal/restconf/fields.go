@@ -16,21 +16,21 @@ const maxFieldDepth = 32
 // parseFields reads an expression such as a;b(c;d)/e.
 func parseFields(s string) (fieldTree, error) {
 	t := fieldTree{}
-	if rest, ok := t.read(s, 0); !ok || rest != "" {
+	if rest, ok := t.readPaths(s, 0); !ok || rest != "" {
 		return nil, fault.New(fault.Invalid, "fields: %.100q is wrong at character %d", s, len(s)-len(rest)+1)
 	}
 	return t, nil
 }
 
-// read takes paths that semicolons part off the beginning of s: name/name(list).
-func (t fieldTree) read(s string, depth int) (rest string, ok bool) {
+// readPaths takes paths that semicolons part off the beginning of s: name/name(list).
+func (t fieldTree) readPaths(s string, depth int) (rest string, ok bool) {
 	at, level := t, depth
 	for {
 		end := strings.IndexAny(s+";", "/();")
 		if end == 0 || level >= maxFieldDepth {
 			return s, false
 		}
-		at = at.below(s[:end])
+		at = at.ensureBelow(s[:end])
 		s = s[end:]
 		switch {
 		case strings.HasPrefix(s, "/"):
@@ -38,7 +38,7 @@ func (t fieldTree) read(s string, depth int) (rest string, ok bool) {
 			level++
 			continue
 		case strings.HasPrefix(s, "("):
-			if s, ok = at.read(s[1:], level+1); !ok || !strings.HasPrefix(s, ")") {
+			if s, ok = at.readPaths(s[1:], level+1); !ok || !strings.HasPrefix(s, ")") {
 				return s, false
 			}
 			s = s[1:]
@@ -50,36 +50,36 @@ func (t fieldTree) read(s string, depth int) (rest string, ok bool) {
 	}
 }
 
-// below is what is wanted below a name.
-func (t fieldTree) below(name string) fieldTree {
+// ensureBelow is what is wanted below a name.
+func (t fieldTree) ensureBelow(name string) fieldTree {
 	if t[name] == nil {
 		t[name] = fieldTree{}
 	}
 	return t[name]
 }
 
-// check refuses names that the schema does not have.
-func (t fieldTree) check(n *yang.Node) error {
+// checkNames refuses names that the schema does not have.
+func (t fieldTree) checkNames(n *yang.Node) error {
 	for name, below := range t {
 		m := n.Member(name)
 		if m == nil {
 			return fault.New(fault.Invalid, "fields: there is no node %.60q below %q", name, n.Name)
 		}
-		if err := below.check(m); err != nil {
+		if err := below.checkNames(m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// apply removes what is not wanted.
-func (t fieldTree) apply(d *yang.Data) {
+// applyFields removes what is not wanted.
+func (t fieldTree) applyFields(d *yang.Data) {
 	if len(t) == 0 {
 		return
 	}
 	if d.IsArray() {
 		for e := range d.All() {
-			t.apply(e)
+			t.applyFields(e)
 		}
 		return
 	}
@@ -98,7 +98,7 @@ func (t fieldTree) apply(d *yang.Data) {
 			continue
 		}
 		if below := want[c.Node]; below != nil {
-			below.apply(c)
+			below.applyFields(c)
 		} else {
 			c.Remove()
 		}

@@ -14,21 +14,21 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// get answers a data resource.
-func (x *exchange) get(kind string, p tree.Path) error {
+// getData answers a data resource.
+func (x *exchange) getData(kind string, p tree.Path) error {
 	n := p.Node()
 	if n == nil {
 		n = x.installed().Schema.Root
 	}
-	q, err := x.query()
+	q, err := x.parseQuery()
 	if err == nil && q.fields != nil {
-		err = q.fields.check(n)
+		err = q.fields.checkNames(n)
 	}
 	if err != nil {
 		return err
 	}
 	x.withOrigin = q.origin
-	found, err := x.read(kind, q.content, p)
+	found, err := x.readInstance(kind, q.content, p)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (x *exchange) get(kind string, p tree.Path) error {
 	}
 	if found.stored == nil && found.at == nil {
 		if len(p) > 0 {
-			return missing(p)
+			return missingDataError(p)
 		}
 		found.at = yang.NewData(n, false)
 	}
@@ -51,42 +51,42 @@ func (x *exchange) get(kind string, p tree.Path) error {
 		return err
 	}
 	readable := x.o.Readable(x.r.Context())
-	if readable == nil && found.at == nil && !x.pretty && q.whole() && !x.adds(q, n) && !n.LeavesOut() && !n.Denies() && (len(p) == 0 || found.stored.Array || p.Entry() || !p.Node().IsList()) {
-		if err := x.fresh(found.mark, p); err != nil {
+	if readable == nil && found.at == nil && !x.pretty && q.isWhole() && !x.addsDefaults(q, n) && !n.LeavesOut() && !n.Denies() && (len(p) == 0 || found.stored.Array || p.Entry() || !p.Node().IsList()) {
+		if err := x.checkVersion(found.mark, p); err != nil {
 			return err
 		}
-		return x.stream(p, found.stored)
+		return x.streamStored(p, found.stored)
 	}
 	at, err := x.visible(&found, p, readable)
 	if err == nil && q.page != nil {
-		found.mark, err = x.cut(p, at, q, found.mark)
+		found.mark, err = x.cutPage(p, at, q, found.mark)
 	}
 	if err == nil {
-		err = x.fresh(found.mark, p)
+		err = x.checkVersion(found.mark, p)
 	}
 	if err != nil {
 		return err
 	}
-	x.shape(at, q)
+	x.shapeData(at, q)
 	return x.replyData(p, at)
 }
 
-// whole reports whether an answer is all that is stored, as it is.
-func (q *query) whole() bool {
+// isWhole reports whether an answer is all that is stored, as it is.
+func (q *query) isWhole() bool {
 	return q.page == nil && q.fields == nil && q.depth == 0 && (q.defaults == "" || q.defaults == "explicit") && !q.origin
 }
 
-// fresh sets the header of a version and evaluates the conditions of the request on it; it fails when
+// checkVersion sets the header of a version and evaluates the conditions of the request on it; it fails when
 // the data is not to be sent.
-func (x *exchange) fresh(m *mark, p tree.Path) error {
+func (x *exchange) checkVersion(m *mark, p tree.Path) error {
 	if m == nil {
 		return nil
 	}
-	if err := x.expected(m, p, true); err != nil {
+	if err := x.checkPreconditions(m, p, true); err != nil {
 		return err
 	}
-	m.set(x.w.Header())
-	if !m.state && x.unchanged(m) {
+	m.setHeader(x.w.Header())
+	if !m.state && x.isUnchanged(m) {
 		x.w.WriteHeader(http.StatusNotModified)
 		return errAnswered
 	}
@@ -101,7 +101,7 @@ type instance struct {
 	mark   *mark      // of the configuration; nil when none of it was asked for
 }
 
-func (i *instance) decoded(p tree.Path) (*yang.Data, error) {
+func (i *instance) decodeData(p tree.Path) (*yang.Data, error) {
 	if i.at != nil {
 		return i.at, nil
 	}
@@ -112,12 +112,12 @@ func (i *instance) decoded(p tree.Path) (*yang.Data, error) {
 
 // visible is what the caller may see of it.
 func (x *exchange) visible(i *instance, p tree.Path, readable func(path string) (may, all bool)) (*yang.Data, error) {
-	at, err := i.decoded(p)
+	at, err := i.decodeData(p)
 	if err != nil {
 		return nil, err
 	}
 	if readable != nil {
-		unread(p, at, readable)
+		removeUnreadable(p, at, readable)
 	}
 	x.hideDenied(p, at)
 	at.HideSecrets() // before a filter, the order or the digest of a part can give them away
@@ -127,11 +127,11 @@ func (x *exchange) visible(i *instance, p tree.Path, readable func(path string) 
 	return at, nil
 }
 
-// read loads the instance at p from the trees that were asked for: content=config
+// readInstance loads the instance at p from the trees that were asked for: content=config
 // is the configuration, nonconfig what is observed (also of nodes that could be
 // configured, as of a discovered topology), all is both, the configuration first.
 // A configuration tree that is the state of a plugin is operational data too.
-func (x *exchange) read(kind, content string, p tree.Path) (found instance, err error) {
+func (x *exchange) readInstance(kind, content string, p tree.Path) (found instance, err error) {
 	if x.own {
 		if content != "config" {
 			found.at, err = x.ownAt(p)
@@ -168,10 +168,10 @@ func (x *exchange) read(kind, content string, p tree.Path) (found instance, err 
 	case found.stored == nil:
 		found.stored, found.origin = state, yang.Learned
 	default:
-		if found.at, err = found.decoded(p); err == nil {
+		if found.at, err = found.decodeData(p); err == nil {
 			observed := instance{stored: state, origin: yang.Learned}
 			var at *yang.Data
-			if at, err = observed.decoded(p); err == nil {
+			if at, err = observed.decodeData(p); err == nil {
 				found.at.Merge(at)
 			}
 		}
@@ -184,19 +184,19 @@ func holdsState(n *yang.Node) bool {
 	return !n.Config || slices.ContainsFunc(n.Members(), holdsState)
 }
 
-// shape applies with-defaults, fields and depth.
-func (x *exchange) shape(at *yang.Data, q query) {
-	if x.adds(q, at.Node) {
-		at.AddDefaults(yang.Default, q.wanted)
+// shapeData applies with-defaults, fields and depth.
+func (x *exchange) shapeData(at *yang.Data, q query) {
+	if x.addsDefaults(q, at.Node) {
+		at.AddDefaults(yang.Default, q.wantsDefault)
 	}
 	if q.defaults == "trim" {
 		trimDefaults(at)
 	}
 	if q.fields != nil {
-		q.fields.apply(at)
+		q.fields.applyFields(at)
 	}
 	if q.depth > 0 {
-		prune(at, q.depth)
+		pruneDepth(at, q.depth)
 	}
 }
 
@@ -210,14 +210,14 @@ func trimDefaults(d *yang.Data) {
 	}
 }
 
-// prune cuts a tree at a depth: 1 is the resource alone (RFC 8040 section 4.8.2).
-func prune(d *yang.Data, depth int) {
+// pruneDepth cuts a tree at a depth: 1 is the resource alone (RFC 8040 section 4.8.2).
+func pruneDepth(d *yang.Data, depth int) {
 	if d.IsArray() {
 		if d.Node.Kind == yang.LeafList {
 			return
 		}
 		for e := range d.All() {
-			prune(e, depth)
+			pruneDepth(e, depth)
 		}
 		return
 	}
@@ -231,7 +231,7 @@ func prune(d *yang.Data, depth int) {
 	}
 	for c := range d.All() {
 		if !c.IsMasked() {
-			prune(c, depth-1)
+			pruneDepth(c, depth-1)
 		}
 	}
 }
@@ -248,55 +248,55 @@ func newMark(d *tree.Draft) (*mark, error) {
 	return &mark{tag: `"` + d.Tag() + `"`, changed: at}, err
 }
 
-// digest names content by 16 hexadecimal digits.
-func digest(s string) string {
+// contentDigest names content by 16 hexadecimal digits.
+func contentDigest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:8])
 }
 
 // markOf is the mark of a part of a resource.
 func markOf(part *yang.Data) *mark {
-	return &mark{tag: `"` + digest(string(part.Append(nil, yang.Canonical))) + `"`}
+	return &mark{tag: `"` + contentDigest(string(part.Append(nil, yang.Canonical))) + `"`}
 }
 
-func (m *mark) set(h http.Header) {
+func (m *mark) setHeader(h http.Header) {
 	h.Set("ETag", m.tag)
 	if !m.changed.IsZero() {
 		h.Set("Last-Modified", m.changed.UTC().Format(http.TimeFormat))
 	}
 }
 
-// expected evaluates the conditions that must hold (RFC 9110 section 13.2.2, steps 1 and 2).
-func (x *exchange) expected(m *mark, p tree.Path, exists bool) error {
+// checkPreconditions evaluates the conditions that must hold (RFC 9110 section 13.2.2, steps 1 and 2).
+func (x *exchange) checkPreconditions(m *mark, p tree.Path, exists bool) error {
 	if h := x.r.Header.Values("If-Match"); len(h) > 0 {
-		if !exists || !matches(h, m.tag) {
-			return unexpected(p, "the data is not in the state that If-Match names")
+		if !exists || !hasTag(h, m.tag) {
+			return preconditionError(p, "the data is not in the state that If-Match names")
 		}
 		return nil
 	}
 	t, err := http.ParseTime(x.r.Header.Get("If-Unmodified-Since"))
 	if err == nil && m.changed.Truncate(time.Second).After(t) {
-		return unexpected(p, "the data may have changed since then")
+		return preconditionError(p, "the data may have changed since then")
 	}
 	return nil
 }
 
-// unexpected is the error of a condition that does not hold.
-func unexpected(p tree.Path, text string) error {
+// preconditionError is the error of a condition that does not hold.
+func preconditionError(p tree.Path, text string) error {
 	return &statusError{fault.At(fault.Invalid, p.String(), "%s", text), http.StatusPreconditionFailed, "operation-failed"}
 }
 
-// unchanged evaluates the others (steps 3 and 4).
-func (x *exchange) unchanged(m *mark) bool {
+// isUnchanged evaluates the others (steps 3 and 4).
+func (x *exchange) isUnchanged(m *mark) bool {
 	if h := x.r.Header.Values("If-None-Match"); len(h) > 0 {
-		return matches(h, m.tag)
+		return hasTag(h, m.tag)
 	}
 	t, err := http.ParseTime(x.r.Header.Get("If-Modified-Since"))
 	return err == nil && !m.changed.IsZero() && !m.changed.Truncate(time.Second).After(t)
 }
 
-// matches reports whether a list of entity-tags holds tag, or is *.
-func matches(header []string, tag string) bool {
+// hasTag reports whether a list of entity-tags holds tag, or is *.
+func hasTag(header []string, tag string) bool {
 	for part := range strings.SplitSeq(strings.Join(header, ","), ",") {
 		part = strings.TrimPrefix(strings.TrimSpace(part), "W/")
 		if part == "*" || part == tag {
@@ -306,9 +306,9 @@ func matches(header []string, tag string) bool {
 	return false
 }
 
-// conditions evaluates If-Match, If-None-Match and If-Unmodified-Since of a write
+// checkConditions evaluates If-Match, If-None-Match and If-Unmodified-Since of a write
 // against the draft that the write works on, so that nothing comes in between.
-func (x *exchange) conditions(d *tree.Draft, p tree.Path) error {
+func (x *exchange) checkConditions(d *tree.Draft, p tree.Path) error {
 	h := x.r.Header
 	none := h.Values("If-None-Match")
 	if len(h.Values("If-Match"))+len(none) == 0 && h.Get("If-Unmodified-Since") == "" {
@@ -320,10 +320,10 @@ func (x *exchange) conditions(d *tree.Draft, p tree.Path) error {
 	}
 	m, err := newMark(d)
 	if err == nil {
-		err = x.expected(m, p, at != nil)
+		err = x.checkPreconditions(m, p, at != nil)
 	}
-	if err == nil && at != nil && len(none) > 0 && matches(none, m.tag) {
-		err = unexpected(p, "the data is in the state that If-None-Match excludes")
+	if err == nil && at != nil && len(none) > 0 && hasTag(none, m.tag) {
+		err = preconditionError(p, "the data is in the state that If-None-Match excludes")
 	}
 	return err
 }

@@ -76,10 +76,10 @@ var (
 	rfc8040 = &envelope{root: "/rests", style: yang.RFC7951, media: mediaYANGData, types: []string{mediaYANGData}}
 )
 
-// name qualifies a name of module ietf-restconf in the RFC 8040 envelope.
-func (e *envelope) name(s string) string { return e.qualified("ietf-restconf", s) }
+// qualifyName qualifies a name of module ietf-restconf in the RFC 8040 envelope.
+func (e *envelope) qualifyName(s string) string { return e.qualifiedName("ietf-restconf", s) }
 
-func (e *envelope) qualified(module, s string) string {
+func (e *envelope) qualifiedName(module, s string) string {
 	if e == rfc8040 {
 		return module + ":" + s
 	}
@@ -115,7 +115,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.URL.Path, rfc8040.root+"/") {
 				x.env = rfc8040
 			}
-			x.fail(fault.New(fault.Invalid, "%s", err.Error()))
+			x.answerError(fault.New(fault.Invalid, "%s", err.Error()))
 			return
 		}
 	}
@@ -124,16 +124,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x.path = path.Segments()
 	segments := x.path
-	if err := x.route(); err != nil && !errors.Is(err, errAnswered) {
-		if absent := x.absent(segments); absent != nil {
+	if err := x.routeRequest(); err != nil && !errors.Is(err, errAnswered) {
+		if absent := x.absentModuleError(segments); absent != nil {
 			err = absent
 		}
-		x.fail(err)
+		x.answerError(err)
 	}
 }
 
-// absent says why the module that a path names is not served although it is installed; nil = it is not, or it is served.
-func (x *exchange) absent(path []reqpath.Segment) error {
+// absentModuleError says why the module that a path names is not served although it is installed; nil = it is not, or it is served.
+func (x *exchange) absentModuleError(path []reqpath.Segment) error {
 	if x.o.Absent == nil {
 		return nil
 	}
@@ -154,18 +154,18 @@ func (x *exchange) absent(path []reqpath.Segment) error {
 // errAnswered is the error of a request that needs no further answer.
 var errAnswered = errors.New("the request is answered")
 
-// route chooses by the first two segments. The error of a handler is what is answered.
-func (x *exchange) route() error {
-	first := x.shift()
+// routeRequest chooses by the first two segments. The error of a handler is what is answered.
+func (x *exchange) routeRequest() error {
+	first := x.shiftSegment()
 	switch first {
 	case "rests":
 		x.env = rfc8040
 	case "restconf":
 	case "operations": // documented without a prefix for the certificate RPCs
-		if err := x.accepts(); err != nil {
+		if err := x.chooseAnswerType(); err != nil {
 			return err
 		}
-		return x.operations()
+		return x.serveOperations()
 	case ".well-known":
 		return x.wellKnown()
 	default:
@@ -173,33 +173,33 @@ func (x *exchange) route() error {
 	}
 	x.w.Header()["Cache-Control"] = noCache
 	if len(x.path) > 1 && x.path[0].Decoded == "modules" && x.path[1].Decoded != "module" {
-		x.shift()
-		return x.source() // has types of its own
+		x.shiftSegment()
+		return x.serveSource() // has types of its own
 	}
-	if err := x.accepts(); err != nil {
+	if err := x.chooseAnswerType(); err != nil {
 		return err
 	}
-	switch second := x.shift(); {
+	switch second := x.shiftSegment(); {
 	case second == "":
-		return x.reading(x.api)
+		return x.serveReadOnly(x.serveAPI)
 	case second == "operations":
-		return x.operations()
+		return x.serveOperations()
 	case second == "modules":
-		return x.reading(x.modules)
+		return x.serveReadOnly(x.serveModules)
 	case second == "yang-library-version":
-		return x.reading(x.libraryVersion)
+		return x.serveReadOnly(x.libraryVersion)
 	case second == "streams":
-		return x.reading(x.streams)
+		return x.serveReadOnly(x.serveStreams)
 	case second == "ds":
-		return x.datastore()
+		return x.serveDatastore()
 	case second == "data", x.env == legacy && (second == "config" || second == "operational"):
-		return x.data(second)
+		return x.serveData(second)
 	}
 	return x.notFound()
 }
 
-// shift takes the next segment off the path; "" at the end.
-func (x *exchange) shift() string {
+// shiftSegment takes the next segment off the path; "" at the end.
+func (x *exchange) shiftSegment() string {
 	if len(x.path) == 0 {
 		return ""
 	}
@@ -220,8 +220,8 @@ func (x *exchange) notFound() error {
 	return fault.New(fault.NotFound, "there is no such resource")
 }
 
-// methods answers OPTIONS, and fails for a method that is not among those of allow.
-func (x *exchange) methods(allow string) error {
+// checkMethod answers OPTIONS, and fails for a method that is not among those of allow.
+func (x *exchange) checkMethod(allow string) error {
 	m := x.r.Method
 	for one := range strings.SplitSeq(allow, ", ") {
 		if m == one && m != http.MethodOptions {
@@ -239,9 +239,9 @@ func (x *exchange) methods(allow string) error {
 	return errAnswered
 }
 
-// reading runs the handler of a resource that is only read.
-func (x *exchange) reading(handler func() error) error {
-	if err := x.methods(allowState); err != nil {
+// serveReadOnly runs the handler of a resource that is only read.
+func (x *exchange) serveReadOnly(handler func() error) error {
+	if err := x.checkMethod(allowState); err != nil {
 		return err
 	}
 	return handler()

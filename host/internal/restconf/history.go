@@ -52,8 +52,8 @@ type record struct {
 	}
 }
 
-// number is what the id of the event ends with.
-func (r *record) number() uint64 {
+// eventNumber is what the id of the event ends with.
+func (r *record) eventNumber() uint64 {
 	if r.event.Number > 0 {
 		return r.event.Number
 	}
@@ -64,9 +64,9 @@ func (r *record) number() uint64 {
 // error of run says why no more come.
 type source func(ctx context.Context) (run func(emit func(Event)) error, err error)
 
-// hold returns the history of a stream, beginning to record it if no other caller holds it, and the
+// holdHistory returns the history of a stream, beginning to record it if no other caller holds it, and the
 // function that gives it back.
-func (h *histories) hold(name string, now time.Time, from source) (*history, func(), error) {
+func (h *histories) holdHistory(name string, now time.Time, from source) (*history, func(), error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.all[name]
@@ -86,7 +86,7 @@ func (h *histories) hold(name string, now time.Time, from source) (*history, fun
 		go func() {
 			defer close(s.done)
 			why := "the stream has ended"
-			if err := run(s.add); err != nil {
+			if err := run(s.addEvent); err != nil {
 				why = err.Error()
 			}
 			s.end(why)
@@ -98,10 +98,10 @@ func (h *histories) hold(name string, now time.Time, from source) (*history, fun
 		}()
 	}
 	s.holders++
-	return s, sync.OnceFunc(func() { h.release(name, s) }), nil
+	return s, sync.OnceFunc(func() { h.releaseHistory(name, s) }), nil
 }
 
-func (h *histories) release(name string, s *history) {
+func (h *histories) releaseHistory(name string, s *history) {
 	h.mu.Lock()
 	s.holders--
 	last := s.holders == 0
@@ -116,7 +116,7 @@ func (h *histories) release(name string, s *history) {
 }
 
 // began says since when the events of a stream are kept; false when they are not.
-func (h *histories) since(name string) (time.Time, bool) {
+func (h *histories) keptSince(name string) (time.Time, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.all[name]
@@ -126,7 +126,7 @@ func (h *histories) since(name string) (time.Time, bool) {
 	return s.began, true
 }
 
-func (s *history) add(e Event) {
+func (s *history) addEvent(e Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.next++
@@ -147,8 +147,8 @@ func (s *history) end(why string) {
 	s.changed.Fire()
 }
 
-// newest is the id of the last event.
-func (s *history) newest() uint64 {
+// newestID is the id of the last event.
+func (s *history) newestID() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.next
@@ -164,8 +164,8 @@ func (s *history) beganAfter(t time.Time) bool {
 	return s.began.After(t) || s.next > uint64(len(s.kept))
 }
 
-// oldest is since when events are kept.
-func (s *history) oldest() time.Time {
+// oldestTime is since when events are kept.
+func (s *history) oldestTime() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.next > uint64(len(s.kept)) && len(s.kept) > 0 {
@@ -174,8 +174,8 @@ func (s *history) oldest() time.Time {
 	return s.began
 }
 
-// from is the id before the first event at or after a time.
-func (s *history) from(t time.Time) uint64 {
+// idBefore is the id before the first event at or after a time.
+func (s *history) idBefore(t time.Time) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.kept {
@@ -186,9 +186,9 @@ func (s *history) from(t time.Time) uint64 {
 	return s.next
 }
 
-// after returns the events after an id, at most a few at once, and what is closed when there are
+// eventsAfter returns the events after an id, at most a few at once, and what is closed when there are
 // more. lost says that events after id are not kept any more, ended why none will come.
-func (s *history) after(id uint64) (events []*record, more <-chan struct{}, lost bool, ended string) {
+func (s *history) eventsAfter(id uint64) (events []*record, more <-chan struct{}, lost bool, ended string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	first := s.next - uint64(len(s.kept))
@@ -202,12 +202,12 @@ func (s *history) after(id uint64) (events []*record, more <-chan struct{}, lost
 	return append([]*record(nil), events...), s.changed.Wait(), false, s.ended
 }
 
-// resume is the id that a client saw last, as it was sent with the event; false when it is not of
+// resumeID is the id that a client saw last, as it was sent with the event; false when it is not of
 // this history.
-func (s *history) resume(lastEventID string) (uint64, bool) {
+func (s *history) resumeID(lastEventID string) (uint64, bool) {
 	rest, ok := strings.CutPrefix(lastEventID, s.prefix)
 	id, err := strconv.ParseUint(rest, 10, 64)
-	return id, ok && err == nil && id <= s.newest()
+	return id, ok && err == nil && id <= s.newestID()
 }
 
 // The forms of an event.
@@ -217,8 +217,8 @@ const (
 	asXML
 )
 
-// text is the event in a form. Set says which modules there are.
-func (r *record) text(form int, sets ...*yang.Set) []byte {
+// encodedText is the event in a form. Set says which modules there are.
+func (r *record) encodedText(form int, sets ...*yang.Set) []byte {
 	t := &r.texts[form]
 	t.once.Do(func() { t.text = r.event.encode(form, sets) })
 	return t.text
@@ -241,7 +241,7 @@ func (e *Event) encode(form int, sets []*yang.Set) []byte {
 		}
 		return text
 	}
-	text, err := e.xml(sets)
+	text, err := e.encodeXML(sets)
 	if err != nil {
 		return nil
 	}
@@ -275,12 +275,12 @@ func (e *Event) hideSecrets(set *yang.Set) error {
 	return nil
 }
 
-// xml writes the notification's element by its schema, or as data without one.
-func (e *Event) xml(sets []*yang.Set) ([]byte, error) {
+// encodeXML writes the notification's element by its schema, or as data without one.
+func (e *Event) encodeXML(sets []*yang.Set) ([]byte, error) {
 	if e.XML != nil {
 		return e.XML()
 	}
-	if n, _ := e.decode(sets); n != nil {
+	if n, _ := e.decodeBySet(sets); n != nil {
 		return n.Top.AppendXML(nil), nil
 	}
 	text, err := json.Marshal(map[string]json.RawMessage{e.Name: e.Data})
@@ -290,8 +290,8 @@ func (e *Event) xml(sets []*yang.Set) ([]byte, error) {
 	return yang.XMLOf(text, "ietf-restconf", nil, sets...)
 }
 
-// decode reads the event by the set that has its schema; nil when none has, or the event does not fit it.
-func (e *Event) decode(sets []*yang.Set) (*yang.Notice, *yang.Set) {
+// decodeBySet reads the event by the set that has its schema; nil when none has, or the event does not fit it.
+func (e *Event) decodeBySet(sets []*yang.Set) (*yang.Notice, *yang.Set) {
 	module, name, _ := strings.Cut(e.Name, ":")
 	for _, s := range sets {
 		if n, err := s.DecodeNotification(module, name, e.Data); err == nil {

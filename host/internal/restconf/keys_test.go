@@ -50,7 +50,7 @@ func TestKeysOfEveryCharacter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again, err := (&exchange{Handler: f.Handler}).instance(p.String()); err != nil || again.Key() != p.Key() {
+			if again, err := (&exchange{Handler: f.Handler}).parseInstance(p.String()); err != nil || again.Key() != p.Key() {
 				t.Errorf("the instance-identifier %s of %s is read as %v, %v", p, at, again, err)
 			}
 			f.want(204, "", "PUT", at, body)

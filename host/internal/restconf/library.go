@@ -16,9 +16,9 @@ const (
 	mediaYIN  = "application/yin+xml"
 )
 
-// listed are the modules that the server knows: those that are installed and served, those they
+// listModules are the modules that the server knows: those that are installed and served, those they
 // import, and the server's own.
-func (x *exchange) listed() ([]*yang.Module, error) {
+func (x *exchange) listModules() ([]*yang.Module, error) {
 	own, err := ownSchema()
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "the server's own modules cannot be read")
@@ -27,7 +27,7 @@ func (x *exchange) listed() ([]*yang.Module, error) {
 	var list []*yang.Module
 	seen := map[string]bool{}
 	for _, m := range now.Schema.Modules() {
-		if now.served(m.Name) || !m.Implemented {
+		if now.isServed(m.Name) || !m.Implemented {
 			list = append(list, m)
 			seen[m.Name+"@"+m.Revision] = true
 		}
@@ -52,8 +52,8 @@ func sourceOf(m *yang.Module) string {
 	return s
 }
 
-// submodules lists the parts of a module, by the name that the library has for where their text is.
-func submodules(m *yang.Module, location string) (out []map[string]any) {
+// listSubmodules lists the parts of a module, by the name that the library has for where their text is.
+func listSubmodules(m *yang.Module, location string) (out []map[string]any) {
 	for _, s := range m.Submodules {
 		at := any(sourceOf(&yang.Module{Name: s.Name, Revision: s.Revision}))
 		if location == "location" {
@@ -82,7 +82,7 @@ func modulesState(list []*yang.Module) map[string]any {
 		if m.Implemented {
 			c = "implement"
 		}
-		out = append(out, module{m.Name, m.Revision, sourceOf(m), m.Namespace, m.Features, c, submodules(m, "schema")})
+		out = append(out, module{m.Name, m.Revision, sourceOf(m), m.Namespace, m.Features, c, listSubmodules(m, "schema")})
 	}
 	return map[string]any{"module-set-id": contentID(list), "module": out}
 }
@@ -110,9 +110,9 @@ func yangLibrary(list []*yang.Module) map[string]any {
 	implemented, imports := []module{}, []imported{}
 	for _, m := range list {
 		if m.Implemented {
-			implemented = append(implemented, module{m.Name, m.Revision, m.Namespace, []string{sourceOf(m)}, m.Features, submodules(m, "location")})
+			implemented = append(implemented, module{m.Name, m.Revision, m.Namespace, []string{sourceOf(m)}, m.Features, listSubmodules(m, "location")})
 		} else {
-			imports = append(imports, imported{m.Name, m.Revision, m.Namespace, []string{sourceOf(m)}, submodules(m, "location")})
+			imports = append(imports, imported{m.Name, m.Revision, m.Namespace, []string{sourceOf(m)}, listSubmodules(m, "location")})
 		}
 	}
 	stores := []any{}
@@ -132,23 +132,23 @@ func contentID(list []*yang.Module) string {
 	for _, m := range list {
 		b.WriteString(m.Name + "@" + m.Revision + " " + strings.Join(m.Features, ",") + "\n")
 	}
-	return digest(b.String())
+	return contentDigest(b.String())
 }
 
-// source answers …/modules/NAME?revision=R, the text of a module as YANG or YIN.
-func (x *exchange) source() error {
-	name := x.shift()
+// serveSource answers …/modules/NAME?revision=R, the text of a module as YANG or YIN.
+func (x *exchange) serveSource() error {
+	name := x.shiftSegment()
 	if len(x.path) > 0 {
 		return x.notFound()
 	}
-	if err := x.methods(allowState); err != nil {
+	if err := x.checkMethod(allowState); err != nil {
 		return err
 	}
 	query, err := url.ParseQuery(x.r.URL.RawQuery)
 	if err != nil {
 		return fault.New(fault.Invalid, "the query cannot be read: %v", err)
 	}
-	list, err := x.listed()
+	list, err := x.listModules()
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (x *exchange) source() error {
 	}
 	x.w.Header().Set("Content-Type", media)
 	x.w.WriteHeader(http.StatusOK)
-	x.write(text)
+	x.writeBody(text)
 	return nil
 }
 
@@ -196,7 +196,7 @@ func (x *exchange) sourceType() string {
 	if len(values) == 0 {
 		return mediaYANG
 	}
-	media, _ := liked(parseAccept(values), func(t string) (string, bool) {
+	media, _ := preferredMedia(parseAccept(values), func(t string) (string, bool) {
 		switch t {
 		case mediaYANG, "*/*", "application/*", "text/*", "text/plain":
 			return mediaYANG, true

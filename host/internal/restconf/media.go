@@ -39,8 +39,8 @@ var xmlTypes = map[string]bool{
 // answered are the types of answers that a client may ask for, in our order of preference.
 var answered = []string{mediaYANGData, mediaJSON, mediaYANGDataXML, mediaXML}
 
-// accepts chooses the type of the answer by the Accept header (RFC 9110 section 12.5.1).
-func (x *exchange) accepts() error {
+// chooseAnswerType chooses the type of the answer by the Accept header (RFC 9110 section 12.5.1).
+func (x *exchange) chooseAnswerType() error {
 	values := x.r.Header["Accept"]
 	if len(values) == 0 {
 		x.anyType = true
@@ -50,7 +50,7 @@ func (x *exchange) accepts() error {
 		x.w.Header().Set("Content-Type", values[0])
 		return nil
 	}
-	media, ok := x.negotiate(parseAccept(values))
+	media, ok := x.negotiateMedia(parseAccept(values))
 	if !ok {
 		return &statusError{fault.New(fault.Invalid, "the answer would be %s or %s, which the Accept header does not allow", mediaYANGData, mediaYANGDataXML),
 			http.StatusNotAcceptable, "invalid-value"}
@@ -92,8 +92,8 @@ func parseAccept(values []string) []accepted {
 	return out
 }
 
-// liked is what the client likes best of what offer has for the ranges of its Accept header.
-func liked(ranges []accepted, offer func(media string) (answer string, ok bool)) (media string, ok bool) {
+// preferredMedia is what the client likes best of what offer has for the ranges of its Accept header.
+func preferredMedia(ranges []accepted, offer func(media string) (answer string, ok bool)) (media string, ok bool) {
 	best := 0.0
 	for _, a := range ranges {
 		if t, known := offer(a.media); known && a.q > best {
@@ -103,15 +103,15 @@ func liked(ranges []accepted, offer func(media string) (answer string, ok bool))
 	return media, ok
 }
 
-// negotiate returns the best type; empty for what is usual.
-func (x *exchange) negotiate(ranges []accepted) (media string, ok bool) {
+// negotiateMedia returns the best type; empty for what is usual.
+func (x *exchange) negotiateMedia(ranges []accepted) (media string, ok bool) {
 	refused := map[string]bool{}
 	for _, a := range ranges {
 		if a.q == 0 {
 			refused[a.media] = true
 		}
 	}
-	return liked(ranges, func(t string) (string, bool) {
+	return preferredMedia(ranges, func(t string) (string, bool) {
 		switch {
 		case jsonTypes[t], xmlTypes[t], t == mediaXMLList:
 			return t, true
@@ -132,10 +132,10 @@ func (x *exchange) negotiate(ranges []accepted) (media string, ok bool) {
 	})
 }
 
-// request reads the parameters and the body of a request.
-func (x *exchange) request() (q query, body []byte, err error) {
-	if q, err = x.query(); err == nil {
-		body, err = x.body()
+// readRequest reads the parameters and the body of a request.
+func (x *exchange) readRequest() (q query, body []byte, err error) {
+	if q, err = x.parseQuery(); err == nil {
+		body, err = x.readBody()
 	}
 	return q, body, err
 }
@@ -171,9 +171,9 @@ const bodyAtOnce = 64 << 10
 // a parser ignore it.
 var byteOrderMark = []byte("\ufeff")
 
-// body reads the request's body within the limit. A body without bytes may have
+// readBody reads the request's body within the limit. A body without bytes may have
 // any type.
-func (x *exchange) body() ([]byte, error) {
+func (x *exchange) readBody() ([]byte, error) {
 	var b []byte
 	var err error
 	if n := x.r.ContentLength; n >= 0 && n <= min(x.o.MaxBody, bodyAtOnce) {

@@ -13,16 +13,16 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// operations serves …/operations and …/operations/module:rpc.
-func (x *exchange) operations() error {
-	name := x.shift()
+// serveOperations serves …/operations and …/operations/module:rpc.
+func (x *exchange) serveOperations() error {
+	name := x.shiftSegment()
 	switch {
 	case len(x.path) > 0:
 		return x.notFound()
 	case name == "":
-		return x.reading(x.listOperations)
+		return x.serveReadOnly(x.listOperations)
 	}
-	return x.operation(name)
+	return x.callOperation(name)
 }
 
 // listOperations answers every rpc that may be called (RFC 8040 section 3.3.2).
@@ -38,16 +38,16 @@ func (x *exchange) listOperations() error {
 	}
 	for _, m := range now.Schema.Modules() {
 		for _, r := range m.RPCs {
-			if now.served(m.Name) {
+			if now.isServed(m.Name) {
 				ops[m.Name+":"+r.Name] = []any{nil}
 			}
 		}
 	}
-	return x.replyValue(map[string]any{x.env.name("operations"): ops})
+	return x.replyValue(map[string]any{x.env.qualifyName("operations"): ops})
 }
 
-// operation calls one rpc.
-func (x *exchange) operation(name string) error {
+// callOperation calls one rpc.
+func (x *exchange) callOperation(name string) error {
 	now := x.installed()
 	module, rpc, ok := strings.Cut(name, ":")
 	var aliases *yang.Aliases
@@ -57,22 +57,22 @@ func (x *exchange) operation(name string) error {
 	r := now.Schema.RPC(module, rpc)
 	invoke := func(input []byte) ([]byte, error) { return x.o.Invoker.Invoke(x.r.Context(), module, rpc, input) }
 	if own, err := ownSchema(); err == nil && r == nil && own.RPC(module, rpc) != nil {
-		r, invoke = own.RPC(module, rpc), x.subscribe
+		r, invoke = own.RPC(module, rpc), x.createSubscription
 	}
-	if r == nil || !now.served(module) {
-		return fault.New(fault.NotFound, "there is no operation %.100q%s", name, x.meant(name))
+	if r == nil || !now.isServed(module) {
+		return fault.New(fault.NotFound, "there is no operation %.100q%s", name, x.suggestRPC(name))
 	}
-	if err := x.methods("POST, OPTIONS"); err != nil {
+	if err := x.checkMethod("POST, OPTIONS"); err != nil {
 		return err
 	}
 	if err := x.callable(r); err != nil {
 		return err
 	}
-	_, body, err := x.request()
+	_, body, err := x.readRequest()
 	if err != nil {
 		return err
 	}
-	o := yang.Options{Lenient: x.lenient(), Defaults: true, Aliases: aliases, XML: x.inXML, Tops: x.tops}
+	o := yang.Options{Lenient: x.isLenient(), Defaults: true, Aliases: aliases, XML: x.inXML, Tops: x.readTopData}
 	return x.call(r, body, o, invoke)
 }
 
@@ -83,22 +83,22 @@ func (x *exchange) call(r *yang.RPC, body []byte, o yang.Options, invoke func(in
 		return err
 	}
 	if r.Paged() {
-		return x.pages(r, input, invoke)
+		return x.answerPages(r, input, invoke)
 	}
 	output, err := invoke(input)
 	if err != nil {
 		return applicationError{err}
 	}
 	if r.Output.HasConstraints() {
-		if err := r.CheckOutput(output, o.At, x.tops()); err != nil {
-			return x.misfit(r, err)
+		if err := r.CheckOutput(output, o.At, x.readTopData()); err != nil {
+			return x.outputMismatchError(r, err)
 		}
 	}
-	return x.output(r, output)
+	return x.answerOutput(r, output)
 }
 
-// misfit says why an output cannot be answered: what is wrong with it is the plugin's business and in the log.
-func (x *exchange) misfit(r *yang.RPC, err error) error {
+// outputMismatchError says why an output cannot be answered: what is wrong with it is the plugin's business and in the log.
+func (x *exchange) outputMismatchError(r *yang.RPC, err error) error {
 	x.o.Log.WarnContext(x.r.Context(), "restconf: the output of an rpc does not match its schema", "module", r.Module, "rpc", r.Name, "error", err)
 	if fault.KindOf(err) == fault.TooBig {
 		return applicationError{fault.New(fault.TooBig, "the output of %s:%s is too large: %v; request less data", r.Module, r.Name, err)}
@@ -106,13 +106,13 @@ func (x *exchange) misfit(r *yang.RPC, err error) error {
 	return applicationError{fault.New(fault.Internal, "the output of %s:%s does not match its schema; the log of ctld has the reason", r.Module, r.Name)}
 }
 
-// meant suggests an rpc for an unknown name.
-func (x *exchange) meant(name string) string {
+// suggestRPC suggests an rpc for an unknown name.
+func (x *exchange) suggestRPC(name string) string {
 	now := x.installed()
 	var known []string
 	for _, m := range now.Schema.Modules() {
 		for _, r := range m.RPCs {
-			if now.served(m.Name) {
+			if now.isServed(m.Name) {
 				known = append(known, m.Name+":"+r.Name)
 			}
 		}
@@ -120,8 +120,8 @@ func (x *exchange) meant(name string) string {
 	return nearest.Hint(name, known)
 }
 
-// output answers a call that succeeded.
-func (x *exchange) output(r *yang.RPC, output []byte) error {
+// answerOutput answers a call that succeeded.
+func (x *exchange) answerOutput(r *yang.RPC, output []byte) error {
 	if len(r.Output.Members()) == 0 {
 		if x.env == rfc8040 {
 			x.w.WriteHeader(http.StatusNoContent)
@@ -143,15 +143,15 @@ func (x *exchange) output(r *yang.RPC, output []byte) error {
 		text, err = r.AppendOutput(text, output, x.env.style)
 	}
 	if err != nil {
-		if err = x.misfit(r, err); text == nil {
+		if err = x.outputMismatchError(r, err); text == nil {
 			return err
 		}
 	}
-	return x.reply(append(text, after...))
+	return x.replyBody(append(text, after...))
 }
 
-// tops is the configuration and state that the conditions of an operation may look at; nil if they cannot be read.
-func (x *exchange) tops() *yang.Data {
+// readTopData is the configuration and state that the conditions of an operation may look at; nil if they cannot be read.
+func (x *exchange) readTopData() *yang.Data {
 	at, err := x.everything(x.r.Context(), x.installed().Schema)
 	if err != nil {
 		x.o.Log.WarnContext(x.r.Context(), "restconf: the conditions of an operation cannot be checked", "error", err)

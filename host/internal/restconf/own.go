@@ -36,7 +36,7 @@ var ownTops = map[string]bool{modulesStateTop: true, yangLibraryTop: true, monit
 
 // ownAt is the instance at a path of what the server says of itself, nil if there is none.
 func (x *exchange) ownAt(p tree.Path) (*yang.Data, error) {
-	list, err := x.listed()
+	list, err := x.listModules()
 	if err != nil {
 		return nil, err
 	}

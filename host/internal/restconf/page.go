@@ -25,13 +25,13 @@ type page struct {
 	limit     int // 0 = unbounded
 }
 
-// cut leaves the entries of the page in the array at, sets the links to the pages around it, and
+// cutPage leaves the entries of the page in the array at, sets the links to the pages around it, and
 // returns the mark of what is left.
-func (x *exchange) cut(p tree.Path, at *yang.Data, q query, m *mark) (*mark, error) {
+func (x *exchange) cutPage(p tree.Path, at *yang.Data, q query, m *mark) (*mark, error) {
 	if !at.IsArray() {
 		return m, fault.New(fault.Invalid, "limit, offset, cursor, direction, sort-by and where are only for a whole list; %s is not a list", p)
 	}
-	entries, err := q.page.choose(at)
+	entries, err := q.page.chooseEntries(at)
 	if err != nil {
 		return m, err
 	}
@@ -52,7 +52,7 @@ func (x *exchange) cut(p tree.Path, at *yang.Data, q query, m *mark) (*mark, err
 	for _, e := range entries[first:end] {
 		at.Add(e)
 	}
-	x.link(entries, first, end, q.page.limit)
+	x.setLinkHeader(entries, first, end, q.page.limit)
 	out := markOf(at)
 	if m != nil {
 		out.changed = m.changed
@@ -60,8 +60,8 @@ func (x *exchange) cut(p tree.Path, at *yang.Data, q query, m *mark) (*mark, err
 	return out, nil
 }
 
-// choose filters and sorts.
-func (g *page) choose(at *yang.Data) ([]*yang.Data, error) {
+// chooseEntries filters and sorts.
+func (g *page) chooseEntries(at *yang.Data) ([]*yang.Data, error) {
 	entries := slices.Collect(at.All())
 	if g.where != nil {
 		var err error
@@ -94,7 +94,7 @@ func (g *page) choose(at *yang.Data) ([]*yang.Data, error) {
 			t, okB := value(b)
 			switch {
 			case !okA || !okB: // entries without a value come last
-				return btoi(okB) - btoi(okA)
+				return boolToInt(okB) - boolToInt(okA)
 			}
 			x, err1 := strconv.ParseFloat(s, 64)
 			y, err2 := strconv.ParseFloat(t, 64)
@@ -110,7 +110,7 @@ func (g *page) choose(at *yang.Data) ([]*yang.Data, error) {
 	return entries, nil
 }
 
-func btoi(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
@@ -126,8 +126,8 @@ func cursorOf(e *yang.Data) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strings.Join(keys, ",")))
 }
 
-// link sets the header Link (RFC 8288) with the pages before and after.
-func (x *exchange) link(entries []*yang.Data, first, end, limit int) {
+// setLinkHeader sets the header Link (RFC 8288) with the pages before and after.
+func (x *exchange) setLinkHeader(entries []*yang.Data, first, end, limit int) {
 	var links []string
 	to := func(rel string, i int) {
 		q := url.Values{}

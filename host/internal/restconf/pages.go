@@ -9,9 +9,9 @@ import (
 // longAnswer is after how many bytes memory is given back.
 const longAnswer = 16 << 20
 
-// pages answers an rpc whose output comes in pages (yang.RPC.Paged): one is asked for after the other, up to the
+// answerPages answers an rpc whose output comes in pages (yang.RPC.Paged): one is asked for after the other, up to the
 // limit of the client or the end of the table, and no more than one is in memory.
-func (x *exchange) pages(r *yang.RPC, input []byte, invoke func([]byte) ([]byte, error)) error {
+func (x *exchange) answerPages(r *yang.RPC, input []byte, invoke func([]byte) ([]byte, error)) error {
 	p, err := r.NewPages(input, x.env.style, x.xml)
 	begun, sent := false, 0
 	defer func() {
@@ -29,22 +29,22 @@ func (x *exchange) pages(r *yang.RPC, input []byte, invoke func([]byte) ([]byte,
 			break
 		}
 		if text, more, err = p.Page(output); err != nil {
-			err = x.misfit(r, err)
+			err = x.outputMismatchError(r, err)
 			break
 		}
 		before, after := x.outputName(r)
 		switch {
 		case !begun && !more:
-			return x.reply(append(append([]byte(before), text...), after...))
+			return x.replyBody(append(append([]byte(before), text...), after...))
 		case !begun:
 			begun = true
-			x.begin()
-			x.write([]byte(before))
+			x.beginAnswer()
+			x.writeBody([]byte(before))
 		}
-		x.write(text)
+		x.writeBody(text)
 		sent += len(text)
 		if !more {
-			x.write([]byte(after))
+			x.writeBody([]byte(after))
 		}
 		if x.r.Context().Err() != nil {
 			return nil // the client went away

@@ -29,9 +29,9 @@ var parameters = map[string]string{
 	"where": "GET HEAD", "sort-by": "GET HEAD", "direction": "GET HEAD", "cursor": "GET HEAD", "offset": "GET HEAD", "limit": "GET HEAD",
 }
 
-// query reads the parameters. One that is not known is refused below /rests, as
+// parseQuery reads the parameters. One that is not known is refused below /rests, as
 // RFC 8040 asks; below /restconf clients are used to its being ignored.
-func (x *exchange) query() (query, error) {
+func (x *exchange) parseQuery() (query, error) {
 	q := query{content: "all"}
 	seen := map[string]bool{}
 	for part := range strings.SplitSeq(x.r.URL.RawQuery, "&") {
@@ -56,7 +56,7 @@ func (x *exchange) query() (query, error) {
 			return q, fault.New(fault.Invalid, "the query parameter %q must occur once and be encoded properly", name)
 		}
 		seen[name] = true
-		if err := x.parameter(&q, name, value); err != nil {
+		if err := x.parseParameter(&q, name, value); err != nil {
 			return q, err
 		}
 	}
@@ -66,7 +66,7 @@ func (x *exchange) query() (query, error) {
 	return q, nil
 }
 
-func (x *exchange) parameter(q *query, name, value string) error {
+func (x *exchange) parseParameter(q *query, name, value string) error {
 	oneOf := func(values ...string) error {
 		if slices.Contains(values, value) {
 			return nil
@@ -127,14 +127,14 @@ func (x *exchange) parameter(q *query, name, value string) error {
 	case "insert":
 		q.place.Where, err = value, oneOf("first", "last", "before", "after")
 	case "point":
-		q.place.Point, err = x.point(value)
+		q.place.Point, err = x.parsePoint(value)
 	}
 	return err
 }
 
-// point reads the path of another entry, which may begin with the path of the
+// parsePoint reads the path of another entry, which may begin with the path of the
 // tree: /rests/data/m:c/list=key or /m:c/list=key.
-func (x *exchange) point(value string) (tree.Path, error) {
+func (x *exchange) parsePoint(value string) (tree.Path, error) {
 	for _, root := range [...]string{"/rests/data", "/restconf/config"} {
 		if rest, ok := strings.CutPrefix(value, root+"/"); ok {
 			value = "/" + rest

@@ -5,9 +5,9 @@ import (
 	"ctl.internal/internal/yang"
 )
 
-// unread takes out of an answer what the caller may not read (RFC 8341 section 3.2.4); at is at p, which
+// removeUnreadable takes out of an answer what the caller may not read (RFC 8341 section 3.2.4); at is at p, which
 // may be read itself.
-func unread(p tree.Path, at *yang.Data, readable func(string) (may, all bool)) {
+func removeUnreadable(p tree.Path, at *yang.Data, readable func(string) (may, all bool)) {
 	if at.Node.Kind == yang.AnyData {
 		return
 	}
@@ -26,7 +26,7 @@ func unread(p tree.Path, at *yang.Data, readable func(string) (may, all bool)) {
 			may, all = readable(rfc8040.root + "/data" + below.Key())
 		}
 		if may && !all {
-			unread(below, c, readable)
+			removeUnreadable(below, c, readable)
 		}
 		if !may || !all && c.IsArray() && c.First() == nil {
 			c.Remove()

@@ -43,7 +43,7 @@ type part struct {
 	lost string // what the client missed and is not stored
 }
 
-func (h *Handler) reader(w http.ResponseWriter, r *http.Request) *reader {
+func (h *Handler) newReader(w http.ResponseWriter, r *http.Request) *reader {
 	out := &reader{Handler: h, w: w, r: r, rc: http.NewResponseController(w), sets: []*yang.Set{h.o.Catalog.Installed().Schema}}
 	if own, err := ownSchema(); err == nil {
 		out.sets = append(out.sets, own)
@@ -51,20 +51,20 @@ func (h *Handler) reader(w http.ResponseWriter, r *http.Request) *reader {
 	return out
 }
 
-// add reads a stream after the event that the client saw last, else from a time on, else what comes from now on. Where
+// addStream reads a stream after the event that the client saw last, else from a time on, else what comes from now on. Where
 // events between are not stored, an event reports that first.
-func (r *reader) add(name string, s *history, start time.Time) {
-	p := &part{history: s, name: name, at: s.newest()}
+func (r *reader) addStream(name string, s *history, start time.Time) {
+	p := &part{history: s, name: name, at: s.newestID()}
 	if !start.IsZero() {
-		if p.at = s.from(start); s.beganAfter(start) {
-			p.lost = "events before " + s.oldest().UTC().Format(time.RFC3339) + " are not stored"
+		if p.at = s.idBefore(start); s.beganAfter(start) {
+			p.lost = "events before " + s.oldestTime().UTC().Format(time.RFC3339) + " are not stored"
 		}
 	}
 	if last := r.r.Header.Get("Last-Event-ID"); last != "" {
-		p.at = s.from(time.Time{}) // it missed what is kept, or more, unless it says otherwise
+		p.at = s.idBefore(time.Time{}) // it missed what is kept, or more, unless it says otherwise
 		p.lost = fmt.Sprintf("the event %.60q is not stored: events before the next one may be missing", last)
 		for id := range strings.SplitSeq(last, ",") {
-			if seen, ok := s.resume(id); ok && seen >= p.at {
+			if seen, ok := s.resumeID(id); ok && seen >= p.at {
 				p.at, p.lost = seen, ""
 			}
 		}
@@ -73,22 +73,22 @@ func (r *reader) add(name string, s *history, start time.Time) {
 	r.parts = append(r.parts, p)
 }
 
-// tell sends the events that say what was missed. A client of all streams reads its data again anyway.
-func (r *reader) tell() bool {
+// sendMissed sends the events that say what was missed. A client of all streams reads its data again anyway.
+func (r *reader) sendMissed() bool {
 	for _, p := range r.parts {
 		if p.lost == "" || r.may != nil {
 			continue
 		}
-		e := missed(p.lost, r.o.Now(), 0)
-		if _, err := fmt.Fprintf(r.w, "data: %s\nid: %s\n\n", e.encode(r.form, r.sets), r.id()); err != nil {
+		e := missedEvent(p.lost, r.o.Now(), 0)
+		if _, err := fmt.Fprintf(r.w, "data: %s\nid: %s\n\n", e.encode(r.form, r.sets), r.eventID()); err != nil {
 			return false
 		}
 	}
 	return true
 }
 
-// run sends events until the client leaves, a stream ends, or the user may not read one any more.
-func (r *reader) run() {
+// sendEvents sends events until the client leaves, a stream ends, or the user may not read one any more.
+func (r *reader) sendEvents() {
 	h := r.w.Header()
 	h.Set("Content-Type", eventStream)
 	h.Set("Cache-Control", "no-cache, no-store")
@@ -104,32 +104,32 @@ func (r *reader) run() {
 		defer t.Stop()
 		stop = t.C
 	}
-	if !r.tell() {
+	if !r.sendMissed() {
 		return
 	}
 	for stopped := false; r.flush(); {
-		wait := []reflect.SelectCase{received(r.r.Context().Done()), received(tick.C), received(stop)}
+		wait := []reflect.SelectCase{receiveCase(r.r.Context().Done()), receiveCase(tick.C), receiveCase(stop)}
 		sent := false
 		for _, p := range r.parts {
-			events, more, lost, ended := p.after(p.at)
+			events, more, lost, ended := p.eventsAfter(p.at)
 			switch {
 			case lost:
-				r.comment("cut: the reader is slower than the events come, and some are not kept any more")
+				r.sendComment("cut: the reader is slower than the events come, and some are not kept any more")
 				return
 			case len(events) > 0:
-				if !r.still() {
-					r.comment("end: the user may not read this any more")
+				if !r.canContinue() {
+					r.sendComment("end: the user may not read this any more")
 					return
 				}
-				if !r.send(p, events) {
+				if !r.sendRecords(p, events) {
 					return
 				}
 				sent = true
 			case ended != "" || stopped:
-				r.comment("end: " + cmp.Or(ended, "stop-time"))
+				r.sendComment("end: " + cmp.Or(ended, "stop-time"))
 				return
 			}
-			wait = append(wait, received(more))
+			wait = append(wait, receiveCase(more))
 		}
 		if sent {
 			continue
@@ -138,11 +138,11 @@ func (r *reader) run() {
 		case 0:
 			return
 		case 1:
-			if !r.still() {
-				r.comment("end: the user may not read this any more")
+			if !r.canContinue() {
+				r.sendComment("end: the user may not read this any more")
 				return
 			}
-			if !r.comment("still here") {
+			if !r.sendComment("still here") {
 				return
 			}
 		case 2:
@@ -151,13 +151,13 @@ func (r *reader) run() {
 	}
 }
 
-// received is the case of a select that something comes from a channel.
-func received[T any](from <-chan T) reflect.SelectCase {
+// receiveCase is the case of a select that something comes from a channel.
+func receiveCase[T any](from <-chan T) reflect.SelectCase {
 	return reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(from)}
 }
 
-// still reports whether the client may go on.
-func (r *reader) still() bool {
+// canContinue reports whether the client may go on.
+func (r *reader) canContinue() bool {
 	ctx := r.r.Context()
 	return r.o.Still(ctx) && (r.may == nil || !slices.ContainsFunc(r.parts, func(p *part) bool { return !r.may(ctx, p.name) }))
 }
@@ -169,26 +169,26 @@ func (r *reader) flush() bool {
 	return r.rc.Flush() == nil
 }
 
-func (r *reader) comment(text string) bool {
+func (r *reader) sendComment(text string) bool {
 	_, err := fmt.Fprintf(r.w, ": %s\n\n", strings.ReplaceAll(text, "\n", " "))
 	return err == nil && r.flush()
 }
 
-// send writes events that the client wants; false when it wants no more.
-func (r *reader) send(p *part, events []*record) bool {
+// sendRecords writes events that the client wants; false when it wants no more.
+func (r *reader) sendRecords(p *part, events []*record) bool {
 	for _, e := range events {
-		p.at, p.id = e.id, e.number()
+		p.at, p.id = e.id, e.eventNumber()
 		if !r.span.stop.IsZero() && e.event.Time.After(r.span.stop) {
-			r.comment("end: stop-time")
+			r.sendComment("end: stop-time")
 			return false
 		}
-		if r.span.filter != nil && !passes(r.span.filter, &e.event, r.sets) {
+		if r.span.filter != nil && !passesFilter(r.span.filter, &e.event, r.sets) {
 			continue
 		}
 		if r.o.Visible != nil && !r.o.Visible(r.r.Context(), &e.event) {
 			continue
 		}
-		text := e.text(r.form, r.sets...)
+		text := e.encodedText(r.form, r.sets...)
 		if text == nil {
 			r.o.Log.WarnContext(r.r.Context(), "restconf: an event cannot be written and was left out", "event", e.event.Name)
 			continue
@@ -197,15 +197,15 @@ func (r *reader) send(p *part, events []*record) bool {
 		if r.may != nil {
 			kind = "event: " + p.name + "\n"
 		}
-		if _, err := fmt.Fprintf(r.w, "%sdata: %s\nid: %s\n\n", kind, text, r.id()); err != nil {
+		if _, err := fmt.Fprintf(r.w, "%sdata: %s\nid: %s\n\n", kind, text, r.eventID()); err != nil {
 			return false
 		}
 	}
 	return true
 }
 
-// id says how far all streams were read.
-func (r *reader) id() string {
+// eventID says how far all streams were read.
+func (r *reader) eventID() string {
 	var ids []string
 	for _, p := range r.parts {
 		ids = append(ids, p.prefix+strconv.FormatUint(p.id, 10))
@@ -223,20 +223,20 @@ func (h *Handler) Merged(may func(ctx context.Context, stream string) bool) http
 			http.Error(w, "only GET is allowed here", http.StatusMethodNotAllowed)
 			return
 		}
-		all := h.reader(w, r)
+		all := h.newReader(w, r)
 		all.form, all.may = asJSON, may
 		for _, s := range h.o.Catalog.Installed().Streams {
 			if !may(r.Context(), s.Name) {
 				continue
 			}
-			kept, release, err := h.streamsKept.hold(s.Name, h.o.Now(), h.plugin(s.Name))
+			kept, release, err := h.streamsKept.holdHistory(s.Name, h.o.Now(), h.pluginSource(s.Name))
 			if err != nil {
 				h.o.Log.WarnContext(r.Context(), "restconf: a stream is left out of all events", "stream", s.Name, "error", err)
 				continue
 			}
 			defer release()
-			all.add(s.Name, kept, time.Time{})
+			all.addStream(s.Name, kept, time.Time{})
 		}
-		all.run()
+		all.sendEvents()
 	})
 }

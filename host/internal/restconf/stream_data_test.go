@@ -158,17 +158,17 @@ func TestAllStreamsAsOne(t *testing.T) {
 func TestHistoryIsBounded(t *testing.T) {
 	s := &history{}
 	for range keptEvents + 10 {
-		s.add(Event{Name: "a:b", Data: []byte("{}")})
+		s.addEvent(Event{Name: "a:b", Data: []byte("{}")})
 	}
-	if _, _, lost, _ := s.after(9); !lost {
+	if _, _, lost, _ := s.eventsAfter(9); !lost {
 		t.Error("a reader that is too slow for the stored events goes on")
 	}
-	if events, _, lost, _ := s.after(10); lost || len(events) == 0 || events[0].id != 11 {
+	if events, _, lost, _ := s.eventsAfter(10); lost || len(events) == 0 || events[0].id != 11 {
 		t.Errorf("the oldest kept event is %v, lost %v", events, lost)
 	}
 	big := &history{}
 	for range 40 {
-		big.add(Event{Data: make([]byte, 1<<20)})
+		big.addEvent(Event{Data: make([]byte, 1<<20)})
 	}
 	if len(big.kept) > 8 {
 		t.Errorf("%d MiB are kept", len(big.kept))

@@ -10,19 +10,19 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// streams serves …/streams, and each stream at …/streams/json/NAME, …/streams/xml/NAME,
+// serveStreams serves …/streams, and each stream at …/streams/json/NAME, …/streams/xml/NAME,
 // …/streams/stream/NAME and …/streams/NAME.
-func (x *exchange) streams() error {
+func (x *exchange) serveStreams() error {
 	form := asJSON
 	if x.env == legacy {
 		form = asDraft
 	}
-	name := x.shift()
+	name := x.shiftSegment()
 	switch {
 	case name == "xml" && len(x.path) > 0:
-		form, name = asXML, x.shift()
+		form, name = asXML, x.shiftSegment()
 	case (name == "stream" || name == "json") && len(x.path) > 0:
-		name = x.shift()
+		name = x.shiftSegment()
 	}
 	switch {
 	case name == dataChange:
@@ -34,14 +34,14 @@ func (x *exchange) streams() error {
 	}
 	for _, s := range x.installed().Streams {
 		if s.Name == name {
-			return x.follow(name, form, x.plugin(name), false)
+			return x.followStream(name, form, x.pluginSource(name), false)
 		}
 	}
 	return fault.New(fault.NotFound, "there is no event stream %.100q", name)
 }
 
-// plugin is the source of a stream that plugins publish to.
-func (h *Handler) plugin(name string) source {
+// pluginSource is the source of a stream that plugins publish to.
+func (h *Handler) pluginSource(name string) source {
 	return func(ctx context.Context) (func(func(Event)) error, error) {
 		run := h.o.Events(ctx, name)
 		return func(emit func(Event)) error {
@@ -65,7 +65,7 @@ func (h *Handler) plugin(name string) source {
 // section 6.4.1). An event without a schema has none.
 func (h *Handler) checkEvent(ctx context.Context, e *Event) error {
 	set := h.o.Catalog.Installed().Schema
-	n, _ := e.decode([]*yang.Set{set})
+	n, _ := e.decodeBySet([]*yang.Set{set})
 	if n == nil || !n.HasConditions() {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (h *Handler) Record(ctx context.Context, changed func() <-chan struct{}) er
 			want[s.Name] = true
 			if held[s.Name] == nil {
 				var err error
-				if _, held[s.Name], err = h.streamsKept.hold(s.Name, h.o.Now(), h.plugin(s.Name)); err != nil {
+				if _, held[s.Name], err = h.streamsKept.holdHistory(s.Name, h.o.Now(), h.pluginSource(s.Name)); err != nil {
 					h.o.Log.WarnContext(ctx, "restconf: the events of a stream are not kept", "stream", s.Name, "error", err)
 					delete(held, s.Name)
 				}
@@ -132,7 +132,7 @@ func (x *exchange) streamList(path []string) map[string]any {
 	list := []streamEntry{}
 	for _, s := range x.installed().Streams {
 		e := streamEntry{Name: s.Name, Description: s.Description, Access: x.accessTo(url.PathEscape(s.Name))}
-		if t, ok := x.streamsKept.since(s.Name); ok {
+		if t, ok := x.streamsKept.keptSince(s.Name); ok {
 			e.Replay, e.Since = true, t.UTC().Format(time.RFC3339Nano)
 		}
 		list = append(list, e)
@@ -158,7 +158,7 @@ type span struct {
 	filter      *yang.XPath
 }
 
-func (x *exchange) span() (s span, err error) {
+func (x *exchange) parseSpan() (s span, err error) {
 	q, err := url.ParseQuery(x.r.URL.RawQuery)
 	if err != nil {
 		return s, fault.New(fault.Invalid, "the query cannot be read: %v", err)
@@ -198,10 +198,10 @@ func (x *exchange) span() (s span, err error) {
 	return s, err
 }
 
-// follow sends events as server-sent events (RFC 8040 section 6.4) until the client leaves, the
+// followStream sends events as server-sent events (RFC 8040 section 6.4) until the client leaves, the
 // stream ends, or its user may not read it any more. reports: the source itself reports what the client missed.
-func (x *exchange) follow(name string, form int, from source, reports bool) error {
-	sp, err := x.span()
+func (x *exchange) followStream(name string, form int, from source, reports bool) error {
+	sp, err := x.parseSpan()
 	if err != nil {
 		return err
 	}
@@ -210,17 +210,17 @@ func (x *exchange) follow(name string, form int, from source, reports bool) erro
 		x.w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	s, release, err := x.streamsKept.hold(name, x.o.Now(), from)
+	s, release, err := x.streamsKept.holdHistory(name, x.o.Now(), from)
 	if err != nil {
 		return err
 	}
 	defer release()
-	r := x.reader(x.w, x.r)
+	r := x.newReader(x.w, x.r)
 	r.form, r.span = form, sp
-	r.add(name, s, sp.start)
+	r.addStream(name, s, sp.start)
 	if reports {
 		r.parts[0].lost = ""
 	}
-	r.run()
+	r.sendEvents()
 	return nil
 }

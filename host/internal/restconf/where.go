@@ -22,10 +22,10 @@ func parseWhere(s string) (*yang.XPath, error) {
 	return x, nil
 }
 
-// passes reports whether a notification passes a filter. One that cannot be evaluated lets nothing pass.
-func passes(x *yang.XPath, n *Event, sets []*yang.Set) bool {
+// passesFilter reports whether a notification passes a filter. One that cannot be evaluated lets nothing pass.
+func passesFilter(x *yang.XPath, n *Event, sets []*yang.Set) bool {
 	var top *yang.Data
-	if notice, s := n.decode(sets); notice != nil {
+	if notice, s := n.decodeBySet(sets); notice != nil {
 		top = yang.NewData(s.Root, false)
 		top.Add(notice.Top)
 	} else {

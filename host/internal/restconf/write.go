@@ -9,14 +9,14 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// put replaces or creates the target (RFC 8040 section 4.5).
-func (x *exchange) put(p tree.Path) error {
-	q, value, err := x.value(p, yang.Options{Lenient: x.lenient()})
+// putData replaces or creates the target (RFC 8040 section 4.5).
+func (x *exchange) putData(p tree.Path) error {
+	q, value, err := x.readValue(p, yang.Options{Lenient: x.isLenient()})
 	if err != nil {
 		return err
 	}
 	created := false
-	err = x.update(p, func(d *tree.Draft) (err error) {
+	err = x.updateConfig(p, func(d *tree.Draft) (err error) {
 		place := q.place
 		if q.place.Where != "" {
 			// With insert the entry also moves when it is there already.
@@ -34,26 +34,26 @@ func (x *exchange) put(p tree.Path) error {
 		created, err = x.apply(d, tree.Edit{Op: tree.Replace, Path: p, Value: value, Place: place})
 		return err
 	})
-	return x.written(err, created, p)
+	return x.answerWrite(err, created, p)
 }
 
-// post creates a child of the target (RFC 8040 section 4.4.1).
-func (x *exchange) post(p tree.Path) error {
-	q, body, err := x.request()
+// postData creates a child of the target (RFC 8040 section 4.4.1).
+func (x *exchange) postData(p tree.Path) error {
+	q, body, err := x.readRequest()
 	if err != nil {
 		return err
 	}
-	edits, err := x.children(p, body, q)
+	edits, err := x.decodeChildren(p, body, q)
 	if err != nil && x.env == legacy && p.Entry() {
 		// Documented samples post an entry to its own path.
-		if v, err2 := x.decode(p, body, yang.Options{Lenient: x.lenient()}); err2 == nil {
+		if v, err2 := x.decodeBody(p, body, yang.Options{Lenient: x.isLenient()}); err2 == nil {
 			edits, err = []tree.Edit{{Op: tree.Create, Path: p, Value: v, Place: q.place}}, nil
 		}
 	}
 	if err != nil {
 		return err
 	}
-	err = x.update(p, func(d *tree.Draft) error {
+	err = x.updateConfig(p, func(d *tree.Draft) error {
 		for _, e := range edits {
 			if _, err := x.apply(d, e); err != nil {
 				return err
@@ -61,16 +61,16 @@ func (x *exchange) post(p tree.Path) error {
 		}
 		return nil
 	})
-	return x.written(err, true, edits[0].Path)
+	return x.answerWrite(err, true, edits[0].Path)
 }
 
-// children reads the body of a POST: one child, or several entries of one list.
-func (x *exchange) children(p tree.Path, body []byte, q query) ([]tree.Edit, error) {
+// decodeChildren reads the body of a POST: one child, or several entries of one list.
+func (x *exchange) decodeChildren(p tree.Path, body []byte, q query) ([]tree.Edit, error) {
 	parent := p.Node()
 	if parent == nil {
 		parent = x.installed().Schema.Root
 	}
-	o := yang.Options{Lenient: x.lenient(), Masks: true, XML: x.inXML, At: append(p[:len(p):len(p)], tree.Step{}).Skeleton()}
+	o := yang.Options{Lenient: x.isLenient(), Masks: true, XML: x.inXML, At: append(p[:len(p):len(p)], tree.Step{}).Skeleton()}
 	list, err := parent.DecodeMembers(body, o)
 	if err != nil {
 		return nil, err
@@ -100,39 +100,39 @@ func (x *exchange) children(p tree.Path, body []byte, q query) ([]tree.Edit, err
 	return edits, nil
 }
 
-// delete removes the target (RFC 8040 section 4.7).
-func (x *exchange) delete(p tree.Path) error {
-	_, err := x.query()
+// deleteData removes the target (RFC 8040 section 4.7).
+func (x *exchange) deleteData(p tree.Path) error {
+	_, err := x.parseQuery()
 	if err == nil {
-		err = x.update(p, func(d *tree.Draft) error {
+		err = x.updateConfig(p, func(d *tree.Draft) error {
 			_, err := x.apply(d, tree.Edit{Op: tree.Delete, Path: p})
 			return absentTarget(err)
 		})
 	}
-	return x.written(err, false, p)
+	return x.answerWrite(err, false, p)
 }
 
-// value reads the body as the target's new value.
-func (x *exchange) value(p tree.Path, o yang.Options) (q query, value *yang.Data, err error) {
-	q, body, err := x.request()
+// readValue reads the body as the target's new value.
+func (x *exchange) readValue(p tree.Path, o yang.Options) (q query, value *yang.Data, err error) {
+	q, body, err := x.readRequest()
 	if err == nil {
-		value, err = x.decode(p, body, o)
+		value, err = x.decodeBody(p, body, o)
 	}
 	return q, value, err
 }
 
-// update applies f to the configuration under the request's conditions.
-func (x *exchange) update(p tree.Path, f func(*tree.Draft) error) error {
+// updateConfig applies f to the configuration under the request's conditions.
+func (x *exchange) updateConfig(p tree.Path, f func(*tree.Draft) error) error {
 	return x.config.Update(x.r.Context(), x.installed().Schema, func(d *tree.Draft) error {
-		if err := x.conditions(d, p); err != nil {
+		if err := x.checkConditions(d, p); err != nil {
 			return err
 		}
 		return f(d)
 	})
 }
 
-// written answers a write.
-func (x *exchange) written(err error, created bool, at tree.Path) error {
+// answerWrite answers a write.
+func (x *exchange) answerWrite(err error, created bool, at tree.Path) error {
 	switch {
 	case err != nil:
 	case created && len(at) > 0:
@@ -143,7 +143,7 @@ func (x *exchange) written(err error, created bool, at tree.Path) error {
 		if x.ds != "" {
 			root = "/rests/ds/ietf-datastores:" + x.ds
 		}
-		x.w.Header().Set("Location", root+location(at))
+		x.w.Header().Set("Location", root+locationPath(at))
 		x.w.WriteHeader(http.StatusCreated)
 	case x.env == legacy:
 		x.w.WriteHeader(http.StatusOK)
@@ -153,35 +153,35 @@ func (x *exchange) written(err error, created bool, at tree.Path) error {
 	return err
 }
 
-// patch merges the body into the target (RFC 8040 section 4.6), or applies a YANG
+// patchData merges the body into the target (RFC 8040 section 4.6), or applies a YANG
 // patch (RFC 8072).
-func (x *exchange) patch(p tree.Path) error {
+func (x *exchange) patchData(p tree.Path) error {
 	if t, err := x.contentType(nil); err == nil && (t == mediaYANGPatch || t == mediaYANGPatchXML) {
 		return x.yangPatch(p)
 	}
-	_, value, err := x.value(p, yang.Options{Lenient: x.lenient(), Partial: true})
+	_, value, err := x.readValue(p, yang.Options{Lenient: x.isLenient(), Partial: true})
 	if err != nil {
 		return err
 	}
-	err = x.update(p, func(d *tree.Draft) error {
+	err = x.updateConfig(p, func(d *tree.Draft) error {
 		if len(p) > 0 {
 			exists, err := d.Exists(p)
 			if err != nil {
 				return err
 			}
 			if !exists {
-				return missing(p)
+				return missingDataError(p)
 			}
 		}
 		_, err := x.apply(d, tree.Edit{Op: tree.Merge, Path: p, Value: value})
 		return err
 	})
-	return x.written(err, false, p)
+	return x.answerWrite(err, false, p)
 }
 
-// unwrap takes the value out of {"name": value}, when that is the only member and
+// unwrapMember takes the value out of {"name": value}, when that is the only member and
 // has one of the names; any other text is returned as it is.
-func unwrap(body []byte, names ...string) []byte {
+func unwrapMember(body []byte, names ...string) []byte {
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(body, &m); err != nil || len(m) != 1 {
 		return body // the schema's decoder says what is wrong

@@ -46,7 +46,7 @@ func readXMLPatch(body []byte) (*yangPatch, error) {
 		}
 		p.Edit = append(p.Edit, out)
 	}
-	return p, p.check()
+	return p, p.checkEdits()
 }
 
 // inScope gives the first element of text the namespace declarations of the elements around it. Its

@@ -32,16 +32,16 @@ const maxEdits = 10_000
 // readPatch decodes and bounds a patch.
 func readPatch(body []byte) (*yangPatch, error) {
 	var patch yangPatch
-	dec := json.NewDecoder(bytes.NewReader(unwrap(body, "ietf-yang-patch:yang-patch", "yang-patch")))
+	dec := json.NewDecoder(bytes.NewReader(unwrapMember(body, "ietf-yang-patch:yang-patch", "yang-patch")))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&patch); err != nil {
 		return nil, fault.Wrap(fault.Malformed, err, "the YANG patch cannot be read: %v", err)
 	}
-	return &patch, patch.check()
+	return &patch, patch.checkEdits()
 }
 
-// check bounds a patch and looks at the ids in it.
-func (patch *yangPatch) check() error {
+// checkEdits bounds a patch and looks at the ids in it.
+func (patch *yangPatch) checkEdits() error {
 	if patch.ID == "" {
 		return fault.At(fault.Missing, "/ietf-yang-patch:yang-patch/patch-id", "the member is required")
 	}
@@ -60,7 +60,7 @@ func (patch *yangPatch) check() error {
 
 // yangPatch applies an ordered list of edits, all or nothing.
 func (x *exchange) yangPatch(p tree.Path) error {
-	_, body, err := x.request()
+	_, body, err := x.readRequest()
 	var patch *yangPatch
 	if err == nil {
 		if x.inXML {
@@ -73,10 +73,10 @@ func (x *exchange) yangPatch(p tree.Path) error {
 		return err
 	}
 	failedEdit := ""
-	err = x.update(p, func(d *tree.Draft) error {
+	err = x.updateConfig(p, func(d *tree.Draft) error {
 		for i := range patch.Edit {
 			failedEdit = patch.Edit[i].ID
-			e, err := x.edit(p, patch, i)
+			e, err := x.readEdit(p, patch, i)
 			if err != nil {
 				return err
 			}
@@ -94,13 +94,13 @@ func (x *exchange) yangPatch(p tree.Path) error {
 	return nil
 }
 
-// edit reads one edit of a patch.
-func (x *exchange) edit(p tree.Path, patch *yangPatch, i int) (tree.Edit, error) {
+// readEdit reads one edit of a patch.
+func (x *exchange) readEdit(p tree.Path, patch *yangPatch, i int) (tree.Edit, error) {
 	in := patch.Edit[i]
 	e := tree.Edit{Op: in.Op}
 	set := x.installed().Schema
 	var err error
-	if e.Path, err = below(set, p, in.Target); err != nil {
+	if e.Path, err = parseRelativeTarget(set, p, in.Target); err != nil {
 		return e, err
 	}
 	if (len(e.Path) == 0 || !e.Path.Node().Config) && in.Op != tree.Merge && in.Op != tree.Replace {
@@ -121,7 +121,7 @@ func (x *exchange) edit(p tree.Path, patch *yangPatch, i int) (tree.Edit, error)
 			e.Place.Where = "last"
 		}
 		if in.Point != "" {
-			if e.Place.Point, err = below(set, p, in.Point); err != nil {
+			if e.Place.Point, err = parseRelativeTarget(set, p, in.Point); err != nil {
 				return e, err
 			}
 		}
@@ -135,12 +135,12 @@ func (x *exchange) edit(p tree.Path, patch *yangPatch, i int) (tree.Edit, error)
 	if len(in.Value) == 0 {
 		return e, fault.New(fault.Missing, "the operation %q needs a value", string(in.Op))
 	}
-	e.Value, err = x.decode(e.Path, in.Value, yang.Options{Lenient: x.lenient(), Partial: in.Op == tree.Merge})
+	e.Value, err = x.decodeBody(e.Path, in.Value, yang.Options{Lenient: x.isLenient(), Partial: in.Op == tree.Merge})
 	return e, err
 }
 
-// below reads a target, which is relative to the resource that is patched.
-func below(set *yang.Set, p tree.Path, target string) (tree.Path, error) {
+// parseRelativeTarget reads a target, which is relative to the resource that is patched.
+func parseRelativeTarget(set *yang.Set, p tree.Path, target string) (tree.Path, error) {
 	if !strings.HasPrefix(target, "/") {
 		return nil, fault.New(fault.Invalid, "a target begins with a slash: %.100q", target)
 	}
@@ -153,7 +153,7 @@ func (x *exchange) patchStatus(patch *yangPatch, failedEdit string, err error) {
 	status := map[string]any{"patch-id": patch.ID}
 	code, entries := http.StatusOK, []entry(nil)
 	if err != nil {
-		code, entries = x.entries(err)
+		code, entries = x.errorEntries(err)
 	}
 	switch {
 	case err == nil:
@@ -173,5 +173,5 @@ func (x *exchange) patchStatus(patch *yangPatch, failedEdit string, err error) {
 		}
 		status["edit-status"] = map[string]any{"edit": edits}
 	}
-	x.sendErrors(code, map[string]any{x.env.qualified("ietf-yang-patch", "yang-patch-status"): status})
+	x.sendErrors(code, map[string]any{x.env.qualifiedName("ietf-yang-patch", "yang-patch-status"): status})
 }

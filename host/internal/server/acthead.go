@@ -38,7 +38,7 @@ func (s *Server) sealHead(ctx context.Context) {
 	if last := s.sealed.Load(); last != nil && maps.Equal(heads, *last) {
 		return
 	}
-	node := s.node()
+	node := s.nodeName()
 	text, err := json.Marshal(heads)
 	if err == nil {
 		text, err = s.secrets.Seal(text, headPurpose(node))
@@ -71,14 +71,14 @@ func (s *Server) sealHeads(ctx context.Context) error {
 
 // auditHeads are the heads that were sealed last; none if none were.
 func (s *Server) auditHeads(ctx context.Context) (heads logs.AuditHeads, err error) {
-	e, err := datastore.Get(ctx, s.store, headNamespace, headKey(s.node()))
+	e, err := datastore.Get(ctx, s.store, headNamespace, headKey(s.nodeName()))
 	if errors.Is(err, datastore.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.secrets.Open(e.Value, headPurpose(s.node()))
+	text, err := s.secrets.Open(e.Value, headPurpose(s.nodeName()))
 	if err != nil {
 		return nil, fmt.Errorf("the head of the audit in the datastore is not as it was sealed: %w", err)
 	}
@@ -93,14 +93,14 @@ func (s *Server) recordStart(ctx context.Context) {
 	if newest := s.audit.Newest(); newest.Class != "" && newest.What != "stop" { // earlier releases had neither
 		start.Object += "; the one before did not end in order: its last record is of " + newest.Time.UTC().Format(time.RFC3339)
 	}
-	s.note(start, true)
+	s.writeAudit(start, true)
 	if changed, err := s.changedSettings(); err != nil {
 		s.log.Warn("it is not known which settings changed since the last start", "error", err)
 	} else if len(changed) > 0 {
-		s.note(logs.AuditRecord{What: "settings changed on the disk", Object: strings.Join(changed, ", "), Outcome: passed, Class: logs.ClassAccess}, true)
+		s.writeAudit(logs.AuditRecord{What: "settings changed on the disk", Object: strings.Join(changed, ", "), Outcome: passed, Class: logs.ClassAccess}, true)
 	}
-	s.background(ctx, "folded records of the audit", s.foldedRecords)
-	s.background(ctx, "head of the audit", s.sealHeads)
+	s.runInBackground(ctx, "folded records of the audit", s.foldedRecords)
+	s.runInBackground(ctx, "head of the audit", s.sealHeads)
 }
 
 // checkHead writes down, where it stays, that records of the audit were removed while the controller did not run: the next
@@ -114,7 +114,7 @@ func (s *Server) checkHead(ctx context.Context) {
 		return
 	}
 	s.log.Error("records of the audit were removed or changed while the controller did not run", "error", err)
-	s.note(logs.AuditRecord{What: "audit cut", Object: err.Error(), Outcome: failed, Class: logs.ClassAccess}, true)
+	s.writeAudit(logs.AuditRecord{What: "audit cut", Object: err.Error(), Outcome: failed, Class: logs.ClassAccess}, true)
 }
 
 // sumsName is the file of the digests of the settings at the last start.

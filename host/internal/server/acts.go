@@ -21,10 +21,10 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// recorded is the one recorder of requests over HTTP, whatever serves them: each that is neither a read nor an operation
+// recordRequests is the one recorder of requests over HTTP, whatever serves them: each that is neither a read nor an operation
 // that changes nothing is in the audit before it is answered, with who sent it, what it changed and how it ended.
 // Reads go by untouched.
-func (s *Server) recorded(next http.Handler) http.Handler {
+func (s *Server) recordRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {
 		case http.MethodGet, http.MethodHead, http.MethodOptions:
@@ -33,14 +33,14 @@ func (s *Server) recorded(next http.Handler) http.Handler {
 		}
 		if s.audit.Failed() != nil && s.needsAudit(r.URL.Path) {
 			w.Header().Set("Retry-After", "5")
-			refuse(w, r, http.StatusServiceUnavailable, "operation-failed", unwritable)
+			refuseRequest(w, r, http.StatusServiceUnavailable, "operation-failed", unwritable)
 			return
 		}
 		one := &act.Act{}
 		aw := &actWriter{ResponseWriter: w, s: s, act: one, r: r.WithContext(act.With(r.Context(), one))}
-		defer func() { aw.record(http.StatusInternalServerError) }() // of a panic, which goes on
+		defer func() { aw.recordStatus(http.StatusInternalServerError) }() // of a panic, which goes on
 		next.ServeHTTP(aw, aw.r)
-		aw.record(http.StatusOK)
+		aw.recordStatus(http.StatusOK)
 	})
 }
 
@@ -57,13 +57,13 @@ type actWriter struct {
 
 func (w *actWriter) WriteHeader(status int) {
 	if status >= 200 {
-		w.record(status)
+		w.recordStatus(status)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *actWriter) Write(b []byte) (int, error) {
-	w.record(http.StatusOK)
+	w.recordStatus(http.StatusOK)
 	return w.ResponseWriter.Write(b)
 }
 
@@ -71,11 +71,11 @@ func (w *actWriter) Write(b []byte) (int, error) {
 func (w *actWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *actWriter) Flush() {
-	w.record(http.StatusOK)
+	w.recordStatus(http.StatusOK)
 	_ = http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-func (w *actWriter) record(status int) {
+func (w *actWriter) recordStatus(status int) {
 	if !w.done {
 		w.done = true
 		for _, text := range w.act.Notices() {
@@ -121,7 +121,7 @@ func (s *Server) recordAct(r *http.Request, of *act.Act, status int) {
 	}
 	if outcome == refused {
 		record.What = "request denied"
-		s.fold("http "+record.Who+" "+address+" "+s.router.subtreeOf(r.URL.Path), onlyFirst, record)
+		s.foldRecord("http "+record.Who+" "+address+" "+s.router.subtreeOf(r.URL.Path), onlyFirst, record)
 		return
 	}
 	for _, c := range changes {
@@ -130,11 +130,11 @@ func (s *Server) recordAct(r *http.Request, of *act.Act, status int) {
 		s.noteChange(one)
 	}
 	if len(changes) == 0 {
-		protected := s.protected(r.URL.Path)
+		protected := s.isProtectedPath(r.URL.Path)
 		if protected && outcome == passed {
 			record.Class = logs.ClassAccess
 		}
-		s.note(record, protected)
+		s.writeAudit(record, protected)
 	}
 }
 
@@ -145,11 +145,11 @@ func (s *Server) noteChange(r logs.AuditRecord) {
 	switch {
 	case slices.Contains(folded, r.What):
 		r.Class = logs.ClassLogin
-		s.fold(r.What+" "+r.Who+" "+r.Object+" "+r.Address, onlyFirst, r)
+		s.foldRecord(r.What+" "+r.Who+" "+r.Object+" "+r.Address, onlyFirst, r)
 	case r.Who != "" && own != r.Object && (own == "" || own[0] == ' ' || own[0] == ':'):
-		s.fold(r.What+" "+r.Who, ownRecords, r)
+		s.foldRecord(r.What+" "+r.Who, ownRecords, r)
 	default:
-		s.note(r, true)
+		s.writeAudit(r, true)
 	}
 }
 
@@ -168,7 +168,7 @@ func (s *Server) resourceOf(r *http.Request) (resource string, reads bool) {
 	if at.Kind != address.Operation || at.Module == "" {
 		return path, false
 	}
-	return operation(at.Module, at.Node), s.readsOnly(at.Module, at.Node)
+	return operationPath(at.Module, at.Node), s.readsOnly(at.Module, at.Node)
 }
 
 // addressOf is what a canonical path addresses.
@@ -180,7 +180,7 @@ func (s *Server) addressOf(path string) address.Address {
 	return address.Parse(s.catalog.Installed(), p)
 }
 
-func operation(module, rpc string) string { return "/rests/operations/" + module + ":" + rpc }
+func operationPath(module, rpc string) string { return "/rests/operations/" + module + ":" + rpc }
 
 // readsOnly reports whether an operation says that it changes nothing: by the annotation of its module or, of a plugin of
 // the contract before, by the manifest.
@@ -205,11 +205,11 @@ func (s *Server) needsAudit(path string) bool {
 	case "all":
 		return true
 	}
-	return s.protected(path)
+	return s.isProtectedPath(path)
 }
 
-// protected reports whether a path is that of identities, policies, certificates or keys.
-func (s *Server) protected(path string) bool {
+// isProtectedPath reports whether a path is that of identities, policies, certificates or keys.
+func (s *Server) isProtectedPath(path string) bool {
 	if strings.HasPrefix(path, "/auth/") || strings.HasPrefix(path, "/web/keys") {
 		return true
 	}
@@ -229,23 +229,23 @@ func decidesAccess(module string) bool {
 	return module == "aaa" || strings.HasPrefix(module, "aaa-") || module == "authorization-schema"
 }
 
-// fold writes a record, and of those that are the same within a minute only so many as are free, and how many the others were.
-func (s *Server) fold(key string, free int, r logs.AuditRecord) {
-	r, write, before := s.refusals.note(key, r, time.Now(), free)
+// foldRecord writes a record, and of those that are the same within a minute only so many as are free, and how many the others were.
+func (s *Server) foldRecord(key string, free int, r logs.AuditRecord) {
+	r, write, before := s.refusals.countRefusal(key, r, time.Now(), free)
 	if !write {
 		return
 	}
 	r.Count = before
 	if before > 0 && r.Outcome == refused && r.Resource != "" {
-		r.Object += " (and " + plural(before, "change") + " below " + s.router.subtreeOf(r.Resource) + " before)"
+		r.Object += " (and " + formatCount(before, "change") + " below " + s.router.subtreeOf(r.Resource) + " before)"
 	}
-	s.note(r, r.Outcome == passed)
+	s.writeAudit(r, r.Outcome == passed)
 }
 
 // flushFolded writes how many records were folded since a minute and not reported since; all when everything ends.
 func (s *Server) flushFolded(now time.Time, all bool) {
-	for _, r := range s.refusals.due(now, all) {
-		s.note(r, false)
+	for _, r := range s.refusals.dueRecords(now, all) {
+		s.writeAudit(r, false)
 	}
 }
 
@@ -276,7 +276,7 @@ func (s *Server) calledByPlugin(ctx context.Context, plugin, module, rpc string,
 	case err != nil:
 		outcome = failed
 	}
-	resource := operation(module, rpc)
+	resource := operationPath(module, rpc)
 	address, _, _ := net.SplitHostPort(who.Address)
 	r := logs.AuditRecord{Who: who.ID(), What: "operation by plugin " + plugin, Object: "POST " + resource, Outcome: outcome, Address: address, Request: who.RequestID,
 		Method: http.MethodPost, Resource: resource}
@@ -284,14 +284,14 @@ func (s *Server) calledByPlugin(ctx context.Context, plugin, module, rpc string,
 		r.Who = "plugin:" + plugin
 	}
 	if outcome == refused {
-		s.fold("plugin "+r.Who+" "+resource, onlyFirst, r)
+		s.foldRecord("plugin "+r.Who+" "+resource, onlyFirst, r)
 		return
 	}
-	protected := s.protected(resource)
+	protected := s.isProtectedPath(resource)
 	if protected && outcome == passed {
 		r.Class = logs.ClassAccess
 	}
-	s.note(r, protected)
+	s.writeAudit(r, protected)
 }
 
 // changeHandler writes changes of access control to the log, and to the audit unless the recorder of their request does.
@@ -316,7 +316,7 @@ type lockoutCounts struct {
 	count map[[2]string]uint64
 }
 
-func (c *lockoutCounts) add(kind, state string) {
+func (c *lockoutCounts) countLockout(kind, state string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.count == nil {
@@ -325,7 +325,7 @@ func (c *lockoutCounts) add(kind, state string) {
 	c.count[[2]string{kind, state}]++
 }
 
-func (c *lockoutCounts) of(kind, state string) uint64 {
+func (c *lockoutCounts) countOf(kind, state string) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.count[[2]string{kind, state}]
@@ -333,18 +333,18 @@ func (c *lockoutCounts) of(kind, state string) uint64 {
 
 // lockedOut says in log, audit and metric that an account or address is first delayed, or blocked.
 func (s *Server) lockedOut(o throttle.Lockout) {
-	s.lockouts.add(o.Kind(), o.State)
+	s.lockouts.countLockout(o.Kind(), o.State)
 	what, from := accounting.Clean(o.User), ""
 	if o.From.IsValid() {
 		from = o.From.String()
 	}
 	what = cmp.Or(what, from)
 	r := logs.AuditRecord{Time: time.Now(), What: "logins " + o.State, Object: o.Kind() + " " + what, Outcome: refused, Address: from}
-	r, write, before := s.refusals.note("lockout "+o.State+" "+what, r, r.Time, onlyFirst)
+	r, write, before := s.refusals.countRefusal("lockout "+o.State+" "+what, r, r.Time, onlyFirst)
 	if !write {
 		return
 	}
 	r.Count = before
 	s.log.Warn("logins are "+o.State+" after wrong passwords; access:throttled shows it, access:unblock ends it", o.Kind(), what, "failures", o.Failures)
-	s.note(r, false)
+	s.writeAudit(r, false)
 }

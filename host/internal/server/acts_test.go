@@ -264,7 +264,7 @@ func TestOperationsByPluginsAreRecorded(t *testing.T) {
 			continue
 		}
 		r := got[0]
-		if r.Who != who.ID() || r.What != "operation by plugin lab" || r.Outcome != c.outcome || r.Resource != operation(module, rpc) ||
+		if r.Who != who.ID() || r.What != "operation by plugin lab" || r.Outcome != c.outcome || r.Resource != operationPath(module, rpc) ||
 			r.Method != "POST" || r.Address != "192.0.2.7" || r.Request != who.RequestID {
 			t.Errorf("%s as %s: %+v", c.rpc, c.user, r)
 		}
@@ -283,9 +283,9 @@ func BenchmarkRecorder(b *testing.B) {
 	}
 	c := chain(b, string(ini))
 	token := c.token(b)
-	inner := c.Server.browsers.handler(c.Server.aaa.Filter(c.Server.reading(c.Server.router)))
-	for name, h := range map[string]http.Handler{"without": inner, "with": c.Server.recorded(inner)} {
-		front := outermost(h, c.Server.ids, 1<<20, &c.Server.inFlight, 0, c.Server.log)
+	inner := c.Server.browsers.checkOrigin(c.Server.aaa.Filter(c.Server.serveReadHeaders(c.Server.router)))
+	for name, h := range map[string]http.Handler{"without": inner, "with": c.Server.recordRequests(inner)} {
+		front := outermostHandler(h, c.Server.ids, 1<<20, &c.Server.inFlight, 0, c.Server.log)
 		b.Run("write/"+name, func(b *testing.B) {
 			for b.Loop() {
 				r := httptest.NewRequest("PUT", "http://127.0.0.1/web/places/t", strings.NewReader(`{"n": {"x": 1, "y": 2}}`))
@@ -321,10 +321,10 @@ func BenchmarkRecordOnAWrite(b *testing.B) {
 	}
 	defer store.Close()
 	c := chainOn(b, string(ini), store)
-	inner := c.Server.browsers.handler(c.Server.aaa.Filter(c.Server.reading(c.Server.router)))
-	ways := []http.Handler{inner, c.Server.recorded(inner)}
+	inner := c.Server.browsers.checkOrigin(c.Server.aaa.Filter(c.Server.serveReadHeaders(c.Server.router)))
+	ways := []http.Handler{inner, c.Server.recordRequests(inner)}
 	for i, h := range ways {
-		ways[i] = outermost(h, c.Server.ids, 1<<20, &c.Server.inFlight, 0, c.Server.log)
+		ways[i] = outermostHandler(h, c.Server.ids, 1<<20, &c.Server.inFlight, 0, c.Server.log)
 	}
 	took := make([][]time.Duration, len(ways))
 	n := 0

@@ -81,7 +81,7 @@ func things(t *testing.T) (c *catalog, all [][]string) {
 		}
 		plugins = append(plugins, p)
 	}
-	c.update(plugins, func(string, string) bool { return true })
+	c.updateSchema(plugins, func(string, string) bool { return true })
 	for owner, why := range *c.bad.Load() {
 		t.Fatalf("%s: %s", owner, why)
 	}
@@ -286,7 +286,7 @@ func TestPoliciesForOneTreeAreTaken(t *testing.T) {
 func TestOtherRoutesOfPluginsAreOneThing(t *testing.T) {
 	s := serverWith(t, nil, "[urls]\n/repoinfo/review/changes = authcBasic, roles[admin]\n/repoinfo/gerrit/projects/** = authcBasic, roles[admin]\n/** = authcBasic\n")
 	s.router = newRouter(func(*mux.Router) {}, func(string) http.Handler { return http.NotFoundHandler() })
-	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{Path: "/repoinfo", Aliases: []*pluginv1.RouteAlias{
+	s.router.updateRoutes([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{Path: "/repoinfo", Aliases: []*pluginv1.RouteAlias{
 		{Path: "/repoinfo/gerrit", Target: "/repoinfo/review"},
 		{Path: "/repoinfo/review/merged_changes", Target: "/repoinfo/review/changes"},
 	}}}}})
@@ -310,7 +310,7 @@ func TestAProjectInTheQueryIsOneInThePath(t *testing.T) {
 	s := serverWith(t, nil, "[urls]\n/repoinfo/projects/secret/** = authcBasic, roles[admin]\n/repoinfo/projects/group/name/** = authcBasic, roles[admin]\n"+
 		"/repoinfo/git/branches = authcBasic, roles[admin]\n/** = authcBasic\n")
 	s.router = newRouter(func(*mux.Router) {}, func(string) http.Handler { return http.NotFoundHandler() })
-	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{
+	s.router.updateRoutes([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{
 		Path:       "/repoinfo",
 		Aliases:    []*pluginv1.RouteAlias{{Path: "/repoinfo/gerrit", Target: "/repoinfo/review"}},
 		Parameters: []*pluginv1.RouteParameter{{Name: "project", Segment: "projects"}},

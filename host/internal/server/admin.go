@@ -24,7 +24,7 @@ import (
 // reason says why the controller is not ready, and what to do about it.
 type reason = tables.Reason
 
-func missing(what, why, remedy string) reason {
+func newReason(what, why, remedy string) reason {
 	return reason{What: what, Why: why, Remedy: remedy}
 }
 
@@ -52,7 +52,7 @@ func (s *Server) adminHandler() http.Handler {
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ctl_uptime_seconds", Help: "Time since the start."},
 			func() float64 { return time.Since(s.began).Seconds() }))
-	if shown := s.certs.expiring(); shown != nil {
+	if shown := s.certs.shownCertificate(); shown != nil {
 		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ctl_certificate_expiry_timestamp_seconds",
 			Help: "When the controller's certificate, or one of its chain, ends, in seconds since 1970."},
 			func() float64 { return float64(shown.Expires().Unix()) }))
@@ -73,17 +73,17 @@ func (s *Server) adminHandler() http.Handler {
 
 // notReady lists what keeps the controller from serving all it should.
 func (s *Server) notReady(ctx context.Context) []reason {
-	out := append(append(s.storeReasons(ctx), s.failures()...), diskReasons(s.home)...)
+	out := append(append(s.storeReasons(ctx), s.listFailures()...), diskReasons(s.home)...)
 	if s.roles.Clustered() && s.roles.Valid() == 0 {
-		out = append(out, missing("lease", "this node has no lease, so it holds no role: the store does not answer, or this home is a copy of another",
+		out = append(out, newReason("lease", "this node has no lease, so it holds no role: the store does not answer, or this home is a copy of another",
 			"the log says which; a copied home gets an identity of its own when its data/node.pem is removed"))
 	}
 	for _, p := range s.plugins.List() {
 		if !p.State.Serving() && p.State != plugin.Standby {
-			out = append(out, missing("plugin "+p.Name, p.State.String()+": "+p.Reason, pluginRemedy(p)))
+			out = append(out, newReason("plugin "+p.Name, p.State.String()+": "+p.Reason, pluginRemedy(p)))
 		}
-		if why := s.catalog.refused(p.Name); why != "" {
-			out = append(out, missing("plugin "+p.Name, "its YANG modules are refused: "+why, "install a version of the plugin whose modules fit the others; ctl plugin:check "+p.Name+" shows the fault"))
+		if why := s.catalog.refusalReason(p.Name); why != "" {
+			out = append(out, newReason("plugin "+p.Name, "its YANG modules are refused: "+why, "install a version of the plugin whose modules fit the others; ctl plugin:check "+p.Name+" shows the fault"))
 		}
 	}
 	return out
@@ -108,7 +108,7 @@ func diskReasons(dir home.Dir) []reason {
 	if err != nil || free >= roomNeeded {
 		return nil
 	}
-	return []reason{missing("disk", fmt.Sprintf("%d MiB are free on the disk of %s, %d MiB are needed, so writes are refused", free>>20, dir, roomNeeded>>20), diskRemedy(dir))}
+	return []reason{newReason("disk", fmt.Sprintf("%d MiB are free on the disk of %s, %d MiB are needed, so writes are refused", free>>20, dir, roomNeeded>>20), diskRemedy(dir))}
 }
 
 // isFull reports whether an error comes from a disk, or a quota, without room.
@@ -131,7 +131,7 @@ func (s *Server) openProfiler(ctx context.Context) error {
 	m.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	m.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	srv := &http.Server{Handler: m, ReadHeaderTimeout: 10 * time.Second}
-	s.background(ctx, "profiler", func(ctx context.Context) error {
+	s.runInBackground(ctx, "profiler", func(ctx context.Context) error {
 		stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
 		defer stop()
 		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {

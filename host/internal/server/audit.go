@@ -72,8 +72,8 @@ func (s *Server) openSyslog() (*logs.Syslog, error) {
 	return to, nil
 }
 
-// logger is the log of a name; changes of access control go to the audit, too, before they are answered.
-func (s *Server) logger(name string) *slog.Logger {
+// loggerFor is the log of a name; changes of access control go to the audit, too, before they are answered.
+func (s *Server) loggerFor(name string) *slog.Logger {
 	l := s.registry.Logger(name)
 	if name == accounting.AuditLogger {
 		return slog.New(changeHandler{l.Handler(), s.noteChange})
@@ -81,27 +81,27 @@ func (s *Server) logger(name string) *slog.Logger {
 	return l
 }
 
-// note writes a record of the audit; what is not written yet is an error in the log, and waits. With now the disk has it on return.
-func (s *Server) note(r logs.AuditRecord, now bool) {
+// writeAudit writes a record of the audit; what is not written yet is an error in the log, and waits. With now the disk has it on return.
+func (s *Server) writeAudit(r logs.AuditRecord, now bool) {
 	if err := s.audit.Write(r, now); err != nil {
 		s.log.Error("a decision is not in the audit yet", "what", r.What, "object", r.Object, "who", r.Who, "error", err)
 	}
 }
 
-// decided writes down who granted or refused what.
-func (s *Server) decided(plugin, by string, granted bool, grants []grant.Grant) {
+// noteGrantDecision writes down who granted or refused what.
+func (s *Server) noteGrantDecision(plugin, by string, granted bool, grants []grant.Grant) {
 	var texts []string
 	for _, g := range grants {
 		texts = append(texts, g.String())
 	}
 	what := map[bool]string{true: "grant", false: "revoke"}[granted]
-	s.note(logs.AuditRecord{Who: by, What: what, Object: "plugin " + plugin + ": " + strings.Join(texts, ", "), Outcome: passed, Class: logs.ClassAccess}, true)
+	s.writeAudit(logs.AuditRecord{Who: by, What: what, Object: "plugin " + plugin + ": " + strings.Join(texts, ", "), Outcome: passed, Class: logs.ClassAccess}, true)
 }
 
-// trusted writes down who trusted or revoked which public key of catalogues.
-func (s *Server) trusted(key feature.Signer, by string, trusted bool) {
+// noteKeyDecision writes down who trusted or revoked which public key of catalogues.
+func (s *Server) noteKeyDecision(key feature.Signer, by string, trusted bool) {
 	what := map[bool]string{true: "trust key", false: "revoke key"}[trusted]
-	s.note(logs.AuditRecord{Who: by, What: what, Object: key.ID + " " + key.Fingerprint, Outcome: passed, Class: logs.ClassAccess}, true)
+	s.writeAudit(logs.AuditRecord{Who: by, What: what, Object: key.ID + " " + key.Fingerprint, Outcome: passed, Class: logs.ClassAccess}, true)
 }
 
 // refusals folds records that are the same for who reads them: so many of each thing in a minute are written, and of
@@ -124,10 +124,10 @@ const (
 	ownRecords  = 20   // that a user causes of his own account
 )
 
-// note counts a record and reports whether it, as returned, is to be written, which up to free of its key are in a minute, and how many
+// countRefusal counts a record and reports whether it, as returned, is to be written, which up to free of its key are in a minute, and how many
 // there were before it unwritten. Of more things than are counted apart those that passed are written, and the others are one thing
 // for each action.
-func (r *refusals) note(key string, record logs.AuditRecord, now time.Time, free int) (out logs.AuditRecord, write bool, before int) {
+func (r *refusals) countRefusal(key string, record logs.AuditRecord, now time.Time, free int) (out logs.AuditRecord, write bool, before int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.seen == nil {
@@ -162,8 +162,8 @@ func (r *refusals) note(key string, record logs.AuditRecord, now time.Time, free
 	return record, true, before
 }
 
-// due returns the newest of the records that were folded for a minute, with their number; all of them at the end.
-func (r *refusals) due(now time.Time, all bool) []logs.AuditRecord {
+// dueRecords returns the newest of the records that were folded for a minute, with their number; all of them at the end.
+func (r *refusals) dueRecords(now time.Time, all bool) []logs.AuditRecord {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []logs.AuditRecord
@@ -181,22 +181,22 @@ func (r *refusals) due(now time.Time, all bool) []logs.AuditRecord {
 	return out
 }
 
-// refused writes down what a plugin tried without a grant.
-func (s *Server) refused(plugin string, g grant.Grant) {
+// noteRefusedGrant writes down what a plugin tried without a grant.
+func (s *Server) noteRefusedGrant(plugin string, g grant.Grant) {
 	kind := g.Kind + " "
 	r := logs.AuditRecord{Time: time.Now(), Who: "plugin:" + plugin, What: "use without a grant", Object: g.String(), Outcome: refused}
-	if r, write, before := s.refusals.note(plugin+" "+kind, r, r.Time, onlyFirst); write {
+	if r, write, before := s.refusals.countRefusal(plugin+" "+kind, r, r.Time, onlyFirst); write {
 		if before > 0 {
 			r.Object += fmt.Sprintf(" (and %d times %sbefore)", before, kind)
 		}
 		r.Count = before
-		s.note(r, false)
+		s.writeAudit(r, false)
 	}
 }
 
 // crashed writes down that a plugin's process ended by itself, or was ended because it did not answer or took too much.
 func (s *Server) crashed(plugin, reason string) {
-	s.fold("crash "+plugin, onlyFirst, logs.AuditRecord{
+	s.foldRecord("crash "+plugin, onlyFirst, logs.AuditRecord{
 		Time:    time.Now(),
 		Who:     "plugin:" + plugin,
 		What:    "plugin crashed",
@@ -220,7 +220,7 @@ func (s *Server) publishAccounting(e accounting.Event) {
 	}
 }
 
-func plural(n int, one string) string {
+func formatCount(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
 	}

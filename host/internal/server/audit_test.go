@@ -29,7 +29,7 @@ func TestDeniedChangesAreInTheAudit(t *testing.T) {
 		{"ann@sdn", "GET", "/rests/data/x"}, {"ann@sdn", "PUT", "/rests/data/x"}, {"ann@sdn", "PUT", "/rests/data/y"}, {"ben@sdn", "DELETE", "/rests/data/x"},
 		{"ann@sdn", "POST", "/made/up"}, {"ann@sdn", "POST", "/made/up/too"},
 	} {
-		h := s.recorded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := s.recordRequests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			act.Of(r.Context()).SentBy(act.Sender{User: c.who})
 			w.WriteHeader(http.StatusUnauthorized)
 		}))
@@ -58,7 +58,7 @@ func TestRefusalsAreSummedAndBounded(t *testing.T) {
 	var r refusals
 	now := time.Now()
 	write := func(key string, at time.Time) string {
-		_, w, before := r.note(key, logs.AuditRecord{Outcome: refused}, at, onlyFirst)
+		_, w, before := r.countRefusal(key, logs.AuditRecord{Outcome: refused}, at, onlyFirst)
 		return strings.Repeat("w", map[bool]int{true: 1}[w]) + strings.Repeat("b", before)
 	}
 	for i, want := range []string{"w", "", ""} {
@@ -83,7 +83,7 @@ func TestRefusalsAreSummedAndBounded(t *testing.T) {
 
 func TestCallsOfTheStoreAreMeasured(t *testing.T) {
 	m := newStoreMetrics()
-	s := datastore.Bound(newStore(t), time.Minute, m.measured)
+	s := datastore.Bound(newStore(t), time.Minute, m.observeOperation)
 	if _, err := s.Commit(t.Context(), datastore.Txn{Ops: []datastore.Op{datastore.Put("n", "k", []byte("v"))}}); err != nil {
 		t.Fatal(err)
 	}

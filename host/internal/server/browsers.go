@@ -85,8 +85,8 @@ func hostOf(address string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(address, "[]"), "."))
 }
 
-// known reports whether a Host header names this controller.
-func (b *browsers) known(host string) bool {
+// isKnownHost reports whether a Host header names this controller.
+func (b *browsers) isKnownHost(host string) bool {
 	name := hostOf(host)
 	if _, err := netip.ParseAddr(name); err == nil || name == "" || name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return true // a page of another name cannot make a browser send these
@@ -116,8 +116,8 @@ func fromBrowser(r *http.Request) bool {
 	return r.URL.Path == "/" || first == "login" || "/"+first == docsPath || slices.Contains(web.Paths[:], "/"+first)
 }
 
-// note counts a request for a name that is not ours, and logs it once for each of the first names.
-func (b *browsers) note(host string) {
+// noteUnknownHost counts a request for a name that is not ours, and logs it once for each of the first names.
+func (b *browsers) noteUnknownHost(host string) {
 	b.unknown.Add(1)
 	name := hostOf(host)
 	b.mu.Lock()
@@ -174,17 +174,17 @@ func (b *browsers) sameScheme(r *http.Request) bool {
 	return strings.HasPrefix(strings.ToLower(origin), scheme+"://")
 }
 
-// handler refuses what a page of another origin makes a browser send with the credentials it
+// checkOrigin refuses what a page of another origin makes a browser send with the credentials it
 // keeps: unsafe methods (Sec-Fetch-Site, else Origin against scheme and Host), requests for a name that another site
 // leads to this address, and bodies without a Content-Type, which a page can send unasked. Scripts send none of these
 // headers and pass.
-func (b *browsers) handler(next http.Handler) http.Handler {
+func (b *browsers) checkOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h["X-Frame-Options"], h["Referrer-Policy"] = noFrames, noReferrer
 		h["Cross-Origin-Resource-Policy"], h["Content-Security-Policy"] = ownOrigin, loadNothing
-		if !b.known(r.Host) {
-			b.note(r.Host)
+		if !b.isKnownHost(r.Host) {
+			b.noteUnknownHost(r.Host)
 			if fromBrowser(r) {
 				refusePage(w, r, http.StatusMisdirectedRequest, "access-denied",
 					"this controller is not known by the name in the address; use its address, or have the name added to listeners.names of etc/ctl.yaml")
@@ -193,14 +193,14 @@ func (b *browsers) handler(next http.Handler) http.Handler {
 		}
 		r = b.asSent(r)
 		if err := b.origins.Check(r); err != nil || !b.sameScheme(r) {
-			refuse(w, r, http.StatusForbidden, "access-denied",
+			refuseRequest(w, r, http.StatusForbidden, "access-denied",
 				"a page of another origin may not change anything here; a reverse proxy's origin is named in aaa.trustedOrigins of etc/ctl.yaml, its address, if it ends TLS, in listeners.proxies")
 			return
 		}
 		if r.Body != nil && r.Body != http.NoBody && r.Header.Get("Content-Type") == "" {
 			var bytes bool
 			if bytes, r = hasBytes(r); bytes {
-				refuse(w, r, http.StatusUnsupportedMediaType, "invalid-value", "a body needs a Content-Type, such as application/json")
+				refuseRequest(w, r, http.StatusUnsupportedMediaType, "invalid-value", "a body needs a Content-Type, such as application/json")
 				return
 			}
 		}
@@ -221,5 +221,5 @@ func refusePage(w http.ResponseWriter, r *http.Request, status int, tag, text st
 		web.Refusal(w, r, status, text)
 		return
 	}
-	refuse(w, r, status, tag, text)
+	refuseRequest(w, r, status, tag, text)
 }

@@ -100,7 +100,7 @@ func (x trees) Draft(ctx context.Context, edits []hostsvc.TreeEdit, t *datastore
 	for _, e := range edits {
 		byTree[e.Namespace] = append(byTree[e.Namespace], tree.TextEdit{Path: e.Path, Value: e.Value, Delete: e.Delete})
 	}
-	if err := x.installed(ctx, edits); err != nil {
+	if err := x.waitForModules(ctx, edits); err != nil {
 		return err
 	}
 	schema := x.s.catalog.Installed().Schema
@@ -134,9 +134,9 @@ func (x trees) Draft(ctx context.Context, edits []hostsvc.TreeEdit, t *datastore
 // installTime is how long a plugin that has just started waits for its own modules.
 const installTime = 5 * time.Second
 
-// installed waits until the modules of the edits are in the schema: a plugin may write its
+// waitForModules waits until the modules of the edits are in the schema: a plugin may write its
 // trees as soon as it runs, a little before its modules are served.
-func (x trees) installed(ctx context.Context, edits []hostsvc.TreeEdit) error {
+func (x trees) waitForModules(ctx context.Context, edits []hostsvc.TreeEdit) error {
 	ctx, cancel := context.WithTimeout(ctx, installTime)
 	defer cancel()
 	for _, e := range edits {
@@ -153,9 +153,9 @@ func (x trees) installed(ctx context.Context, edits []hostsvc.TreeEdit) error {
 	return nil
 }
 
-// owners are who must be asked about changes of a tree: the plugin that owns it, and those
+// ownersOf are who must be asked about changes of a tree: the plugin that owns it, and those
 // whose trees are made of it.
-func (s *Server) owners(qname string) (all []tree.Owner) {
+func (s *Server) ownersOf(qname string) (all []tree.Owner) {
 	named := func(path string) bool { return strings.TrimPrefix(path, "/") == qname }
 	for _, m := range s.plugins.Manifests() {
 		if !slices.ContainsFunc(m.Owns, named) && !(slices.ContainsFunc(m.Derives, named) && s.mayDerive(m, qname)) {

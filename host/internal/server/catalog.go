@@ -28,7 +28,7 @@ type catalog struct {
 
 func newCatalog(host *pluginv1.Manifest, log *slog.Logger) (*catalog, error) {
 	c := &catalog{host: host, log: log}
-	set, err := yang.Load(sources([]*pluginv1.Manifest{host})...)
+	set, err := yang.Load(yangSources([]*pluginv1.Manifest{host})...)
 	if err != nil {
 		return nil, fmt.Errorf("the controller's own YANG modules: %w", err)
 	}
@@ -42,28 +42,28 @@ func (c *catalog) Changed() <-chan struct{} { return c.changed.Wait() }
 
 func (c *catalog) Installed() *restconf.Installed { return c.now.Load() }
 
-// refused returns why the modules of an owner are not served; empty when they are.
-func (c *catalog) refused(owner string) string { return (*c.bad.Load())[owner] }
+// refusalReason returns why the modules of an owner are not served; empty when they are.
+func (c *catalog) refusalReason(owner string) string { return (*c.bad.Load())[owner] }
 
-// update builds the schema again; rest says which modules of an owner are served
+// updateSchema builds the schema again; rest says which modules of an owner are served
 // over REST. A plugin whose modules do not fit is left out with a message; the
 // others are served.
-func (c *catalog) update(plugins []*pluginv1.Manifest, rest func(owner, module string) bool) {
+func (c *catalog) updateSchema(plugins []*pluginv1.Manifest, rest func(owner, module string) bool) {
 	good, bad := []*pluginv1.Manifest{c.host}, map[string]string{}
-	set, err := yang.Load(sources(append(slices.Clone(good), plugins...))...)
+	set, err := yang.Load(yangSources(append(slices.Clone(good), plugins...))...)
 	if err == nil {
 		good = append(good, plugins...)
 	} else {
 		// One of them is bad: find it by adding one after the other.
 		for _, p := range plugins {
-			if _, err := yang.Load(sources(append(slices.Clone(good), p))...); err != nil {
+			if _, err := yang.Load(yangSources(append(slices.Clone(good), p))...); err != nil {
 				bad[p.Name] = err.Error()
 				c.log.Error("the YANG modules of a plugin are refused; its RPCs and data are not served", "plugin", p.Name, "error", err)
 				continue
 			}
 			good = append(good, p)
 		}
-		if set, err = yang.Load(sources(good)...); err != nil {
+		if set, err = yang.Load(yangSources(good)...); err != nil {
 			c.log.Error("the schema cannot be built; the earlier one stays", "error", err)
 			return
 		}
@@ -112,7 +112,7 @@ func (c *catalog) holdsSecret(key string, doc []byte) (secret, known bool) {
 	return p.Node().HoldsSecret(doc), true
 }
 
-func sources(manifests []*pluginv1.Manifest) []yang.Source {
+func yangSources(manifests []*pluginv1.Manifest) []yang.Source {
 	out := make([]yang.Source, 0, len(manifests))
 	for _, p := range manifests {
 		s := yang.Source{Name: p.Name, Files: map[string][]byte{}}

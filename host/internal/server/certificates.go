@@ -38,14 +38,14 @@ type expiring interface {
 	Covers(host string) bool
 }
 
-// covers reports whether the certificate that clients see is for a name.
-func (c *certificates) covers(host string) bool {
-	shown := c.expiring()
+// coversHost reports whether the certificate that clients see is for a name.
+func (c *certificates) coversHost(host string) bool {
+	shown := c.shownCertificate()
 	return shown != nil && shown.Covers(host)
 }
 
-// expiring is the certificate that clients see, nil without a certificate.
-func (c *certificates) expiring() expiring {
+// shownCertificate is the certificate that clients see, nil without a certificate.
+func (c *certificates) shownCertificate() expiring {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.shown == nil && c.service != nil {
@@ -54,8 +54,8 @@ func (c *certificates) expiring() expiring {
 	return c.shown
 }
 
-// show says what HTTPS shows instead of the controller keystore.
-func (c *certificates) show(e expiring) {
+// setShown says what HTTPS shows instead of the controller keystore.
+func (c *certificates) setShown(e expiring) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.shown = e
@@ -70,15 +70,15 @@ func (s *Server) openCertificates(ctx context.Context) error {
 		service, err := keystore.Open(ctx, keystore.Options{
 			Existing: existing, Dir: s.home, Store: s.store, Sealer: s.secrets, Names: s.ownNames(), Log: log,
 			Made: func(text string) {
-				s.note(logs.AuditRecord{What: "create keystores", Object: text, Outcome: passed, Class: logs.ClassAccess}, true)
+				s.writeAudit(logs.AuditRecord{What: "create keystores", Object: text, Outcome: passed, Class: logs.ClassAccess}, true)
 			},
 		})
 		if err == nil {
-			s.background(ctx, "certificates", service.Run)
+			s.runInBackground(ctx, "certificates", service.Run)
 		}
 		return service, err
 	}}
-	if _, err := s.certs.look(true); err != nil && !errors.Is(err, keystore.ErrOff) && !errors.Is(err, keystore.ErrNone) {
+	if _, err := s.certs.openIfNeeded(true); err != nil && !errors.Is(err, keystore.ErrOff) && !errors.Is(err, keystore.ErrNone) {
 		log.Error("the keystores cannot be used; nothing in them was changed", "error", err)
 	}
 	return nil
@@ -93,14 +93,14 @@ func (s *Server) makeKeystores(t feature.Target) {
 	if !t.CLI(feature.HostPlugin, certificateTable) && !t.Rest(feature.HostPlugin, certrpc.Module) {
 		return
 	}
-	if _, err := s.certs.look(false); err != nil && !errors.Is(err, keystore.ErrOff) {
+	if _, err := s.certs.openIfNeeded(false); err != nil && !errors.Is(err, keystore.ErrOff) {
 		s.registry.Logger("org.ctl.keystore").Error("the keystores could not be made; nothing that works with them can be used", "error", err)
 	}
 }
 
-// look opens the keystores if they are not yet open. What is wrong with them stays wrong until the
+// openIfNeeded opens the keystores if they are not yet open. What is wrong with them stays wrong until the
 // next start, but for their not being there.
-func (c *certificates) look(existing bool) (*keystore.Service, error) {
+func (c *certificates) openIfNeeded(existing bool) (*keystore.Service, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.service == nil && (c.err == nil || errors.Is(c.err, keystore.ErrNone)) {
@@ -121,11 +121,11 @@ func (s *Server) ownNames() []string {
 	return names
 }
 
-// get returns the keystores, made if need be.
-func (c *certificates) get() (*keystore.Service, error) { return c.known(false) }
+// ensureKeystores returns the keystores, made if need be.
+func (c *certificates) ensureKeystores() (*keystore.Service, error) { return c.keystoreService(false) }
 
-func (c *certificates) known(existing bool) (*keystore.Service, error) {
-	service, err := c.look(existing)
+func (c *certificates) keystoreService(existing bool) (*keystore.Service, error) {
+	service, err := c.openIfNeeded(existing)
 	switch {
 	case err == nil:
 		return service, nil
@@ -136,10 +136,12 @@ func (c *certificates) known(existing bool) (*keystore.Service, error) {
 	return nil, fault.Wrap(fault.Internal, err, "the keystores cannot be used: %v", err)
 }
 
-func (c *certificates) commands() []commands.Command { return certshell.Commands(c.get) }
+func (c *certificates) keystoreCommands() []commands.Command {
+	return certshell.Commands(c.ensureKeystores)
+}
 
 func (c *certificates) Trust(ctx context.Context) ([]byte, error) {
-	k, err := c.known(true)
+	k, err := c.keystoreService(true)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +153,7 @@ func (c *certificates) Trust(ctx context.Context) ([]byte, error) {
 }
 
 func (c *certificates) Identity(ctx context.Context) (certificate, key []byte, err error) {
-	k, err := c.known(true)
+	k, err := c.keystoreService(true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -165,7 +167,7 @@ func (s *Server) openSecrets(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("encryption service: %w", err)
 	}
-	s.background(ctx, "encryption service", s.secrets.Run)
+	s.runInBackground(ctx, "encryption service", s.secrets.Run)
 	s.store = s.secrets.Documents()
 	return nil
 }

@@ -106,7 +106,7 @@ func chainOn(b testing.TB, ini string, store datastore.Store) chained {
 	}
 	b.Cleanup(func() { _ = s.audit.Close() })
 	s.aaa, err = aaa.New(context.Background(), aaa.Options{Store: store, SecINI: []byte(ini), First: identity.First{Admin: "admin", User: "user"},
-		RequestID: requestID, Names: s.otherNames, MadeOf: s.madeOf, Logger: s.logger, Passwords: password.Params{MemoryKiB: 64, Time: 1, Threads: 1}})
+		RequestID: requestID, Names: s.otherNames, MadeOf: s.madeOf, Logger: s.loggerFor, Passwords: password.Params{MemoryKiB: 64, Time: 1, Threads: 1}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -120,8 +120,8 @@ func chainOn(b testing.TB, ini string, store datastore.Store) chained {
 	}
 	s.restconf = restconf.New(restconf.Options{Catalog: s.catalog, Store: store, Readable: aaa.Readable, Still: aaa.Still})
 	s.router = newRouter(s.hostRoutes, s.pluginRoutes)
-	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{Path: "/repoinfo"}}}})
-	front, err := s.front(home.Config{Limits: home.Limits{Body: 4 << 20, InFlight: 1024}}, s.log)
+	s.router.updateRoutes([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{Path: "/repoinfo"}}}})
+	front, err := s.buildFrontHandler(home.Config{Limits: home.Limits{Body: 4 << 20, InFlight: 1024}}, s.log)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func serveOne(b *testing.B, h http.Handler) *memConn {
 	w.change.L = &w.mu
 	ln := &once{conn: w, end: make(chan struct{})}
 	g := newConnLimiter(ln, 16, time.Minute)
-	srv := &http.Server{Handler: h, ConnState: g.state, ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+	srv := &http.Server{Handler: h, ConnState: g.noteConnState, ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 		return context.WithValue(ctx, connKey{}, limitedConn(c))
 	}}
 	done := make(chan struct{})

@@ -39,7 +39,7 @@ func (s *Server) openCluster(context.Context) error {
 		if s.clusterListener, err = net.Listen("tcp", string(c.Listen)); err != nil {
 			return fmt.Errorf("the listener for other nodes cannot open %s: %w (set cluster.listen in etc/ctl.yaml, or --cluster)", c.Listen, err)
 		}
-		node.Address = advertised(s.clusterListener.Addr().String(), c.Advertise)
+		node.Address = advertisedAddress(s.clusterListener.Addr().String(), c.Advertise)
 		if err := home.WriteFile(s.home.Run("cluster.addr"), []byte(s.clusterListener.Addr().String()+"\n"), 0o600); err != nil {
 			return err
 		}
@@ -52,9 +52,9 @@ func (s *Server) openCluster(context.Context) error {
 	return nil
 }
 
-// advertised is the address that other nodes use: that of the listener, or the host that
+// advertisedAddress is the address that other nodes use: that of the listener, or the host that
 // the settings name, with their port or that of the listener.
-func advertised(listening, setting string) string {
+func advertisedAddress(listening, setting string) string {
 	if setting == "" {
 		return listening
 	}
@@ -83,8 +83,8 @@ func (s *Server) closeCluster() {
 	_ = os.Remove(s.home.Run("cluster.addr"))
 }
 
-// forward returns the connection to a plugin on another node.
-func (s *Server) forward(name, node string) grpc.ClientConnInterface {
+// forwardConn returns the connection to a plugin on another node.
+func (s *Server) forwardConn(name, node string) grpc.ClientConnInterface {
 	return s.cluster.Conn(name, node)
 }
 

@@ -60,7 +60,7 @@ func (g *connLimiter) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	c := &conn{Conn: raw, limiter: g}
-	c.wait()
+	c.noteClientTurn()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for len(g.open) >= g.max && !g.closed {
@@ -106,15 +106,15 @@ func (g *connLimiter) Close() error {
 	return g.Listener.Close()
 }
 
-// state notes which connections wait for their client; it is http.Server.ConnState.
-func (g *connLimiter) state(c net.Conn, s http.ConnState) {
+// noteConnState notes which connections wait for their client; it is http.Server.ConnState.
+func (g *connLimiter) noteConnState(c net.Conn, s http.ConnState) {
 	own := limitedConn(c)
 	switch {
 	case own == nil:
 	case s == http.StateActive:
-		own.serve()
+		own.noteOwnTurn()
 	case s == http.StateIdle:
-		own.wait()
+		own.noteClientTurn()
 	}
 }
 
@@ -137,11 +137,11 @@ type conn struct {
 
 var clock = time.Now() // the beginning of the times in conn
 
-func ticks() int64 { return int64(time.Since(clock)) + 1 }
+func clockTicks() int64 { return int64(time.Since(clock)) + 1 }
 
-// wait notes that it is the client's turn.
-func (c *conn) wait() {
-	c.since.Store(ticks())
+// noteClientTurn notes that it is the client's turn.
+func (c *conn) noteClientTurn() {
+	c.since.Store(clockTicks())
 	if c.limiter.full.Load() {
 		c.limiter.mu.Lock()
 		c.limiter.changed.Broadcast()
@@ -149,8 +149,8 @@ func (c *conn) wait() {
 	}
 }
 
-// serve notes that it is our turn.
-func (c *conn) serve() { c.since.Store(0) }
+// noteOwnTurn notes that it is our turn.
+func (c *conn) noteOwnTurn() { c.since.Store(0) }
 
 // writePiece is how much a client must take before the time begins again.
 const writePiece = 64 << 10
@@ -161,7 +161,7 @@ func (c *conn) Write(p []byte) (n int, err error) {
 		return c.Conn.Write(p)
 	}
 	for {
-		now, armed := ticks(), c.armed.Load()
+		now, armed := clockTicks(), c.armed.Load()
 		if armed == 0 || now-armed > int64(c.limiter.stall/64) { // not for each short write, for it costs
 			if err := c.Conn.SetWriteDeadline(time.Now().Add(c.limiter.stall)); err != nil {
 				return n, err

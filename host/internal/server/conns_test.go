@@ -21,7 +21,7 @@ func limitedServer(t *testing.T, connections int, stall time.Duration, h http.Ha
 	t.Helper()
 	l := home.Limits{Header: 64 << 10, HeaderTimeout: time.Minute, BodyTimeout: time.Minute, IdleTimeout: time.Minute,
 		RequestTimeout: stall, Connections: connections}
-	out, err := listen("http", "127.0.0.1:0", h, nil, l, t.TempDir(), slog.New(slog.DiscardHandler))
+	out, err := openListener("http", "127.0.0.1:0", h, nil, l, t.TempDir(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestClientsThatTakeNothingAreGivenUp(t *testing.T) {
 // Requests that wait for the rest of their bodies leave the places in flight to others.
 func TestSlowBodiesHoldNoPlace(t *testing.T) {
 	const places = 2
-	handler := outermost(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handler := outermostHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
@@ -223,10 +223,10 @@ func TestWaitingLoginsHoldNoPlace(t *testing.T) {
 	const places, connections = 2, 20
 	waiting, verified := make(chan struct{}), make(chan struct{})
 	var now inFlight
-	handler := outermost(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handler := outermostHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/login" {
 			func() {
-				defer now.waiting(r.Context())()
+				defer now.releaseWhileWaiting(r.Context())()
 				waiting <- struct{}{}
 				<-verified
 			}()

@@ -29,7 +29,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 	log := s.registry.Logger("org.ctl.console")
 	version, commit, _ := strings.Cut(Version(), " ")
 	missing := func(command string) []string {
-		for name, table := range map[string]func() []commands.Command{certificateTable: s.certs.commands, "encryption": s.secrets.Commands} {
+		for name, table := range map[string]func() []commands.Command{certificateTable: s.certs.keystoreCommands, "encryption": s.secrets.Commands} {
 			if _, ok := commands.Find(table(), command); ok {
 				return s.features.ForCommand(command, name)
 			}
@@ -46,15 +46,15 @@ func (s *Server) openConsole(ctx context.Context) error {
 			engine.Static(s.cluster.Commands(s.joinToken)),
 			engine.Static(tables.ConfigCommands(s.configTable())),
 			engine.Static(s.aaa.RealmCommands()), engine.Static(s.aaa.OwnCommands()),
-			engine.Static(tables.SnapshotCommands(s.snapshot)),
+			engine.Static(tables.SnapshotCommands(s.writeSnapshot)),
 			engine.Static(tables.SystemCommands(tables.System{Version: version, Commit: commit, Home: string(s.home),
-				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown, NotReady: s.notReady, StoreParts: s.storeParts, UnknownNames: s.unknownNames})), engine.Static(s.restCommands()),
-			tables.FromHost("users", s.aaa.Commands, s.cliOn), tables.FromHost(certificateTable, s.certs.commands, s.cliOn),
+				Started: s.began, Addresses: s.listenAddresses, Shutdown: s.options.shutdown, NotReady: s.notReady, StoreParts: s.storeParts, UnknownNames: s.unknownNames})), engine.Static(s.restCommands()),
+			tables.FromHost("users", s.aaa.Commands, s.cliOn), tables.FromHost(certificateTable, s.certs.keystoreCommands, s.cliOn),
 			tables.FromHost("encryption", s.secrets.Commands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
 		},
-		Missing: missing, Log: log, NewRequestID: s.ids.next, Audit: audit, Refuse: s.refuseCommand,
+		Missing: missing, Log: log, NewRequestID: s.ids.nextID, Audit: audit, Refuse: s.refuseCommand,
 	})
-	own := engine.New(engine.Config{Sources: []engine.Source{engine.Static(s.aaa.OwnCommands())}, Log: log, NewRequestID: s.ids.next, Audit: audit})
+	own := engine.New(engine.Config{Sources: []engine.Source{engine.Static(s.aaa.OwnCommands())}, Log: log, NewRequestID: s.ids.nextID, Audit: audit})
 	var err error
 	s.console, err = sshserver.New(sshserver.Config{
 		Shell: s.shell, Own: own, Histories: history.New(s.home.Data("history"), s.loaded.Console.History), HostKeyFile: s.home.Data("ssh_host_key"),
@@ -77,7 +77,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 		}
 		log.Info("listening", "listener", "ssh", "address", s.sshAddress.String())
 	}
-	s.background(ctx, "console", s.console.Serve)
+	s.runInBackground(ctx, "console", s.console.Serve)
 	return nil
 }
 
@@ -94,7 +94,7 @@ func (s *Server) consoleAudit() func(context.Context, engine.Audited) {
 		if a.Code == 0 && ofAccess(a.Line) {
 			one.Class = logs.ClassAccess
 		}
-		s.note(one, false)
+		s.writeAudit(one, false)
 	}
 }
 
@@ -133,7 +133,7 @@ func (s *Server) refuseCommand(name string) error {
 	return nil
 }
 
-func (s *Server) addresses() map[string]string {
+func (s *Server) listenAddresses() map[string]string {
 	out := map[string]string{"console": s.home.Run("console.sock")}
 	for _, l := range s.listeners {
 		out[l.name] = l.address()
@@ -147,9 +147,9 @@ func (s *Server) addresses() map[string]string {
 // cliOn reports whether an installed feature switches a command on.
 func (s *Server) cliOn(plugin, command string) bool { return s.features.Active().CLI(plugin, command) }
 
-// snapshot writes all data of the controller.
-func (s *Server) snapshot(ctx context.Context, w io.Writer, progress func(done, total int64)) error {
-	return snapshot.Save(ctx, snapshot.Source{Dir: s.home, Store: s.raw, Version: Version(), Node: s.node()}, w, progress)
+// writeSnapshot writes all data of the controller.
+func (s *Server) writeSnapshot(ctx context.Context, w io.Writer, progress func(done, total int64)) error {
+	return snapshot.Save(ctx, snapshot.Source{Dir: s.home, Store: s.raw, Version: Version(), Node: s.nodeName()}, w, progress)
 }
 
 // pluginTable is the supervisor with a check that knows settings and schema too.
@@ -175,7 +175,7 @@ func (t pluginTable) Check(_ context.Context, name string) ([]string, error) {
 			found = append(found, err.Error())
 		}
 	}
-	if why := t.s.catalog.refused(name); why != "" {
+	if why := t.s.catalog.refusalReason(name); why != "" {
 		found = append(found, "its YANG modules are refused: "+why)
 	}
 	return append(found, i.Warnings...), nil
@@ -185,7 +185,7 @@ func (t pluginTable) Decide(ctx context.Context, name, by string, granted bool, 
 	if err := t.s.features.Decide(ctx, name, by, granted, grants); err != nil {
 		return err
 	}
-	t.s.decided(name, by, granted, grants)
+	t.s.noteGrantDecision(name, by, granted, grants)
 	return nil
 }
 

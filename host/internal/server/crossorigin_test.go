@@ -18,7 +18,7 @@ func forBrowsers(t *testing.T, next http.Handler, c home.Config) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b.handler(next)
+	return b.checkOrigin(next)
 }
 
 // A page of another origin changes nothing, with whatever credentials the browser keeps; scripts, the
@@ -111,7 +111,7 @@ func TestRequestsForForeignNamesAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	front := b.handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	front := b.checkOrigin(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	ask := func(host, path string, header ...string) int {
 		r := httptest.NewRequest("GET", "http://x"+path, nil)
 		r.Host = host

@@ -69,9 +69,9 @@ func tryDisk(dir string) error {
 	return errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name()))
 }
 
-// look begins a try of each directory that none is under way for. A system call that hangs
+// tryDirs begins a try of each directory that none is under way for. A system call that hangs
 // keeps its goroutine until the disk answers.
-func (w *diskWatch) look() {
+func (w *diskWatch) tryDirs() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.parts {
@@ -92,8 +92,8 @@ func (w *diskWatch) look() {
 	}
 }
 
-// broken is since when a part does not take writes, and why; nil = it does.
-func (w *diskWatch) broken(p *diskPart) (since time.Time, err error) {
+// brokenSince is since when a part does not take writes, and why; nil = it does.
+func (w *diskWatch) brokenSince(p *diskPart) (since time.Time, err error) {
 	switch {
 	case p.err != nil:
 		return p.failed, p.err
@@ -103,12 +103,12 @@ func (w *diskWatch) broken(p *diskPart) (since time.Time, err error) {
 	return time.Time{}, nil
 }
 
-// each calls f for every part in order, with what is wrong with it.
-func (w *diskWatch) each(f func(p *diskPart, err error, since time.Time)) {
+// eachPart calls f for every part in order, with what is wrong with it.
+func (w *diskWatch) eachPart(f func(p *diskPart, err error, since time.Time)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.parts {
-		since, err := w.broken(p)
+		since, err := w.brokenSince(p)
 		f(p, err, since)
 	}
 }
@@ -119,7 +119,7 @@ func (s *Server) watchDisks(ctx context.Context) error {
 	defer tick.Stop()
 	var since time.Time // when the store was first seen to have failed
 	for {
-		s.disks.look()
+		s.disks.tryDirs()
 		select {
 		case <-ctx.Done():
 			return nil
@@ -176,21 +176,21 @@ func tryRead(dir string) error {
 // giveUp ends the process with an error, for a supervisor to start it again.
 func (s *Server) giveUp(cause error) {
 	s.log.Error("the controller ends, because its disk failed and a new start can do better (datastore.restartAfter)", "error", cause)
-	s.note(logs.AuditRecord{What: "controller ends", Object: "its disk failed: " + cause.Error(), Outcome: "failed"}, false)
+	s.writeAudit(logs.AuditRecord{What: "controller ends", Object: "its disk failed: " + cause.Error(), Outcome: "failed"}, false)
 	s.gaveUp.Store(true)
 	s.options.shutdown()
 }
 
-// failures are what does not take writes, each with its place.
-func (s *Server) failures() (out []reason) {
+// listFailures are what does not take writes, each with its place.
+func (s *Server) listFailures() (out []reason) {
 	const remedy = "dmesg and the log say what happened: free or repair the disk of "
 	if err := s.storeFailed(); err != nil {
-		out = append(out, missing("store", err.Error(), "repair the disk of "+s.home.Store()+", then restart the controller"))
+		out = append(out, newReason("store", err.Error(), "repair the disk of "+s.home.Store()+", then restart the controller"))
 	}
 	var dirs []string // one disk is one reason
 	var first error
 	var began time.Time
-	s.disks.each(func(p *diskPart, err error, since time.Time) {
+	s.disks.eachPart(func(p *diskPart, err error, since time.Time) {
 		if err == nil {
 			return
 		}
@@ -200,20 +200,20 @@ func (s *Server) failures() (out []reason) {
 	})
 	if first != nil {
 		all := strings.Join(dirs, ", ")
-		out = append(out, missing("store", fmt.Sprintf("no files can be written in %s since %s: %v", all, began.UTC().Format(time.RFC3339), first), remedy+all))
+		out = append(out, newReason("store", fmt.Sprintf("no files can be written in %s since %s: %v", all, began.UTC().Format(time.RFC3339), first), remedy+all))
 	}
 	if err := s.audit.Failed(); err != nil {
-		out = append(out, missing("store", "records of the audit are not written: "+err.Error(), remedy+s.auditDir()))
+		out = append(out, newReason("store", "records of the audit are not written: "+err.Error(), remedy+s.auditDir()))
 	}
 	if err := s.registry.Failed(); err != nil {
-		out = append(out, missing("store", "records of the log are not written: "+err.Error(), remedy+s.home.Log()))
+		out = append(out, newReason("store", "records of the log are not written: "+err.Error(), remedy+s.home.Log()))
 	}
 	return out
 }
 
 // diskParts are the directories for system:store.
 func (s *Server) diskParts() (out []tables.StorePart) {
-	s.disks.each(func(p *diskPart, err error, _ time.Time) {
+	s.disks.eachPart(func(p *diskPart, err error, _ time.Time) {
 		one := tables.StorePart{Part: p.dir, State: "takes writes"}
 		if free, e := freeOn(p.dir); e == nil {
 			one.State += fmt.Sprintf(", %d MiB free", free>>20)
@@ -231,7 +231,7 @@ func (w *diskWatch) Describe(to chan<- *prometheus.Desc) { to <- w.failing }
 
 // Collect implements prometheus.Collector.
 func (w *diskWatch) Collect(to chan<- prometheus.Metric) {
-	w.each(func(p *diskPart, err error, _ time.Time) {
+	w.eachPart(func(p *diskPart, err error, _ time.Time) {
 		value := 0.0
 		if err != nil {
 			value = 1

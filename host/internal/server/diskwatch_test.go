@@ -59,7 +59,7 @@ func TestDisksThatFailAreSeen(t *testing.T) {
 		mu.Lock()
 		answer = err
 		mu.Unlock()
-		s.disks.look()
+		s.disks.tryDirs()
 		harness.Within(t, "the tries are over", func() bool {
 			s.disks.mu.Lock()
 			defer s.disks.mu.Unlock()
@@ -84,29 +84,29 @@ func TestDisksThatFailAreSeen(t *testing.T) {
 		return n
 	}
 	look(nil)
-	if why := s.failures(); len(why) != 0 || failing() != 0 {
+	if why := s.listFailures(); len(why) != 0 || failing() != 0 {
 		t.Errorf("in order: %+v", why)
 	}
 	look(syscall.EROFS)
-	why := s.failures()
+	why := s.listFailures()
 	if len(why) != 1 || why[0].What != "store" || !strings.Contains(why[0].Why, "read-only") || !strings.Contains(why[0].Why, dir.Store()) || !strings.Contains(why[0].Why, dir.Log("audit")) || failing() != 5 {
 		t.Errorf("read-only: %+v", why)
 	}
 	look(nil)
-	if why := s.failures(); len(why) != 0 {
+	if why := s.listFailures(); len(why) != 0 {
 		t.Errorf("writable again: %+v", why)
 	}
 	look(errHangs)
 	mu.Lock()
 	clock = clock.Add(diskHangs + time.Second)
 	mu.Unlock()
-	if why := s.failures(); len(why) != 1 || !strings.Contains(why[0].Why, "has not come back") || failing() != 1 {
+	if why := s.listFailures(); len(why) != 1 || !strings.Contains(why[0].Why, "has not come back") || failing() != 1 {
 		t.Errorf("silent: %+v", why)
 	}
 	close(hang)
 	look(nil)
 	s.raw = failedStore{s.raw, errors.New("input/output error")}
-	if why := s.failures(); len(why) != 1 || !strings.Contains(why[0].Remedy, "restart") {
+	if why := s.listFailures(); len(why) != 1 || !strings.Contains(why[0].Remedy, "restart") {
 		t.Errorf("the engine has failed: %+v", why)
 	}
 }

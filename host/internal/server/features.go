@@ -23,17 +23,17 @@ func (s *Server) openFeatures(ctx context.Context) error {
 	var err error
 	s.features, err = feature.New(ctx, feature.Options{
 		Dir: s.home, Store: s.store, Plugins: runner{s.plugins}, Locate: offline.Locator(s.home, "").Locate,
-		Granted: func(plugin, by string, grants []grant.Grant) { s.decided(plugin, by, true, grants) },
-		Trusted: s.trusted,
+		Granted: func(plugin, by string, grants []grant.Grant) { s.noteGrantDecision(plugin, by, true, grants) },
+		Trusted: s.noteKeyDecision,
 		Room:    func() { useReserve(s.home) },
 		Publish: func(t feature.Target) {
 			s.makeKeystores(t)
 			together.Notify(s.featuresChanged)
-			s.refresh()
+			s.refreshSchemaAndRoutes()
 		},
 		Boot: s.loaded.Features.Boot, Log: s.registry.Logger("org.ctl.feature"),
 		Booted: func(names []string) {
-			s.note(logs.AuditRecord{
+			s.writeAudit(logs.AuditRecord{
 				What:    "install features",
 				Object:  "at the first start: " + strings.Join(names, ", "),
 				Outcome: passed,
@@ -50,11 +50,11 @@ func (s *Server) openFeatures(ctx context.Context) error {
 	if err := s.features.Restore(ctx); err != nil {
 		return err
 	}
-	s.refresh()
-	s.background(ctx, "features of the cluster", s.features.Run)
-	s.background(ctx, "watch of the plugins", s.follow)
-	s.background(ctx, "mirror of the topologies", s.mirrorTopologies)
-	s.background(ctx, "history of the event streams", func(ctx context.Context) error { return s.restconf.Record(ctx, s.catalog.Changed) })
+	s.refreshSchemaAndRoutes()
+	s.runInBackground(ctx, "features of the cluster", s.features.Run)
+	s.runInBackground(ctx, "watch of the plugins", s.followPlugins)
+	s.runInBackground(ctx, "mirror of the topologies", s.mirrorTopologies)
+	s.runInBackground(ctx, "history of the event streams", func(ctx context.Context) error { return s.restconf.Record(ctx, s.catalog.Changed) })
 	return nil
 }
 
@@ -81,11 +81,11 @@ func (r runner) Ensure(ctx context.Context, p feature.PluginSpec) error {
 	return r.Manager.Ensure(ctx, plugin.Spec{Name: p.Name, Path: p.Path, Args: p.Args, SHA256: p.SHA256, Facets: p.Facets, Held: p.Held, Files: p.Files, Origin: p.Origin})
 }
 
-// follow refreshes what depends on the manifests at every change of a plugin.
-func (s *Server) follow(ctx context.Context) error {
+// followPlugins refreshes what depends on the manifests at every change of a plugin.
+func (s *Server) followPlugins(ctx context.Context) error {
 	for {
 		changed := s.plugins.Changed()
-		s.refresh()
+		s.refreshSchemaAndRoutes()
 		s.reportRunning()
 		select {
 		case <-ctx.Done():
@@ -96,9 +96,9 @@ func (s *Server) follow(ctx context.Context) error {
 	}
 }
 
-// refresh brings schema and routes up to date with what runs and which facets are
+// refreshSchemaAndRoutes brings schema and routes up to date with what runs and which facets are
 // on. A plugin that is restarting keeps its place: its callers are asked to wait.
-func (s *Server) refresh() {
+func (s *Server) refreshSchemaAndRoutes() {
 	if s.features == nil {
 		return
 	}
@@ -106,11 +106,11 @@ func (s *Server) refresh() {
 	defer s.refreshing.Unlock()
 	target := s.features.Active()
 	manifests := s.plugins.Manifests()
-	if !s.seen.differs(target, manifests) {
+	if !s.seen.hasChanged(target, manifests) {
 		return
 	}
-	s.catalog.update(manifests, target.Rest)
-	s.router.update(manifests)
+	s.catalog.updateSchema(manifests, target.Rest)
+	s.router.updateRoutes(manifests)
 }
 
 // seen is what the last refresh was made from.
@@ -120,9 +120,9 @@ type seen struct {
 	done      bool
 }
 
-// differs reports whether a refresh has to be made, and takes the new state. Features and manifests that say the same
+// hasChanged reports whether a refresh has to be made, and takes the new state. Features and manifests that say the same
 // are the same values.
-func (o *seen) differs(t feature.Target, manifests []*pluginv1.Manifest) bool {
+func (o *seen) hasChanged(t feature.Target, manifests []*pluginv1.Manifest) bool {
 	same := o.done && slices.Equal(o.features, t.Features) && slices.Equal(o.manifests, manifests)
 	*o = seen{t.Features, manifests, true}
 	return !same

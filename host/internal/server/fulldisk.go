@@ -32,7 +32,7 @@ func waitForRoom(ctx context.Context, o Options, cause error) bool {
 	if abs, err := filepath.Abs(o.Home); err == nil {
 		dir = home.Dir(abs)
 	}
-	why := missing("disk", fmt.Sprintf("the controller does not start because the disk of %s is full: %v", dir, cause), diskRemedy(dir))
+	why := newReason("disk", fmt.Sprintf("the controller does not start because the disk of %s is full: %v", dir, cause), diskRemedy(dir))
 	fmt.Fprintf(o.Stderr, "ctld: %s\nctld: %s; the controller starts by itself when there is room\n", why.Why, why.Remedy)
 	stop := serveWaiting(dir, o, why)
 	defer stop()

@@ -32,9 +32,9 @@ type listener struct {
 	done chan struct{}
 }
 
-// listen opens addr and serves h on it. Port 0 takes any port; which one is
+// openListener opens addr and serves h on it. Port 0 takes any port; which one is
 // written to runDir/NAME.addr, as it is for a fixed port.
-func listen(name, addr string, h http.Handler, tc *tls.Config, l home.Limits, runDir string, log *slog.Logger) (*listener, error) {
+func openListener(name, addr string, h http.Handler, tc *tls.Config, l home.Limits, runDir string, log *slog.Logger) (*listener, error) {
 	ln, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("the %s listener cannot open %s: %w (set listeners.%s in etc/ctl.yaml, or --%s)", name, addr, err, name, name)
@@ -52,7 +52,7 @@ func listen(name, addr string, h http.Handler, tc *tls.Config, l home.Limits, ru
 	}
 	serveOn := newConnLimiter(ln, most, l.RequestTimeout) // answers may stream for ever
 	out.srv = &http.Server{Handler: h, MaxHeaderBytes: int(l.Header), ReadHeaderTimeout: l.HeaderTimeout, ReadTimeout: l.BodyTimeout,
-		IdleTimeout: l.IdleTimeout, TLSConfig: tc, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), ConnState: serveOn.state,
+		IdleTimeout: l.IdleTimeout, TLSConfig: tc, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), ConnState: serveOn.noteConnState,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if tc != nil {
 				ctx = aaa.OverTLS(ctx)
@@ -91,14 +91,14 @@ func (l *listener) shutdown(ctx context.Context) {
 	os.Remove(l.file)
 }
 
-// front is what all requests go through to the router, access control among it.
-func (s *Server) front(c home.Config, log *slog.Logger) (http.Handler, error) {
+// buildFrontHandler is what all requests go through to the router, access control among it.
+func (s *Server) buildFrontHandler(c home.Config, log *slog.Logger) (http.Handler, error) {
 	var err error
-	if s.browsers, err = newBrowsers(c, s.certs.covers, log); err != nil {
+	if s.browsers, err = newBrowsers(c, s.certs.coversHost, log); err != nil {
 		return nil, err
 	}
-	limits, checked := c.Limits, s.recorded(s.browsers.handler(askedLocally(s.aaa.Filter(s.reading(s.router)))))
-	return outermost(s.http.handler(checked, s.router.subtreeOf), s.ids, int64(limits.Body), &s.inFlight, limits.InFlight, log), nil
+	limits, checked := c.Limits, s.recordRequests(s.browsers.checkOrigin(askedLocally(s.aaa.Filter(s.serveReadHeaders(s.router)))))
+	return outermostHandler(s.http.measureRequests(checked, s.router.subtreeOf), s.ids, int64(limits.Body), &s.inFlight, limits.InFlight, log), nil
 }
 
 // openListeners opens what etc/ctl.yaml asks for; nothing is served before all
@@ -106,7 +106,7 @@ func (s *Server) front(c home.Config, log *slog.Logger) (http.Handler, error) {
 func (s *Server) openListeners(ctx context.Context) error {
 	c := s.loaded.Config
 	log := s.registry.Logger("org.ctl.server")
-	front, err := s.front(c, log)
+	front, err := s.buildFrontHandler(c, log)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (s *Server) openListeners(ctx context.Context) error {
 		if address.IsOff() {
 			return nil
 		}
-		ln, err := listen(name, string(address), h, tc, c.Limits, s.home.Run(), log)
+		ln, err := openListener(name, string(address), h, tc, c.Limits, s.home.Run(), log)
 		if err == nil {
 			s.listeners = append(s.listeners, ln)
 		}
@@ -130,7 +130,7 @@ func (s *Server) openListeners(ctx context.Context) error {
 			return err
 		}
 		s.publishCertificate(tc)
-		if err := open("https", c.Listeners.HTTPS, strict(front, c.TLS.HSTS), tc); err != nil {
+		if err := open("https", c.Listeners.HTTPS, withStrictTransport(front, c.TLS.HSTS), tc); err != nil {
 			return err
 		}
 		if c.TLS.Redirect {
@@ -154,7 +154,7 @@ func (s *Server) serverTLS(ctx context.Context) (*tls.Config, error) {
 	c := s.loaded.TLS
 	o := keystore.TLSOptions{MinVersion: tlsVersions[c.MinVersion], Clients: clientAuth[c.ClientCertificates]}
 	if c.Certificate == "" {
-		k, err := s.certs.get()
+		k, err := s.certs.ensureKeystores()
 		if err != nil {
 			return nil, fmt.Errorf("listeners.https needs a certificate: %w (or set tls.certificate and tls.key in etc/ctl.yaml)", err)
 		}
@@ -162,7 +162,7 @@ func (s *Server) serverTLS(ctx context.Context) (*tls.Config, error) {
 	}
 	var trust func() *x509.CertPool
 	if o.Clients != tls.NoClientCert {
-		k, err := s.certs.get()
+		k, err := s.certs.ensureKeystores()
 		if err != nil {
 			return nil, fmt.Errorf("tls.clientCertificates: %w", err)
 		}
@@ -172,8 +172,8 @@ func (s *Server) serverTLS(ctx context.Context) (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tls.certificate, tls.key: %w", err)
 	}
-	s.certs.show(files)
-	s.background(ctx, "certificate files", files.Run)
+	s.certs.setShown(files)
+	s.runInBackground(ctx, "certificate files", files.Run)
 	return files.ServerTLS(), nil
 }
 
@@ -207,8 +207,8 @@ func (s *Server) publishCertificate(tc *tls.Config) {
 	_, _ = tc.GetConfigForClient(&tls.ClientHelloInfo{}) // from the start on
 }
 
-// strict makes browsers come over TLS only, for so long.
-func strict(next http.Handler, d time.Duration) http.Handler {
+// withStrictTransport makes browsers come over TLS only, for so long.
+func withStrictTransport(next http.Handler, d time.Duration) http.Handler {
 	if d < time.Second {
 		return next
 	}

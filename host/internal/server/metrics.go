@@ -42,16 +42,16 @@ func newHTTPMetrics() *httpMetrics {
 	}, []string{"subtree", "code"})}
 }
 
-// handler measures the requests that next serves; subtree names that of a path, from a bounded set.
-func (m *httpMetrics) handler(next http.Handler, subtree func(path string) string) http.Handler {
+// measureRequests measures the requests that next serves; subtree names that of a path, from a bounded set.
+func (m *httpMetrics) measureRequests(next http.Handler, subtree func(path string) string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, began, s := subtree(r.URL.Path), time.Now(), tracing.NewStatusWriter(w)
 		next.ServeHTTP(s, r)
-		m.of(answered{name, s.Status}).Observe(time.Since(began).Seconds())
+		m.observerOf(answered{name, s.Status}).Observe(time.Since(began).Seconds())
 	})
 }
 
-func (m *httpMetrics) of(a answered) prometheus.Observer {
+func (m *httpMetrics) observerOf(a answered) prometheus.Observer {
 	if o, ok := m.known.Load(a); ok {
 		return o.(prometheus.Observer)
 	}
@@ -68,8 +68,8 @@ type storeMetrics struct {
 	back    prometheus.Counter
 }
 
-// cause is why the engine did not do something, from a bounded set.
-func cause(err error) string {
+// errorCause is why the engine did not do something, from a bounded set.
+func errorCause(err error) string {
 	switch {
 	case errors.Is(err, datastore.ErrConflict):
 		return "conflict"
@@ -105,14 +105,14 @@ func newStoreMetrics() *storeMetrics {
 	return m
 }
 
-func (m *storeMetrics) measured(operation string, took time.Duration, err error) {
+func (m *storeMetrics) observeOperation(operation string, took time.Duration, err error) {
 	if operation == "barrier" {
 		m.barrier.Observe(took.Seconds())
 	} else {
 		m.seconds.WithLabelValues(operation).Observe(took.Seconds())
 	}
 	if err != nil {
-		m.errors.WithLabelValues(operation, cause(err)).Inc()
+		m.errors.WithLabelValues(operation, errorCause(err)).Inc()
 	}
 }
 
@@ -160,7 +160,7 @@ func lockoutCounters(of *lockoutCounts) (out []prometheus.Collector) {
 	for _, kind := range []string{"account", "address"} {
 		for _, state := range []string{throttle.Delayed, throttle.Blocked} {
 			out = append(out, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "ctl_login_lockouts_total", Help: "Accounts and addresses that were first delayed, or blocked, after failed logins.",
-				ConstLabels: prometheus.Labels{"kind": kind, "state": state}}, func() float64 { return float64(of.of(kind, state)) }))
+				ConstLabels: prometheus.Labels{"kind": kind, "state": state}}, func() float64 { return float64(of.countOf(kind, state)) }))
 		}
 	}
 	return out

@@ -14,9 +14,9 @@ import (
 // Requests are counted by subtree and status, and what clients make up makes no series of its own.
 func TestRequestsAreMeasuredBySubtree(t *testing.T) {
 	router := newRouter(func(*mux.Router) {}, func(string) http.Handler { return http.NotFoundHandler() })
-	router.update([]*pluginv1.Manifest{{Name: "own", Routes: []*pluginv1.Route{{Path: "/own"}}}})
+	router.updateRoutes([]*pluginv1.Manifest{{Name: "own", Routes: []*pluginv1.Route{{Path: "/own"}}}})
 	m := newHTTPMetrics()
-	h := m.handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h := m.measureRequests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := http.NewResponseController(w).Flush(); err != nil { // event streams do
 			t.Errorf("Flush: %v", err)
 		}

@@ -44,7 +44,7 @@ func newIDs() *ids {
 	return &ids{prefix: hex.EncodeToString(b)}
 }
 
-func (i *ids) next() string {
+func (i *ids) nextID() string {
 	b := make([]byte, 0, 32)
 	b = append(append(b, i.prefix...), '-')
 	return string(strconv.AppendUint(b, i.n.Add(1), 16))
@@ -53,11 +53,11 @@ func (i *ids) next() string {
 // nosniff is shared by all answers; do not append to a header that is set here.
 var nosniff = []string{"nosniff"}
 
-// outermost gives each request an id, bounds its body and in-flight number, and
+// outermostHandler gives each request an id, bounds its body and in-flight number, and
 // keeps a panic of any handler from reaching a user.
-func outermost(next http.Handler, i *ids, body int64, now *inFlight, most int, log *slog.Logger) http.Handler {
+func outermostHandler(next http.Handler, i *ids, body int64, now *inFlight, most int, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := i.next()
+		id := i.nextID()
 		h := w.Header()
 		if parent := r.Header["Traceparent"]; len(parent) == 1 {
 			r = r.WithContext(onward.WithTrace(r.Context(), parent[0], strings.Join(r.Header["Tracestate"], ",")))
@@ -74,7 +74,7 @@ func outermost(next http.Handler, i *ids, body int64, now *inFlight, most int, l
 		}
 		if n := now.Add(1); most > 0 && n > int64(most) {
 			w.Header().Set("Retry-After", "1")
-			refuse(w, r, http.StatusServiceUnavailable, "resource-denied", "too many requests at once: try again in a second")
+			refuseRequest(w, r, http.StatusServiceUnavailable, "resource-denied", "too many requests at once: try again in a second")
 			return
 		}
 		defer func() {
@@ -86,18 +86,18 @@ func outermost(next http.Handler, i *ids, body int64, now *inFlight, most int, l
 				panic(v)
 			}
 			log.ErrorContext(r.Context(), "a request panicked", "request", id, "method", r.Method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-			refuse(w, r, http.StatusInternalServerError, "operation-failed", "internal error; the log has it under request "+id)
+			refuseRequest(w, r, http.StatusInternalServerError, "operation-failed", "internal error; the log has it under request "+id)
 		}()
 		if body > 0 && r.ContentLength > body {
 			w.Header().Set("Connection", "close")
-			refuse(w, r, http.StatusRequestEntityTooLarge, "too-big", fmt.Sprintf("the body is larger than the limit of %d bytes", body))
+			refuseRequest(w, r, http.StatusRequestEntityTooLarge, "too-big", fmt.Sprintf("the body is larger than the limit of %d bytes", body))
 			return
 		}
 		if place != nil {
 			// In a copy only: of a body the server knows as its own it does not wait
 			// for the rest before it answers.
 			inner := r.WithContext(r.Context())
-			inner.Body = waiting(r, place)
+			inner.Body = newWaitingBody(r, place)
 			if body > 0 && r.ContentLength < 0 { // of a length that was said, no more is read
 				inner.Body = http.MaxBytesReader(w, inner.Body, body)
 			}
@@ -134,20 +134,20 @@ func hasBytes(r *http.Request) (bool, *http.Request) {
 	return false, &inner
 }
 
-// unusable answers a request to RESTCONF that access control cannot decide, for instance by its path.
-func unusable(w http.ResponseWriter, r *http.Request, status int, text string) bool {
+// answerUnusable answers a request to RESTCONF that access control cannot decide, for instance by its path.
+func answerUnusable(w http.ResponseWriter, r *http.Request, status int, text string) bool {
 	tag := map[int]string{http.StatusBadRequest: "invalid-value", http.StatusTooManyRequests: "resource-denied"}[status]
 	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if !slices.Contains(restconf.Prefixes[:], "/"+first) {
 		return false
 	}
-	refuse(w, r, status, cmp.Or(tag, "operation-failed"), text)
+	refuseRequest(w, r, status, cmp.Or(tag, "operation-failed"), text)
 	return true
 }
 
-// refuse answers what no handler saw, or what one failed at: below the trees in the
+// refuseRequest answers what no handler saw, or what one failed at: below the trees in the
 // form that RFC 8040 asks for, elsewhere in that of the access control.
-func refuse(w http.ResponseWriter, r *http.Request, status int, tag, text string) {
+func refuseRequest(w http.ResponseWriter, r *http.Request, status int, tag, text string) {
 	var body any = map[string]any{"message": http.StatusText(status), "details": text, "code": status}
 	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	for _, p := range restconf.Prefixes {

@@ -19,9 +19,9 @@ import (
 // policyNodes are the top-level nodes that decide access.
 var policyNodes = []string{aaa.PolicyNode, aaa.BrokerNode}
 
-// validators check a change of some trees before it is committed: access control checks
+// treeValidators check a change of some trees before it is committed: access control checks
 // what decides access, and changed settings are written to their files.
-func (s *Server) validators() map[string]tree.Validator {
+func (s *Server) treeValidators() map[string]tree.Validator {
 	out := map[string]tree.Validator{}
 	for _, node := range policyNodes {
 		out[node] = func(ctx context.Context, after json.RawMessage) error { return s.aaa.Check(ctx, node, after) }
@@ -107,7 +107,7 @@ func (s *Server) applyPolicies(ctx context.Context, node string) error {
 // one are in force already when they are answered.
 func (s *Server) followPolicies(ctx context.Context) {
 	for _, node := range policyNodes {
-		s.background(ctx, "policies", func(ctx context.Context) error {
+		s.runInBackground(ctx, "policies", func(ctx context.Context) error {
 			return datastore.Changed(ctx, s.store, []datastore.Prefix{{Namespace: tree.ConfigNamespace, Key: "/" + node}}, func(ctx context.Context, _ *datastore.Batch) error {
 				return s.applyPolicies(ctx, node)
 			})

@@ -21,7 +21,7 @@ func TestProtectedPaths(t *testing.T) {
 		"/rests/data/http-authorization": true, "/rests/operations/aaa-cert-rpc:setCtlCertificate": true, "/auth/v1/users": true,
 		"/rests/data/network-topology:network-topology": false, "/rests/operations/ctl-system:show": false, "/repoinfo/x": false,
 	} {
-		if got := s.protected(path); got != want {
+		if got := s.isProtectedPath(path); got != want {
 			t.Errorf("%s: %v", path, got)
 		}
 	}

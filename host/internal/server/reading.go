@@ -27,30 +27,30 @@ const (
 // revisionWait bounds the wait for the revision that a client names.
 const revisionWait = 2 * time.Second
 
-// reading serves the three headers. It runs after access control.
-func (s *Server) reading(next http.Handler) http.Handler {
+// serveReadHeaders serves the three headers. It runs after access control.
+func (s *Server) serveReadHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if want := r.Header[revisionHeader]; len(want) > 0 {
 			if status, err := s.waitFor(r.Context(), want[len(want)-1]); err != nil {
 				if status == http.StatusServiceUnavailable {
 					w.Header().Set("Retry-After", "1")
 				}
-				refuse(w, r, status, "operation-failed", err.Error())
+				refuseRequest(w, r, status, "operation-failed", err.Error())
 				return
 			}
 		}
 		if how := r.Header[readHeader]; len(how) > 0 {
 			if how[len(how)-1] != "local" {
-				refuse(w, r, http.StatusBadRequest, "invalid-value", fmt.Sprintf("the header %s is %q; it can be \"local\" or absent", readHeader, how[len(how)-1]))
+				refuseRequest(w, r, http.StatusBadRequest, "invalid-value", fmt.Sprintf("the header %s is %q; it can be \"local\" or absent", readHeader, how[len(how)-1]))
 				return
 			}
 			age, err := s.store.Local(func(datastore.Snapshot) error { return nil })
 			if err != nil {
-				refuse(w, r, http.StatusServiceUnavailable, "operation-failed", err.Error())
+				refuseRequest(w, r, http.StatusServiceUnavailable, "operation-failed", err.Error())
 				return
 			}
 			w.Header().Set("Age", strconv.Itoa(int(math.Ceil(age.Seconds()))))
-			w.Header().Set(nodeHeader, s.node())
+			w.Header().Set(nodeHeader, s.nodeName())
 			r = r.WithContext(datastore.AskLocal(r.Context()))
 		}
 		switch r.Method {
@@ -77,8 +77,8 @@ func askedLocally(next http.Handler) http.Handler {
 	})
 }
 
-// node names this node.
-func (s *Server) node() string {
+// nodeName names this node.
+func (s *Server) nodeName() string {
 	if s.identity.ID != "" {
 		return s.identity.ID
 	}
@@ -108,14 +108,14 @@ func (s *Server) waitFor(ctx context.Context, text string) (status int, err erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, revisionWait)
 	defer cancel()
-	if s.has(ctx, datastore.Revision(n)) {
+	if s.waitForRevision(ctx, datastore.Revision(n)) {
 		return 0, nil
 	}
 	return http.StatusServiceUnavailable, fmt.Errorf("this node has not received revision %s within %s; ask again, or another node", text, revisionWait)
 }
 
-// has waits until the projection holds a revision, and reports whether it does.
-func (s *Server) has(ctx context.Context, n datastore.Revision) bool {
+// waitForRevision waits until the projection holds a revision, and reports whether it does.
+func (s *Server) waitForRevision(ctx context.Context, n datastore.Revision) bool {
 	arrived := errors.New("it is here")
 	// Whatever is written, the watch reports how far the projection is.
 	err := s.store.Watch(ctx, max(s.store.Revision(), 1), []datastore.Prefix{{Namespace: snapshot.Namespace}}, func(b datastore.Batch) error {

@@ -76,7 +76,7 @@ func fetch(t *testing.T, h http.Handler, wait time.Duration, method string, head
 func TestARequestWaitsForTheRevisionOfAnAnswer(t *testing.T) {
 	s := &Server{store: newStore(t), clusterID: "lab"}
 	commit(t, s.store, "a")
-	h := s.reading(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h := s.serveReadHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPut {
 			commit(t, s.store, "b")
 		}
@@ -107,7 +107,7 @@ func TestLocalReadsSayTheirAge(t *testing.T) {
 	store := newStore(t)
 	commit(t, store, "a")
 	s := &Server{store: datastore.Bound(away{store, 1500 * time.Millisecond}, 10*time.Millisecond)}
-	h := s.reading(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h := s.serveReadHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := datastore.Read(r.Context(), s.store, func(sn datastore.Snapshot) error {
 			_, err := sn.Get("test", "a")
 			return err

@@ -39,29 +39,29 @@ func (r realms) Realm(ctx context.Context, c realm.Config) (realm.Realm, error) 
 	if r.s.plugins == nil {
 		return nil, fault.New(fault.Unavailable, "the controller is starting")
 	}
-	p, ok := r.provider(c.Kind)
+	p, ok := r.realmProvider(c.Kind)
 	if !ok {
 		return nil, fault.New(fault.Unavailable, "no installed feature serves realms of kind %s: feature:list shows the features; your own plugin must list the kind in labels.realm-kinds of its manifest", c.Kind)
 	}
 	if !p.Ready {
 		return nil, fault.New(fault.Unavailable, "the plugin %s of realm %s is not running", p.Name, c.Name)
 	}
-	return r.s.realmInstances.get(ctx, r.s, p, c)
+	return r.s.realmInstances.getRealm(ctx, r.s, p, c)
 }
 
 func (r realms) Epoch(kind string) uint64 {
 	if r.s.plugins == nil {
 		return 0
 	}
-	p, ok := r.provider(kind)
+	p, ok := r.realmProvider(kind)
 	if !ok {
 		return 0
 	}
 	return r.s.plugins.Ordered(p.Name)
 }
 
-// provider is the plugin that serves realms of a kind.
-func (r realms) provider(kind string) (host.Provider, bool) {
+// realmProvider is the plugin that serves realms of a kind.
+func (r realms) realmProvider(kind string) (host.Provider, bool) {
 	for _, p := range r.s.plugins.Providers("realm") {
 		for k := range strings.FieldsSeq(p.Labels[labelRealmKinds]) {
 			if k == kind {
@@ -89,9 +89,9 @@ type realmInstance struct {
 	ended time.Time
 }
 
-// stale reports whether an instance must be configured again: its process is another
+// isStale reports whether an instance must be configured again: its process is another
 // one, or it refused the settings a while ago.
-func (i *realmInstance) stale(p host.Provider) bool {
+func (i *realmInstance) isStale(p host.Provider) bool {
 	if i == nil || i.provider != p.Name || i.generation != p.Generation {
 		return true
 	}
@@ -103,13 +103,13 @@ func (i *realmInstance) stale(p host.Provider) bool {
 	}
 }
 
-func (all *realmInstances) get(ctx context.Context, s *Server, p host.Provider, c realm.Config) (realm.Realm, error) {
+func (all *realmInstances) getRealm(ctx context.Context, s *Server, p host.Provider, c realm.Config) (realm.Realm, error) {
 	all.mu.Lock()
 	if all.m == nil {
 		all.m = map[string]*realmInstance{}
 	}
 	i := all.m[c.Name]
-	if i.stale(p) {
+	if i.isStale(p) {
 		conn, err := s.plugins.Conn(p.Name)
 		if err != nil {
 			all.mu.Unlock()

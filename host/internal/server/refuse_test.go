@@ -14,7 +14,7 @@ func TestRefusalsHaveTheFormOfTheirPath(t *testing.T) {
 		w.Header().Set("Content-Length", "1000")
 		panic("oops")
 	})
-	front := outermost(next, newIDs(), 10, &inFlight{}, 0, slog.New(slog.DiscardHandler))
+	front := outermostHandler(next, newIDs(), 10, &inFlight{}, 0, slog.New(slog.DiscardHandler))
 	for _, row := range []struct {
 		path, body string
 		status     int
@@ -44,7 +44,7 @@ func TestUnusableRequestsHaveTheFormOfTheirPath(t *testing.T) {
 		"/restsomething/": "",
 	} {
 		w := httptest.NewRecorder()
-		if did := unusable(w, httptest.NewRequest(http.MethodGet, path, nil), 400, "why"); did != (want != "") || !strings.HasPrefix(w.Body.String(), want) {
+		if did := answerUnusable(w, httptest.NewRequest(http.MethodGet, path, nil), 400, "why"); did != (want != "") || !strings.HasPrefix(w.Body.String(), want) {
 			t.Errorf("%s: %v %s", path, did, w.Body)
 		}
 	}

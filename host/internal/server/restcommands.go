@@ -45,7 +45,7 @@ func (s *Server) restCommands() []commands.Command {
 				defer f.Close()
 				body = f
 			}
-			answer, err := s.call(ctx, in.Caller, in.Arg("method"), in.Arg("path"), body)
+			answer, err := s.callTrees(ctx, in.Caller, in.Arg("method"), in.Arg("path"), body)
 			if err == nil && len(answer) > 0 {
 				_, err = in.Stdout.Write(append(bytes.TrimRight(answer, "\n"), '\n'))
 			}
@@ -54,8 +54,8 @@ func (s *Server) restCommands() []commands.Command {
 	}}
 }
 
-// call makes a request of the trees for somebody who is known already.
-func (s *Server) call(ctx context.Context, who caller.Caller, method, target string, body io.Reader) ([]byte, error) {
+// callTrees makes a request of the trees for somebody who is known already.
+func (s *Server) callTrees(ctx context.Context, who caller.Caller, method, target string, body io.Reader) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	if !strings.HasPrefix(target, "/rests/") && !strings.HasPrefix(target, "/restconf/") {

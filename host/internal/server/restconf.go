@@ -32,11 +32,11 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 		return err
 	}
 	s.secrets.UseSchema(s.catalog.holdsSecret)
-	s.invoker = invoker{s: s, host: certrpc.Handlers(s.certs.get)}
+	s.invoker = invoker{s: s, host: certrpc.Handlers(s.certs.ensureKeystores)}
 	maps.Copy(s.invoker.host, s.systemOperations())
 	s.restconf = restconf.New(restconf.Options{
-		Catalog: s.catalog, Invoker: s.invoker, Store: s.configStore, Owners: s.owners, Current: s.current, Events: s.events, Validators: s.validators(),
-		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body), Waiting: s.inFlight.waiting, Still: aaa.Still, Readable: aaa.Readable,
+		Catalog: s.catalog, Invoker: s.invoker, Store: s.configStore, Owners: s.ownersOf, Current: s.checkCurrent, Events: s.streamEvents, Validators: s.treeValidators(),
+		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body), Waiting: s.inFlight.releaseWhileWaiting, Still: aaa.Still, Readable: aaa.Readable,
 		Visible: s.eventVisible, Opens: s.opens,
 		Absent: func(module string) error {
 			return s.plugins.Absent(func(m *pluginv1.Manifest) bool {
@@ -67,8 +67,8 @@ func serves(m *pluginv1.Manifest, path string) bool {
 // streamQueue is how many events may wait for a client before it loses some.
 const streamQueue = 256
 
-// events are the event streams of RESTCONF: what the bus delivers.
-func (s *Server) events(ctx context.Context, stream string) func(emit func(restconf.Event)) error {
+// streamEvents are the event streams of RESTCONF: what the bus delivers.
+func (s *Server) streamEvents(ctx context.Context, stream string) func(emit func(restconf.Event)) error {
 	sub := s.bus.Subscribe(streamQueue, stream)
 	return func(emit func(restconf.Event)) error {
 		defer sub.Close()

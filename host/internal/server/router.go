@@ -39,12 +39,12 @@ type routes struct {
 // of a plugin's subtree.
 func newRouter(fixed func(*mux.Router), plugin func(name string) http.Handler) *router {
 	r := &router{fixed: fixed, plugin: plugin}
-	r.update(nil)
+	r.updateRoutes(nil)
 	return r
 }
 
-// update mounts the subtrees of the manifests given, besides the fixed routes.
-func (r *router) update(manifests []*pluginv1.Manifest) {
+// updateRoutes mounts the subtrees of the manifests given, besides the fixed routes.
+func (r *router) updateRoutes(manifests []*pluginv1.Manifest) {
 	m := mux.NewRouter()
 	r.fixed(m)
 	subtrees := map[string]bool{}
@@ -53,7 +53,7 @@ func (r *router) update(manifests []*pluginv1.Manifest) {
 	}
 	for _, mf := range manifests {
 		for _, route := range mf.Routes {
-			subtree(m, route.Path, r.plugin(mf.Name))
+			mountSubtree(m, route.Path, r.plugin(mf.Name))
 			subtrees[route.Path] = true
 		}
 	}
@@ -69,14 +69,14 @@ func (r *router) update(manifests []*pluginv1.Manifest) {
 	r.now.Store(&routes{m, address.NewRoutes(manifests), subtrees})
 }
 
-// exact mounts a handler on a path, which is the route's name. Paths are normalised before they come here; the decoded
+// mountExact mounts a handler on a path, which is the route's name. Paths are normalised before they come here; the decoded
 // form would give the mux another view than access control had. mux's own matcher of paths is a regular expression.
-func exact(m *mux.Router, path string, h http.Handler) {
+func mountExact(m *mux.Router, path string, h http.Handler) {
 	m.MatcherFunc(func(r *http.Request, _ *mux.RouteMatch) bool { return r.URL.EscapedPath() == path }).Name(path).Handler(h)
 }
 
-// subtree mounts a handler on a path and all that is below it; "/auth" is not the beginning of "/authors".
-func subtree(m *mux.Router, path string, h http.Handler) {
+// mountSubtree mounts a handler on a path and all that is below it; "/auth" is not the beginning of "/authors".
+func mountSubtree(m *mux.Router, path string, h http.Handler) {
 	m.MatcherFunc(func(r *http.Request, _ *mux.RouteMatch) bool {
 		below, in := strings.CutPrefix(r.URL.EscapedPath(), path)
 		return in && (below == "" || below[0] == '/')
@@ -94,15 +94,15 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	if r.absent != nil {
 		if err := r.absent(req.URL.EscapedPath()); err != nil {
-			unavailable(w, req, err)
+			answerUnavailable(w, req, err)
 			return
 		}
 	}
 	now.mux.NotFoundHandler.ServeHTTP(w, req)
 }
 
-// unavailable answers that what serves a path does not run.
-func unavailable(w http.ResponseWriter, req *http.Request, why error) {
+// answerUnavailable answers that what serves a path does not run.
+func answerUnavailable(w http.ResponseWriter, req *http.Request, why error) {
 	if req.Header.Get("Sec-Fetch-Mode") == "navigate" {
 		w.Header().Set("Retry-After", "1")
 		web.Refusal(w, req, http.StatusServiceUnavailable, why.Error())
@@ -119,21 +119,21 @@ func reservedPaths() []string {
 // hostRoutes mounts the host's own subtrees, the most used first: the mux asks them in this order.
 func (s *Server) hostRoutes(m *mux.Router) {
 	for _, p := range restconf.Prefixes {
-		subtree(m, p, s.restconf)
+		mountSubtree(m, p, s.restconf)
 	}
-	subtree(m, "/auth", s.aaa.Handler())
-	subtree(m, "/oauth2", s.aaa.Handler())
-	subtree(m, "/.well-known/oauth-authorization-server", s.aaa.Handler())
-	subtree(m, docsPath, docsHandler(filepath.Join(programDir(), "docs")))
+	mountSubtree(m, "/auth", s.aaa.Handler())
+	mountSubtree(m, "/oauth2", s.aaa.Handler())
+	mountSubtree(m, "/.well-known/oauth-authorization-server", s.aaa.Handler())
+	mountSubtree(m, docsPath, docsHandler(filepath.Join(programDir(), "docs")))
 	pages := web.New(s.webOptions())
-	exact(m, "/", pages)
-	subtree(m, "/login", pages)
-	exact(m, "/web/events", s.restconf.Merged(s.mayRead))
+	mountExact(m, "/", pages)
+	mountSubtree(m, "/login", pages)
+	mountExact(m, "/web/events", s.restconf.Merged(s.mayRead))
 	for _, p := range []string{"/web/login", "/web/logout", "/web/me", "/web/sessions", "/web/keys"} {
-		subtree(m, p, s.aaa.Handler())
+		mountSubtree(m, p, s.aaa.Handler())
 	}
 	for _, p := range web.Paths {
-		subtree(m, p, pages)
+		mountSubtree(m, p, pages)
 	}
 }
 

@@ -44,7 +44,7 @@ func routed(t testing.TB) (s *Server, paths []string, reached *string) {
 	reached = new(string)
 	reach := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { *reached = r.URL.Path })
 	s.router = newRouter(s.hostRoutes, func(string) http.Handler { return reach })
-	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{Path: "/repoinfo"}}}})
+	s.router.updateRoutes([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{Path: "/repoinfo"}}}})
 	seen := map[string]bool{}
 	now := s.router.now.Load()
 	err = now.mux.Walk(func(route *mux.Route, _ *mux.Router, _ []*mux.Route) error {

@@ -55,15 +55,15 @@ func Run(ctx context.Context, o Options) int {
 	// Passwords of the first start are read once; they must not reach any child.
 	o.first = firstPasswords()
 	for {
-		code, full := run(ctx, o)
+		code, full := runOnce(ctx, o)
 		if full == nil || ctx.Err() != nil || !waitForRoom(ctx, o, full) {
 			return code
 		}
 	}
 }
 
-// run is one start, and what follows. full says that the disk had no room for it.
-func run(ctx context.Context, o Options) (code int, full error) {
+// runOnce is one start, and what follows. full says that the disk had no room for it.
+func runOnce(ctx context.Context, o Options) (code int, full error) {
 	began := time.Now()
 	h, err := home.Open(o.Home, ctl.Templates)
 	if isFull(err) {
@@ -82,7 +82,7 @@ func run(ctx context.Context, o Options) (code int, full error) {
 		return exitConfig, nil
 	}
 	if h.CopyOf != "" {
-		fmt.Fprintf(o.Stderr, "ctld: %s\n", copied(h))
+		fmt.Fprintf(o.Stderr, "ctld: %s\n", describeCopiedHome(h))
 	}
 	if err := h.Upgrade(ctl.Templates, func() error { return open.Check(h.Dir, loaded.Datastore) }); isFull(err) {
 		return exitFailed, err
@@ -115,7 +115,7 @@ func run(ctx context.Context, o Options) (code int, full error) {
 		for _, p := range problems {
 			log.Warn("settings", "problem", p.String())
 		}
-		s.announce(began)
+		s.announceReady(began)
 		if err := notifySystemd("READY=1"); err != nil {
 			log.Warn("the service manager was not notified", "error", err)
 		}
@@ -138,7 +138,7 @@ func run(ctx context.Context, o Options) (code int, full error) {
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		if h.CopyOf != "" && errors.Is(err, datastore.ErrDamaged) {
-			err = fmt.Errorf("%s: %w", copied(h), err)
+			err = fmt.Errorf("%s: %w", describeCopiedHome(h), err)
 		}
 		log.Error("the controller did not start", "error", err)
 		fmt.Fprintln(o.Stderr, "ctld:", err)
@@ -151,8 +151,8 @@ func run(ctx context.Context, o Options) (code int, full error) {
 	return exitOK, nil
 }
 
-// copied says what the copy of a running home is.
-func copied(h *home.Home) string {
+// describeCopiedHome says what the copy of a running home is.
+func describeCopiedHome(h *home.Home) string {
 	return fmt.Sprintf("%s is a copy of %s, made while a controller ran there or after it was killed, so its store may not be whole: "+
 		"copy a home when its controller is stopped, or use ctl snapshot save and restore", h.Dir, h.CopyOf)
 }
@@ -183,8 +183,8 @@ func openLogs(dir home.Dir, c home.Log, fallback io.Writer) (*logs.Registry, err
 	return logs.New(o), nil
 }
 
-// announce prints for a person at a terminal where things are.
-func (s *Server) announce(began time.Time) {
+// announceReady prints for a person at a terminal where things are.
+func (s *Server) announceReady(began time.Time) {
 	fmt.Fprintf(s.options.Stdout, "ctld %s is ready after %s, home %s\n", Version(), time.Since(began).Round(time.Millisecond), s.home)
 	for _, l := range s.listeners {
 		fmt.Fprintf(s.options.Stdout, "  %-6s %s\n", l.name, l.address())

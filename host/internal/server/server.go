@@ -117,7 +117,7 @@ func (s *Server) start(ctx context.Context) error {
 	s.noteProgramDir()
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel
-	s.background(run, "memory limit", func(ctx context.Context) error { return followMemory(ctx, s.log, "/") })
+	s.runInBackground(run, "memory limit", func(ctx context.Context) error { return followMemory(ctx, s.log, "/") })
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
@@ -151,8 +151,8 @@ func (s *Server) start(ctx context.Context) error {
 	return nil
 }
 
-// background runs f until stop; f ends with its context.
-func (s *Server) background(ctx context.Context, name string, f func(context.Context) error) {
+// runInBackground runs f until stop; f ends with its context.
+func (s *Server) runInBackground(ctx context.Context, name string, f func(context.Context) error) {
 	s.work.Go(func() {
 		if err := f(ctx); err != nil && ctx.Err() == nil {
 			s.log.Error("a part of the controller ended", "part", name, "error", err)
@@ -182,7 +182,7 @@ func (s *Server) stop(ctx context.Context) error {
 	s.work.Wait()
 	if s.audit != nil {
 		s.flushFolded(time.Now(), true)
-		s.note(logs.AuditRecord{What: "stop", Object: "controller " + Version(), Outcome: passed, Class: logs.ClassAccess}, true)
+		s.writeAudit(logs.AuditRecord{What: "stop", Object: "controller " + Version(), Outcome: passed, Class: logs.ClassAccess}, true)
 	}
 	s.sealHead(ctx)
 	s.closeCluster()
@@ -207,7 +207,7 @@ func (s *Server) openStore(ctx context.Context) error {
 	if s.raw, err = open.Store(ctx, s.home, settings, s.registry.Logger("org.ctl.datastore"), s.wentBack); err != nil {
 		return err
 	}
-	s.store = datastore.Bound(s.raw, storeLimit, s.storeMetrics.measured)
+	s.store = datastore.Bound(s.raw, storeLimit, s.storeMetrics.observeOperation)
 	if err := s.openSecrets(ctx); err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (s *Server) openStore(ctx context.Context) error {
 	}
 	s.configStore = s.decidingStore()
 	s.disks = newDiskWatch(s.home, settings)
-	s.background(ctx, "disks", s.watchDisks)
+	s.runInBackground(ctx, "disks", s.watchDisks)
 	return nil
 }
 
@@ -244,7 +244,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 		LoginCache:     outsideLogins(c.LoginCache),
 		Sessions:       idm.Sessions{Idle: c.Session.Idle, Life: c.Session.Life, Plain: c.Session.PlainHTTP},
 		Page:           web.Refusal,
-		Unusable:       unusable,
+		Unusable:       answerUnusable,
 		Deleted:        web.Forget,
 		Realms:         realms{s},
 		RealmKinds:     c.RealmKinds,
@@ -253,15 +253,15 @@ func (s *Server) openAAA(ctx context.Context) error {
 		Routes:         s.otherRoutes,
 		KeysDir:        s.home.Etc("authorized_keys"),
 		LockedOut:      s.lockedOut,
-		Logger:         s.logger,
+		Logger:         s.loggerFor,
 		RequestID:      requestID,
-		Waiting:        s.inFlight.waiting,
+		Waiting:        s.inFlight.releaseWhileWaiting,
 	})
 	s.firstPasswords = identity.First{}
 	if err != nil {
 		return err
 	}
-	s.background(ctx, "access control", s.aaa.Run)
+	s.runInBackground(ctx, "access control", s.aaa.Run)
 	return nil
 }
 
@@ -308,8 +308,8 @@ func (s *Server) openPlugins(ctx context.Context) error {
 	s.plugins, err = plugin.New(plugin.Options{
 		Node: s.identity.ID, RunDir: s.home.Run("plugins"), DataDir: s.home.Data("plugins"), Home: string(s.home), Directories: s.loaded.Console.Directories,
 		Logger: s.registry.Logger, Settings: s.pluginSettings,
-		Store: s.store, Trees: trees{s}, Roles: roles{s.roles}, Forward: s.forward, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
-		Policy: restarts, Limits: limits, Reserved: reservedPaths(), Isolation: c.Isolation, Refused: s.refused, Crashed: s.crashed, Behind: s.sourceBehind,
+		Store: s.store, Trees: trees{s}, Roles: roles{s.roles}, Forward: s.forwardConn, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
+		Policy: restarts, Limits: limits, Reserved: reservedPaths(), Isolation: c.Isolation, Refused: s.noteRefusedGrant, Crashed: s.crashed, Behind: s.sourceBehind,
 		Disk: int64(c.Disk), Quota: process.Quota{Memory: int64(c.Memory), Processes: c.Processes, CPUWeight: c.CPUWeight},
 	})
 	if err != nil {

@@ -11,19 +11,19 @@ import (
 // inFlight is how many requests are worked on.
 type inFlight struct{ atomic.Int64 }
 
-// waiting gives the place of a request up for as long as it waits, for the verification
+// releaseWhileWaiting gives the place of a request up for as long as it waits, for the verification
 // of a password or for an event, and returns what takes it again: however many log in or
 // listen, others are served. Its connection may be closed for another meanwhile.
-func (n *inFlight) waiting(ctx context.Context) func() {
+func (n *inFlight) releaseWhileWaiting(ctx context.Context) func() {
 	c := connOf(ctx)
 	if c == nil { // not a request
 		return func() {}
 	}
-	c.wait()
+	c.noteClientTurn()
 	n.Add(-1)
 	return func() {
 		n.Add(1)
-		c.serve()
+		c.noteOwnTurn()
 	}
 }
 
@@ -71,16 +71,16 @@ type body struct {
 	conn *conn // nil in tests
 }
 
-// waiting gives a request's body back, such that waiting for it holds no place.
-func waiting(r *http.Request, s *slot) io.ReadCloser {
+// newWaitingBody gives a request's body back, such that waiting for it holds no place.
+func newWaitingBody(r *http.Request, s *slot) io.ReadCloser {
 	return &body{r.Body, s, connOf(r.Context())}
 }
 
 // Read reads what the client has sent.
 func (b *body) Read(p []byte) (int, error) {
 	if b.conn != nil {
-		b.conn.wait()
-		defer b.conn.serve()
+		b.conn.noteClientTurn()
+		defer b.conn.noteOwnTurn()
 	}
 	b.slot.pause()
 	defer b.slot.resume()

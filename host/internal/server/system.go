@@ -33,7 +33,7 @@ func (s *Server) systemOperations() operations.Mux {
 		systemModule + ":start-plugin":      onPlugin(func(ctx context.Context, name string) error { return s.plugins.Start(ctx, name) }),
 		systemModule + ":stop-plugin":       onPlugin(func(ctx context.Context, name string) error { return s.plugins.Stop(ctx, name) }),
 		systemModule + ":get-log":           adminOnly(s.getLog),
-		systemModule + ":show":              adminOnly(s.show),
+		systemModule + ":show":              adminOnly(s.showCommand),
 		systemModule + ":get-snapshots":     adminOnly(s.getSnapshots),
 		systemModule + ":save-snapshot":     adminOnly(s.saveSnapshot),
 	}
@@ -99,7 +99,7 @@ type (
 	}
 )
 
-func instant(t time.Time) string {
+func formatInstant(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -108,9 +108,9 @@ func instant(t time.Time) string {
 
 func (s *Server) getStatus(context.Context, struct{}) (systemStatus, error) {
 	version, _, _ := strings.Cut(Version(), " ")
-	out := systemStatus{Version: version, Started: instant(s.began), Node: s.node()}
+	out := systemStatus{Version: version, Started: formatInstant(s.began), Node: s.nodeName()}
 	for _, p := range s.plugins.List() {
-		out.Plugin = append(out.Plugin, pluginStatus{Name: p.Name, Version: p.Version, State: p.State.String(), Reason: p.Reason, Since: instant(p.Since),
+		out.Plugin = append(out.Plugin, pluginStatus{Name: p.Name, Version: p.Version, State: p.State.String(), Reason: p.Reason, Since: formatInstant(p.Since),
 			Serving: p.State.Serving(), PID: p.PID, Restarts: p.Restarts, Calls: p.Calls, Errors: p.Errors, Refused: p.Refused, InFlight: p.InFlight})
 	}
 	for _, f := range s.features.List() {
@@ -174,8 +174,8 @@ func (s *Server) getPlugin(_ context.Context, in pluginName) (pluginDetails, err
 }
 
 func detailsOf(i plugin.Info) pluginDetails {
-	out := pluginDetails{Name: i.Name, Path: i.Path, SHA256: i.SHA256, Data: i.DataDir, Started: instant(i.Started), LastError: i.LastError,
-		RestartAt: instant(i.RestartAt), Warning: i.Warnings}
+	out := pluginDetails{Name: i.Name, Path: i.Path, SHA256: i.SHA256, Data: i.DataDir, Started: formatInstant(i.Started), LastError: i.LastError,
+		RestartAt: formatInstant(i.RestartAt), Warning: i.Warnings}
 	for _, name := range slices.Sorted(maps.Keys(i.Health)) {
 		out.Health = append(out.Health, healthNote{name, i.Health[name]})
 	}
@@ -218,8 +218,8 @@ type shownText struct {
 	Error   string `json:"error,omitempty"`
 }
 
-// show runs a command of the console that changes nothing.
-func (s *Server) show(ctx context.Context, in struct {
+// showCommand runs a command of the console that changes nothing.
+func (s *Server) showCommand(ctx context.Context, in struct {
 	Command string `json:"command"`
 }) (shownText, error) {
 	ctx, cancel := context.WithTimeout(ctx, showTime)

@@ -34,7 +34,7 @@ func TestStrictTransportSecurity(t *testing.T) {
 	next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	for d, want := range map[time.Duration]string{0: "", 24 * time.Hour: "max-age=86400"} {
 		w := httptest.NewRecorder()
-		strict(next, d).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+		withStrictTransport(next, d).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 		if got := w.Header().Get("Strict-Transport-Security"); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)
 		}

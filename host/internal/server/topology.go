@@ -48,13 +48,13 @@ func (s *Server) mirrorFor(ctx context.Context, term hostsvc.Term) {
 	defer cancel()
 	mirror := topomirror.Start(s.plugins, s.registry.Logger("org.ctl.topology"))
 	defer mirror.Close()
-	p := s.publishing(s.mirrored(ctx))
+	p := s.newPublishing(s.mirroredTopologies(ctx))
 	defer s.topologiesSeen.Store(nil)
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
 		changed := mirror.Changed()
-		again := p.publish(ctx, mirror.View())
+		again := p.publishView(ctx, mirror.View())
 		for renewed := true; renewed; {
 			select {
 			case <-ctx.Done():
@@ -102,42 +102,42 @@ type publication struct {
 	seen    topomirror.Seen
 }
 
-func (s *Server) publishing(there map[string]publication) *publishing {
+func (s *Server) newPublishing(there map[string]publication) *publishing {
 	store := datastore.Bound(s.raw, publishTime)
 	return &publishing{s: s, written: there, pulses: map[string]*pulse{}, schema: func() *yang.Set { return s.catalog.Installed().Schema }, tree: &tree.Tree{Store: store, NS: tree.OperationalNamespace, Volatile: true, Now: time.Now, Limit: publishTime}}
 }
 
-// publish writes what is different in a view. The channel says when to try again what could
+// publishView writes what is different in a view. The channel says when to try again what could
 // not be written; nil: everything was.
-func (p *publishing) publish(ctx context.Context, view *topomirror.View) (again <-chan time.Time) {
+func (p *publishing) publishView(ctx context.Context, view *topomirror.View) (again <-chan time.Time) {
 	failed := false
 	for _, id := range slices.Sorted(maps.Keys(p.written)) {
 		// What an earlier holder wrote stays until the sources have been heard.
 		if _, there := view.Topologies[id]; view.Synced && !there {
-			failed = !p.set(ctx, id, "", nil) || failed
+			failed = !p.setTopology(ctx, id, "", nil) || failed
 			delete(p.pulses, id)
 		}
 	}
 	for id := range p.s.lateTopologies() {
 		_, there := view.Topologies[id]
 		if _, known := p.written[id]; view.Synced && !there && !known { // its source is gone before it was written
-			p.s.behind(ctx, id, nil)
+			p.s.noteBehind(ctx, id, nil)
 		}
 	}
 	seen := map[string]topomirror.Seen{}
 	defer func() { p.s.topologiesSeen.Store(&seen) }()
 	for id, t := range view.Topologies {
-		now := publication{view.Versions[id], p.seen(id, t.Observed, view)}
+		now := publication{view.Versions[id], p.seenState(id, t.Observed, view)}
 		seen[id] = now.seen
 		was, known := p.written[id]
 		switch {
 		case !known || was.version != now.version:
-			if !p.set(ctx, id, view.Sources[id], view.Topology(id, now.seen)) {
+			if !p.setTopology(ctx, id, view.Sources[id], view.Topology(id, now.seen)) {
 				failed = true
 				continue
 			}
 		case was.seen.State != now.seen.State || now.seen.Observed.Sub(was.seen.Observed) >= noteEvery:
-			if err := p.note(ctx, id, now.seen); err != nil {
+			if err := p.noteSeen(ctx, id, now.seen); err != nil {
 				failed = failed || ctx.Err() == nil
 				continue
 			}
@@ -152,11 +152,11 @@ func (p *publishing) publish(ctx context.Context, view *topomirror.View) (again 
 	return nil
 }
 
-// set writes a topology, or removes it, and says while it is behind that it is.
-func (p *publishing) set(ctx context.Context, id, plugin string, text []byte) bool {
+// setTopology writes a topology, or removes it, and says while it is behind that it is.
+func (p *publishing) setTopology(ctx context.Context, id, plugin string, text []byte) bool {
 	began := time.Now()
 	late := time.AfterFunc(lateAfter, func() {
-		p.s.behind(ctx, id, &lateTopology{plugin, began, "its newest state is being written"})
+		p.s.noteBehind(ctx, id, &lateTopology{plugin, began, "its newest state is being written"})
 	})
 	err := p.tree.Set(ctx, p.schema(), topologyTree+tree.EscapeKey(id), text)
 	late.Stop()
@@ -165,36 +165,36 @@ func (p *publishing) set(ctx context.Context, id, plugin string, text []byte) bo
 		if text == nil {
 			delete(p.written, id)
 		}
-		p.s.behind(ctx, id, nil)
+		p.s.noteBehind(ctx, id, nil)
 		return true
 	case ctx.Err() == nil:
 		p.s.log.Error("a topology cannot be shown in the operational tree; it will be tried again", "topology", id, "error", err)
-		p.s.behind(ctx, id, &lateTopology{plugin, began, "its newest state cannot be written: " + err.Error()})
+		p.s.noteBehind(ctx, id, &lateTopology{plugin, began, "its newest state cannot be written: " + err.Error()})
 	}
 	return false
 }
 
-// seen says who observes a topology and when it did last.
-func (p *publishing) seen(id string, observed time.Time, view *topomirror.View) topomirror.Seen {
+// seenState says who observes a topology and when it did last.
+func (p *publishing) seenState(id string, observed time.Time, view *topomirror.View) topomirror.Seen {
 	of := p.pulses[id]
 	if of == nil {
 		of = &pulse{}
 		p.pulses[id] = of
 	}
 	now := p.tree.Now()
-	of.beat(observed, now)
+	of.noteObserved(observed, now)
 	seen := topomirror.Seen{Source: view.Sources[id], State: "observing", Observed: observed}
 	switch {
 	case !view.Running[seen.Source]:
 		seen.State = "stopped"
-	case of.silent(now):
+	case of.isSilent(now):
 		seen.State = "silent"
 	}
 	return seen
 }
 
-// note writes when a topology was observed, and the state of its source.
-func (p *publishing) note(ctx context.Context, id string, seen topomirror.Seen) error {
+// noteSeen writes when a topology was observed, and the state of its source.
+func (p *publishing) noteSeen(ctx context.Context, id string, seen topomirror.Seen) error {
 	at := topologyTree + tree.EscapeKey(id) + "/ctl-topology:"
 	var edits []tree.TextEdit
 	for name, value := range map[string]string{"source": seen.Source, "source-state": seen.State, "observed": topomirror.Instant(seen.Observed)} {
@@ -224,7 +224,7 @@ const (
 	firstSilence = 10 * time.Minute
 )
 
-func (p *pulse) beat(observed, now time.Time) {
+func (p *pulse) noteObserved(observed, now time.Time) {
 	if !observed.After(p.last) {
 		return
 	}
@@ -235,8 +235,8 @@ func (p *pulse) beat(observed, now time.Time) {
 	p.last, p.heard = observed, now
 }
 
-// silent reports whether nothing was observed for three times the longest time that it took.
-func (p *pulse) silent(now time.Time) bool {
+// isSilent reports whether nothing was observed for three times the longest time that it took.
+func (p *pulse) isSilent(now time.Time) bool {
 	silence := now.Sub(p.heard)
 	if len(p.gaps) == 0 {
 		return !p.last.IsZero() && silence > firstSilence
@@ -244,9 +244,9 @@ func (p *pulse) silent(now time.Time) bool {
 	return silence > max(leastSilence, 3*slices.Max(p.gaps))
 }
 
-// mirrored returns the topologies that the node before has written: what is in
+// mirroredTopologies returns the topologies that the node before has written: what is in
 // them is not known, so each is written again once.
-func (s *Server) mirrored(ctx context.Context) map[string]publication {
+func (s *Server) mirroredTopologies(ctx context.Context) map[string]publication {
 	out := map[string]publication{}
 	err := s.store.View(ctx, func(sn datastore.Snapshot) error {
 		for e, err := range sn.Range(tree.OperationalNamespace, datastore.RangeOptions{Prefix: topologyTree}) {
@@ -283,8 +283,8 @@ type lateTopology struct {
 	Reason string    `json:"reason"`
 }
 
-// behind notes that a topology is behind, nil: that it is not.
-func (s *Server) behind(ctx context.Context, id string, late *lateTopology) {
+// noteBehind notes that a topology is behind, nil: that it is not.
+func (s *Server) noteBehind(ctx context.Context, id string, late *lateTopology) {
 	was, known := s.lateTopologies()[id]
 	var op datastore.Op
 	switch {
@@ -333,14 +333,14 @@ func (s *Server) sourceBehind(plugin string) string {
 	return ""
 }
 
-// current refuses a read of the operational tree at a path where it is behind its source.
-func (s *Server) current(ctx context.Context, path string) error {
+// checkCurrent refuses a read of the operational tree at a path where it is behind its source.
+func (s *Server) checkCurrent(ctx context.Context, path string) error {
 	if !strings.HasPrefix(topologyTree, path) && !strings.HasPrefix(path, topologyTree) || datastore.AsksLocal(ctx) {
 		return nil
 	}
 	for id, l := range s.lateTopologies() {
 		at := topologyTree + tree.EscapeKey(id)
-		if within(path, at) || within(at, path) {
+		if isWithinPath(path, at) || isWithinPath(at, path) {
 			return fault.New(fault.Unavailable, "the topology %s is behind its source, plugin %s, since %s: %s. What is stored of it is answered with the header %s: local",
 				id, l.Plugin, l.Since.UTC().Format(time.RFC3339), l.Reason, readHeader)
 		}
@@ -348,8 +348,8 @@ func (s *Server) current(ctx context.Context, path string) error {
 	return nil
 }
 
-// within reports whether a path leads to what another one leads to, or below it.
-func within(path, above string) bool {
+// isWithinPath reports whether a path leads to what another one leads to, or below it.
+func isWithinPath(path, above string) bool {
 	rest, ok := strings.CutPrefix(path, above)
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '=')
 }

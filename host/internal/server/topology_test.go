@@ -31,12 +31,12 @@ func publisherOn(t testing.TB, store datastore.Store) *publishing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := yang.Load(sources([]*pluginv1.Manifest{modules})...)
+	set, err := yang.Load(yangSources([]*pluginv1.Manifest{modules})...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &Server{raw: store, store: store, log: slog.New(slog.DiscardHandler)}
-	p := s.publishing(map[string]publication{})
+	p := s.newPublishing(map[string]publication{})
 	p.schema = func() *yang.Set { return set }
 	return p
 }
@@ -107,7 +107,7 @@ func TestLargeTopologiesArePublished(t *testing.T) {
 	defer store.Close()
 	p := publisherOn(t, store)
 	for _, n := range sizes {
-		if again := p.publish(t.Context(), viewOf(site(n, 48))); again != nil {
+		if again := p.publishView(t.Context(), viewOf(site(n, 48))); again != nil {
 			t.Fatalf("%d switches: %v", n, p.s.lateTopologies())
 		}
 		if nodes, ports, links := stored(t, store); nodes != n || ports != 48*n || links != n-1 {
@@ -137,11 +137,11 @@ func TestATopologyThatIsBehindSaysSo(t *testing.T) {
 	p := publisherOn(t, store)
 	ctx := t.Context()
 	const path = "/network-topology:network-topology/topology=switch:1"
-	if again := p.publish(ctx, viewOf(site(2, 1))); again != nil || p.s.sourceBehind("switch") != "" || p.s.current(ctx, path) != nil {
+	if again := p.publishView(ctx, viewOf(site(2, 1))); again != nil || p.s.sourceBehind("switch") != "" || p.s.checkCurrent(ctx, path) != nil {
 		t.Fatalf("it is behind: %v", p.s.lateTopologies())
 	}
 	store.on = true
-	if again := p.publish(ctx, viewOf(site(3, 1))); again == nil {
+	if again := p.publishView(ctx, viewOf(site(3, 1))); again == nil {
 		t.Error("it is not tried again")
 	}
 	if why := p.s.sourceBehind("switch"); !strings.Contains(why, "the disk is slow") {
@@ -149,16 +149,16 @@ func TestATopologyThatIsBehindSaysSo(t *testing.T) {
 	}
 	for at, refused := range map[string]bool{path: true, path + "/node=x": true, "/network-topology:network-topology": true,
 		"/network-topology:network-topology/topology": true, path + "2": false, "/network-topology:network-topology/topology=switch": false, "/network-topology:network-topology/topology=other": false, "/m:x": false} {
-		err := p.s.current(ctx, at)
+		err := p.s.checkCurrent(ctx, at)
 		if (fault.KindOf(err) == fault.Unavailable) != refused || refused && !strings.Contains(err.Error(), "the disk is slow") {
 			t.Errorf("%s: %v", at, err)
 		}
-		if err := p.s.current(datastore.AskLocal(ctx), at); err != nil {
+		if err := p.s.checkCurrent(datastore.AskLocal(ctx), at); err != nil {
 			t.Errorf("%s as it is: %v", at, err)
 		}
 	}
 	store.on = false
-	if again := p.publish(ctx, viewOf(site(3, 1))); again != nil || p.s.sourceBehind("switch") != "" || p.s.current(ctx, path) != nil {
+	if again := p.publishView(ctx, viewOf(site(3, 1))); again != nil || p.s.sourceBehind("switch") != "" || p.s.checkCurrent(ctx, path) != nil {
 		t.Errorf("it is still behind: %v", p.s.lateTopologies())
 	}
 	if nodes, _, _ := stored(t, store); nodes != 3 {
@@ -182,7 +182,7 @@ func TestTheTreeSaysWhenItWasObserved(t *testing.T) {
 		at.Observed = observed
 		view := viewOf(at)
 		view.Running["switch"] = running
-		if again := p.publish(t.Context(), view); again != nil {
+		if again := p.publishView(t.Context(), view); again != nil {
 			t.Fatal("it was not written")
 		}
 		text, err := p.tree.Get(t.Context(), p.schema(), "/network-topology:network-topology/topology=switch:1")
@@ -238,7 +238,7 @@ func TestASourceThatObservedOnceAndHangs(t *testing.T) {
 		state string
 	}{{0, "observing"}, {9 * time.Minute, "observing"}, {2 * time.Minute, "silent"}} {
 		clock = clock.Add(c.after)
-		if again := p.publish(t.Context(), viewOf(at)); again != nil {
+		if again := p.publishView(t.Context(), viewOf(at)); again != nil {
 			t.Fatal("it was not written")
 		}
 		text, err := p.tree.Get(t.Context(), p.schema(), "/network-topology:network-topology/topology=switch:1")

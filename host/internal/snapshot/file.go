@@ -52,8 +52,8 @@ type Head struct {
 	Revision uint64    `json:"revision"` // of the datastore
 }
 
-// damaged is the error of a file that is not as it was written.
-func damaged(file, format string, args ...any) error {
+// damagedError is the error of a file that is not as it was written.
+func damagedError(file, format string, args ...any) error {
 	return fault.At(fault.Invalid, file, "%s; nothing was changed: use another snapshot", fmt.Sprintf(format, args...))
 }
 
@@ -63,28 +63,28 @@ type visit struct {
 	part func(content []byte) error                          // of the datastore
 }
 
-// walk reads a snapshot to its end and checks all of it. What visit does counts only when
+// walkSnapshot reads a snapshot to its end and checks all of it. What visit does counts only when
 // walk returns no error.
-func walk(file string, in io.Reader, v visit) (head Head, err error) {
+func walkSnapshot(file string, in io.Reader, v visit) (head Head, err error) {
 	archive := tar.NewReader(bufio.NewReaderSize(in, 1<<20))
 	have := map[string]string{}
 	for n := 0; ; n++ {
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return head, damaged(file, "the file ends before the list of its hashes: it was not written to the end")
+			return head, damagedError(file, "the file ends before the list of its hashes: it was not written to the end")
 		}
 		if err != nil {
-			return head, damaged(file, "the archive cannot be read: %v", err)
+			return head, damagedError(file, "the archive cannot be read: %v", err)
 		}
 		if h.Typeflag != tar.TypeReg || h.Size > maxEntry || n > maxEntries || have[h.Name] != "" {
-			return head, damaged(file, "the entry %.80q is not one that ctl writes", h.Name)
+			return head, damagedError(file, "the entry %.80q is not one that ctl writes", h.Name)
 		}
 		content, err := io.ReadAll(io.LimitReader(archive, h.Size))
 		if err != nil || int64(len(content)) != h.Size {
-			return head, damaged(file, "the entry %s cannot be read: %v", h.Name, err)
+			return head, damagedError(file, "the entry %s cannot be read: %v", h.Name, err)
 		}
 		if h.Name == sumsName {
-			return head, finished(file, head, have, content)
+			return head, checkHashes(file, head, have, content)
 		}
 		sum := sha256.Sum256(content)
 		have[h.Name] = hex.EncodeToString(sum[:])
@@ -93,7 +93,7 @@ func walk(file string, in io.Reader, v visit) (head Head, err error) {
 			if head, err = readHead(file, h.Name, content); err != nil {
 				return head, err
 			}
-		case strings.HasPrefix(h.Name, homeName) && kept(strings.TrimPrefix(h.Name, homeName)):
+		case strings.HasPrefix(h.Name, homeName) && isKept(strings.TrimPrefix(h.Name, homeName)):
 			if v.file != nil {
 				err = v.file(strings.TrimPrefix(h.Name, homeName), h.Mode, content)
 			}
@@ -102,7 +102,7 @@ func walk(file string, in io.Reader, v visit) (head Head, err error) {
 				err = v.part(content)
 			}
 		default:
-			err = damaged(file, "the entry %.80q is not one that ctl writes", h.Name)
+			err = damagedError(file, "the entry %.80q is not one that ctl writes", h.Name)
 		}
 		if err != nil {
 			return head, err
@@ -112,7 +112,7 @@ func walk(file string, in io.Reader, v visit) (head Head, err error) {
 
 func readHead(file, name string, content []byte) (head Head, err error) {
 	if name != headName || json.Unmarshal(content, &head) != nil || head.Format < 1 {
-		return head, damaged(file, "it does not begin with %s: it is not a snapshot of ctl", headName)
+		return head, damagedError(file, "it does not begin with %s: it is not a snapshot of ctl", headName)
 	}
 	if head.Format > format {
 		return head, fault.At(fault.Unsupported, file, "the snapshot was written by release %s in format %d; this release reads %d: install that release, or a later one", head.Version, head.Format, format)
@@ -120,13 +120,13 @@ func readHead(file, name string, content []byte) (head Head, err error) {
 	return head, nil
 }
 
-// finished compares the hashes of what was read with those that were written.
-func finished(file string, head Head, have map[string]string, sums []byte) error {
+// checkHashes compares the hashes of what was read with those that were written.
+func checkHashes(file string, head Head, have map[string]string, sums []byte) error {
 	if head.Format == 0 {
-		return damaged(file, "it is empty")
+		return damagedError(file, "it is empty")
 	}
 	if want := writeSums(have); !bytes.Equal(want, sums) {
-		return damaged(file, "the hashes of its entries are not those in %s", sumsName)
+		return damagedError(file, "the hashes of its entries are not those in %s", sumsName)
 	}
 	return nil
 }

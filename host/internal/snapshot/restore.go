@@ -33,12 +33,12 @@ type Result struct {
 	Aside string `json:"aside,omitempty"` // where the files of the home before are
 }
 
-// check reads a snapshot to its end; total is the bytes of the datastore in it.
-func check(file string, in io.Reader) (head Head, total int64, err error) {
-	head, err = walk(file, in, visit{part: func(content []byte) error {
+// checkSnapshot reads a snapshot to its end; total is the bytes of the datastore in it.
+func checkSnapshot(file string, in io.Reader) (head Head, total int64, err error) {
+	head, err = walkSnapshot(file, in, visit{part: func(content []byte) error {
 		total += int64(len(content))
-		if err := entries(content, func(string, string, []byte) error { return nil }); err != nil {
-			return damaged(file, "%v", err)
+		if err := eachPartEntry(content, func(string, string, []byte) error { return nil }); err != nil {
+			return damagedError(file, "%v", err)
 		}
 		return nil
 	}})
@@ -57,7 +57,7 @@ func Restore(ctx context.Context, dir, file string, progress func(done, total in
 		return r, err
 	}
 	defer in.Close()
-	head, total, err := check(file, in)
+	head, total, err := checkSnapshot(file, in)
 	if r.Head = head; err != nil {
 		return r, err
 	}
@@ -77,19 +77,19 @@ func Restore(ctx context.Context, dir, file string, progress func(done, total in
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return r, err
 	}
-	if err := fill(ctx, stage, file, in, r.Head, total, progress); err != nil {
+	if err := fillStage(ctx, stage, file, in, r.Head, total, progress); err != nil {
 		return r, err
 	}
-	if err := own(string(h.Dir), string(stage)); err != nil {
+	if err := chownToHomeUser(string(h.Dir), string(stage)); err != nil {
 		return r, err
 	}
-	r.Aside, err = swap(h, stage)
+	r.Aside, err = swapHome(h, stage)
 	return r, err
 }
 
-// fill writes the files and the datastore of a snapshot into a directory.
-func fill(ctx context.Context, stage home.Dir, file string, in io.ReadSeeker, head Head, total int64, progress func(done, total int64)) error {
-	if _, err := walk(file, in, visit{file: func(name string, mode int64, content []byte) error {
+// fillStage writes the files and the datastore of a snapshot into a directory.
+func fillStage(ctx context.Context, stage home.Dir, file string, in io.ReadSeeker, head Head, total int64, progress func(done, total int64)) error {
+	if _, err := walkSnapshot(file, in, visit{file: func(name string, mode int64, content []byte) error {
 		at := stage.Path(name)
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 			return err
@@ -112,7 +112,7 @@ func fill(ctx context.Context, stage home.Dir, file string, in io.ReadSeeker, he
 	if settings.Etcd.Password, err = encrypt.OpenBefore(stage, settings.Etcd.Password); err != nil {
 		return fmt.Errorf("datastore.etcd.password: %w", err)
 	}
-	err = load(ctx, stage, settings, file, in, head, total, progress)
+	err = loadDatastore(ctx, stage, settings, file, in, head, total, progress)
 	if err != nil && settings.Shared {
 		err = fmt.Errorf("%w (etcd must have no data under the prefix %s: stop all controllers that use it and delete it with etcdctl del --prefix %[2]s, "+
 			"or give the controllers another datastore.etcd.prefix)", err, settings.Etcd.Prefix)
@@ -120,9 +120,9 @@ func fill(ctx context.Context, stage home.Dir, file string, in io.ReadSeeker, he
 	return err
 }
 
-// load makes the datastore. It gets a name of its own from the first controller: what is
+// loadDatastore makes the datastore. It gets a name of its own from the first controller: what is
 // known of the store before by its name is not of this one.
-func load(ctx context.Context, stage home.Dir, settings home.Datastore, file string, in io.ReadSeeker, head Head, total int64, progress func(done, total int64)) (err error) {
+func loadDatastore(ctx context.Context, stage home.Dir, settings home.Datastore, file string, in io.ReadSeeker, head Head, total int64, progress func(done, total int64)) (err error) {
 	store, err := open.Empty(ctx, stage, settings, datastore.Revision(head.Revision), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
@@ -132,11 +132,11 @@ func load(ctx context.Context, stage home.Dir, settings home.Datastore, file str
 		return err
 	}
 	b, done := batch{ctx: ctx, store: store}, int64(0)
-	_, err = walk(file, in, visit{part: func(content []byte) error {
+	_, err = walkSnapshot(file, in, visit{part: func(content []byte) error {
 		if done += int64(len(content)); progress != nil {
 			progress(done, total)
 		}
-		return entries(content, b.add)
+		return eachPartEntry(content, b.addEntry)
 	}})
 	if err == nil {
 		err = b.flush()
@@ -152,8 +152,8 @@ func load(ctx context.Context, stage home.Dir, settings home.Datastore, file str
 	return err
 }
 
-// own gives what root has written to the user whose home it is.
-func own(homeDir, stage string) error {
+// chownToHomeUser gives what root has written to the user whose home it is.
+func chownToHomeUser(homeDir, stage string) error {
 	info, err := os.Stat(homeDir)
 	if err != nil {
 		return err
@@ -170,9 +170,9 @@ func own(homeDir, stage string) error {
 	})
 }
 
-// swap puts the parts of the home aside and the new ones in their places. While it does,
+// swapHome puts the parts of the home aside and the new ones in their places. While it does,
 // no controller starts in the home.
-func swap(h *home.Home, stage home.Dir) (aside string, err error) {
+func swapHome(h *home.Home, stage home.Dir) (aside string, err error) {
 	if err := h.BeginRestore(); err != nil {
 		return "", err
 	}
@@ -197,7 +197,7 @@ func swap(h *home.Home, stage home.Dir) (aside string, err error) {
 		}
 	}
 	if aside != "" {
-		if err := own(string(h.Dir), aside); err != nil {
+		if err := chownToHomeUser(string(h.Dir), aside); err != nil {
 			return aside, err
 		}
 	}

@@ -31,8 +31,8 @@ type Source struct {
 	Version, Node string
 }
 
-// kept reports whether a file of the home, by its path in it, belongs into a snapshot.
-func kept(name string) bool {
+// isKept reports whether a file of the home, by its path in it, belongs into a snapshot.
+func isKept(name string) bool {
 	if path.Clean(name) != name || path.IsAbs(name) || strings.HasPrefix(name, "..") {
 		return false
 	}
@@ -59,19 +59,19 @@ func Save(ctx context.Context, s Source, w io.Writer, progress func(done, total 
 		progress = func(int64, int64) {}
 	}
 	for range attempts {
-		before, err := files(s.Dir)
+		before, err := readHomeFiles(s.Dir)
 		if err != nil {
 			return err
 		}
 		err = s.Store.View(ctx, func(sn datastore.Snapshot) error {
-			now, err := files(s.Dir) // the key of secrets goes with what it seals
+			now, err := readHomeFiles(s.Dir) // the key of secrets goes with what it seals
 			if err != nil {
 				return err
 			}
 			if !maps.EqualFunc(before, now, func(a, b held) bool { return a.mode == b.mode && bytes.Equal(a.content, b.content) }) {
 				return errChanged
 			}
-			return write(ctx, s, sn, now, w, progress)
+			return writeArchive(ctx, s, sn, now, w, progress)
 		})
 		if !errors.Is(err, errChanged) {
 			return err
@@ -80,10 +80,10 @@ func Save(ctx context.Context, s Source, w io.Writer, progress func(done, total 
 	return fault.New(fault.InUse, "the files in %s changed during the snapshot; repeat it when they are not being edited", s.Dir)
 }
 
-// write writes the archive.
-func write(ctx context.Context, s Source, sn datastore.Snapshot, files map[string]held, out io.Writer, progress func(done, total int64)) error {
+// writeArchive writes the archive.
+func writeArchive(ctx context.Context, s Source, sn datastore.Snapshot, files map[string]held, out io.Writer, progress func(done, total int64)) error {
 	total := int64(0)
-	if err := lasting(ctx, sn, func(ns string, e datastore.Entry) error {
+	if err := eachLastingEntry(ctx, sn, func(ns string, e datastore.Entry) error {
 		total += int64(len(ns) + len(e.Key) + len(e.Value))
 		return nil
 	}); err != nil {
@@ -93,11 +93,11 @@ func write(ctx context.Context, s Source, sn datastore.Snapshot, files map[strin
 	w := &writer{tar.NewWriter(out), head.Time.Truncate(time.Second), map[string]string{}}
 	text, err := json.MarshalIndent(head, "", "  ")
 	if err == nil {
-		err = w.add(headName, 0o600, append(text, '\n'))
+		err = w.addFile(headName, 0o600, append(text, '\n'))
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err == nil {
-			err = w.add(homeName+name, files[name].mode, files[name].content)
+			err = w.addFile(homeName+name, files[name].mode, files[name].content)
 		}
 	}
 	if err != nil {
@@ -111,12 +111,12 @@ func write(ctx context.Context, s Source, sn datastore.Snapshot, files map[strin
 		}
 		number++
 		done += int64(len(part))
-		err := w.add(fmt.Sprintf("%s%08d", storeName, number), 0o600, part)
+		err := w.addFile(fmt.Sprintf("%s%08d", storeName, number), 0o600, part)
 		part = part[:0]
 		progress(min(done, total), total)
 		return err
 	}
-	err = lasting(ctx, sn, func(ns string, e datastore.Entry) error {
+	err = eachLastingEntry(ctx, sn, func(ns string, e datastore.Entry) error {
 		if part = appendEntry(part, ns, e); len(part) < partSize {
 			return nil
 		}
@@ -126,7 +126,7 @@ func write(ctx context.Context, s Source, sn datastore.Snapshot, files map[strin
 		err = flush()
 	}
 	if err == nil {
-		err = w.add(sumsName, 0o600, writeSums(w.sums))
+		err = w.addFile(sumsName, 0o600, writeSums(w.sums))
 	}
 	if err != nil {
 		return err
@@ -134,8 +134,8 @@ func write(ctx context.Context, s Source, sn datastore.Snapshot, files map[strin
 	return w.tar.Close()
 }
 
-// files reads what is kept of a home.
-func files(dir home.Dir) (map[string]held, error) {
+// readHomeFiles reads what is kept of a home.
+func readHomeFiles(dir home.Dir) (map[string]held, error) {
 	out := map[string]held{}
 	size := 0
 	err := filepath.WalkDir(string(dir)+"/", func(at string, d fs.DirEntry, err error) error {
@@ -150,12 +150,12 @@ func files(dir home.Dir) (map[string]held, error) {
 			return err
 		}
 		if d.IsDir() {
-			if !kept(name+"/x") && name != "data" && name != "configuration" {
+			if !isKept(name+"/x") && name != "data" && name != "configuration" {
 				return fs.SkipDir
 			}
 			return nil
 		}
-		if !kept(name) {
+		if !isKept(name) {
 			return nil
 		}
 		info, err := os.Stat(at) // a file may be a link to one elsewhere
@@ -185,7 +185,7 @@ type writer struct {
 	sums map[string]string
 }
 
-func (w *writer) add(name string, mode fs.FileMode, content []byte) error {
+func (w *writer) addFile(name string, mode fs.FileMode, content []byte) error {
 	err := w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: int64(mode), Size: int64(len(content)), ModTime: w.at})
 	if err == nil {
 		_, err = w.tar.Write(content)

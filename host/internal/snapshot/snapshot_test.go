@@ -211,7 +211,7 @@ func content(t *testing.T, s datastore.Store) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	err := s.View(t.Context(), func(sn datastore.Snapshot) error {
-		return lasting(t.Context(), sn, func(ns string, e datastore.Entry) error {
+		return eachLastingEntry(t.Context(), sn, func(ns string, e datastore.Entry) error {
 			out[ns+" "+e.Key] = string(e.Value)
 			return nil
 		})
@@ -341,7 +341,7 @@ func TestNamesThatLeadElsewhereAreRefused(t *testing.T) {
 		"etc/ctl.yaml": true, "configuration/ssl/ctl.jks": true, "features.yaml": true, "features.d/x.yaml": true, "data/format": true,
 		"etc/../../x": false, "/etc/passwd": false, "../x": false, "data/store/x": false, "plugins/x": false, "": false, "etc//x": false,
 	} {
-		if kept(name) != want {
+		if isKept(name) != want {
 			t.Errorf("%q: %v", name, !want)
 		}
 	}
@@ -352,11 +352,11 @@ func FuzzEntries(f *testing.F) {
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x0f})
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var again []byte
-		err := entries(in, func(ns, key string, value []byte) error {
+		err := eachPartEntry(in, func(ns, key string, value []byte) error {
 			again = appendEntry(again, ns, datastore.Entry{Key: key, Value: value})
 			return nil
 		})
-		if err == nil && entries(again, func(string, string, []byte) error { return nil }) != nil {
+		if err == nil && eachPartEntry(again, func(string, string, []byte) error { return nil }) != nil {
 			t.Error("it is not read again as it was written")
 		}
 	})
@@ -367,7 +367,7 @@ func FuzzWalk(f *testing.F) {
 	b.WriteString("snapshot.json")
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if _, err := walk("f", bytes.NewReader(data), visit{}); err == nil && len(data) < 512 {
+		if _, err := walkSnapshot("f", bytes.NewReader(data), visit{}); err == nil && len(data) < 512 {
 			t.Error("nothing was taken for a snapshot")
 		}
 	})

@@ -18,9 +18,9 @@ const partSize = 1 << 20
 // observed is the namespace of the operational tree.
 const observed = "operational-tree"
 
-// lasting calls f for every entry that a snapshot has: not for roles and nodes, which are
+// eachLastingEntry calls f for every entry that a snapshot has: not for roles and nodes, which are
 // those of processes that run, and not for what was observed of devices.
-func lasting(ctx context.Context, sn datastore.Snapshot, f func(ns string, e datastore.Entry) error) error {
+func eachLastingEntry(ctx context.Context, sn datastore.Snapshot, f func(ns string, e datastore.Entry) error) error {
 	for ns, err := range sn.Namespaces() {
 		if err != nil {
 			return err
@@ -52,8 +52,8 @@ func appendEntry(part []byte, ns string, e datastore.Entry) []byte {
 
 var errPart = errors.New("it contains an entry of the datastore that cannot be decoded")
 
-// entries calls f for the entries of a part. The value is valid until f returns.
-func entries(part []byte, f func(ns, key string, value []byte) error) error {
+// eachPartEntry calls f for the entries of a part. The value is valid until f returns.
+func eachPartEntry(part []byte, f func(ns, key string, value []byte) error) error {
 	for len(part) > 0 {
 		var texts [3][]byte
 		for i := range texts {
@@ -84,7 +84,7 @@ type batch struct {
 	bytes int
 }
 
-func (b *batch) add(ns, key string, value []byte) error {
+func (b *batch) addEntry(ns, key string, value []byte) error {
 	if len(b.ops) == batchEntries || b.bytes+len(value) > batchBytes {
 		if err := b.flush(); err != nil {
 			return err

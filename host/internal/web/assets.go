@@ -57,8 +57,8 @@ func newAssets() assets {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; worker-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types ctl"
 
-// headers keep a page from loading or being loaded by anything foreign.
-func headers(next http.Handler) http.Handler {
+// withPageHeaders keep a page from loading or being loaded by anything foreign.
+func withPageHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		pageHeaders(w.Header())
 		next.ServeHTTP(w, r)
@@ -73,7 +73,7 @@ func pageHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-cache")
 }
 
-func (f assets) serve(w http.ResponseWriter, r *http.Request, name string) {
+func (f assets) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	a, ok := f[name]
 	if !ok {
 		http.NotFound(w, r)

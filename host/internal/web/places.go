@@ -24,9 +24,9 @@ type place struct {
 	Y float64 `json:"y"`
 }
 
-// places is /web/places/{topology}: where its user has put the nodes of a map. GET answers an empty object when there
+// servePlaces is /web/places/{topology}: where its user has put the nodes of a map. GET answers an empty object when there
 // is nothing.
-func (o Options) places(w http.ResponseWriter, r *http.Request) {
+func (o Options) servePlaces(w http.ResponseWriter, r *http.Request) {
 	who, _ := caller.From(r.Context())
 	if who.User == "" {
 		http.Error(w, "this needs a login", http.StatusUnauthorized)
@@ -35,8 +35,8 @@ func (o Options) places(w http.ResponseWriter, r *http.Request) {
 	mine := "places/" + who.User + "@" + who.Domain + "/"
 	key := mine + r.PathValue("topology")
 	if r.Method == http.MethodGet {
-		value, err := o.kept(r.Context(), key)
-		answer(w, value, err)
+		value, err := o.loadPlaces(r.Context(), key)
+		answerValue(w, value, err)
 		return
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPlaces))
@@ -49,7 +49,7 @@ func (o Options) places(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `the body is not of the form {"NODE": {"x": 1, "y": 2}}: `+err.Error(), http.StatusBadRequest)
 		return
 	}
-	answer(w, nil, o.keep(r.Context(), mine, key, all))
+	answerValue(w, nil, o.storePlaces(r.Context(), mine, key, all))
 }
 
 // Forget returns the writes that remove what is kept for a user, NAME@DOMAIN.
@@ -59,7 +59,7 @@ func Forget(user string) []datastore.Op {
 
 var errTooMany = errors.New("positions of at most 64 topologies are stored: put {} for one that is no longer used")
 
-func answer(w http.ResponseWriter, value []byte, err error) {
+func answerValue(w http.ResponseWriter, value []byte, err error) {
 	switch {
 	case errors.Is(err, errTooMany):
 		http.Error(w, err.Error(), http.StatusConflict)
@@ -73,7 +73,7 @@ func answer(w http.ResponseWriter, value []byte, err error) {
 	}
 }
 
-func (o Options) kept(ctx context.Context, key string) ([]byte, error) {
+func (o Options) loadPlaces(ctx context.Context, key string) ([]byte, error) {
 	e, err := datastore.Get(ctx, o.Store, namespace, key)
 	if errors.Is(err, datastore.ErrNotFound) {
 		return []byte("{}"), nil
@@ -81,7 +81,7 @@ func (o Options) kept(ctx context.Context, key string) ([]byte, error) {
 	return e.Value, err
 }
 
-func (o Options) keep(ctx context.Context, mine, key string, all map[string]place) error {
+func (o Options) storePlaces(ctx context.Context, mine, key string, all map[string]place) error {
 	op := datastore.Delete(namespace, key)
 	if len(all) > 0 {
 		value, err := json.Marshal(all)

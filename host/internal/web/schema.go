@@ -38,7 +38,7 @@ type node struct {
 // deepest bounds the tree of a module that nests without end.
 const deepest = 40
 
-func modules(set *yang.Set, shown func(string) bool) []module {
+func listModules(set *yang.Set, shown func(string) bool) []module {
 	out := []module{}
 	for _, m := range set.Modules() {
 		if !m.Implemented || !shown(m.Name) {
@@ -46,10 +46,10 @@ func modules(set *yang.Set, shown func(string) bool) []module {
 		}
 		v := module{Name: m.Name, Revision: m.Revision, Namespace: m.Namespace, Description: m.Description, Source: m.Source, Text: m.Text}
 		for _, n := range m.Data {
-			v.Data = append(v.Data, tree(n, deepest, true))
+			v.Data = append(v.Data, nodeTree(n, deepest, true))
 		}
 		for _, n := range m.Notifications {
-			v.Notices = append(v.Notices, tree(n, deepest, false))
+			v.Notices = append(v.Notices, nodeTree(n, deepest, false))
 		}
 		for _, r := range m.RPCs {
 			rpc := node{Name: r.Name, Kind: "rpc", Description: r.Description}
@@ -58,7 +58,7 @@ func modules(set *yang.Set, shown func(string) bool) []module {
 				n    *yang.Node
 			}{{"input", r.Input}, {"output", r.Output}} {
 				if io.n != nil && len(io.n.Members()) > 0 {
-					rpc.Children = append(rpc.Children, node{Name: io.name, Kind: io.name, Children: children(io.n, deepest, false)})
+					rpc.Children = append(rpc.Children, node{Name: io.name, Kind: io.name, Children: childNodes(io.n, deepest, false)})
 				}
 			}
 			v.RPCs = append(v.RPCs, rpc)
@@ -68,9 +68,9 @@ func modules(set *yang.Set, shown func(string) bool) []module {
 	return out
 }
 
-// tree shows a node and what is below it; stored says that it is data of a datastore,
+// nodeTree shows a node and what is below it; stored says that it is data of a datastore,
 // which alone is either configuration or state.
-func tree(n *yang.Node, depth int, stored bool) node {
+func nodeTree(n *yang.Node, depth int, stored bool) node {
 	v := node{Name: n.Name, Kind: n.Kind.String(), Default: strings.Join(n.Default, ", "), Mandatory: n.Mandatory, ReadOnly: stored && !n.Config, Secret: n.Secret(), Description: n.Description}
 	for _, k := range n.Keys {
 		v.Keys = append(v.Keys, k.Name)
@@ -82,15 +82,15 @@ func tree(n *yang.Node, depth int, stored bool) node {
 		}
 	}
 	if depth > 0 {
-		v.Children = children(n, depth-1, stored)
+		v.Children = childNodes(n, depth-1, stored)
 	}
 	return v
 }
 
-func children(n *yang.Node, depth int, stored bool) []node {
+func childNodes(n *yang.Node, depth int, stored bool) []node {
 	var out []node
 	for _, c := range n.Members() {
-		out = append(out, tree(c, depth, stored))
+		out = append(out, nodeTree(c, depth, stored))
 	}
 	return out
 }

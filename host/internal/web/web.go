@@ -37,11 +37,11 @@ var Paths = [...]string{"/web", "/apidoc", "/yangui"}
 func New(o Options) http.Handler {
 	m := http.NewServeMux()
 	files := newAssets()
-	m.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { files.serve(w, r, "index.html") })
-	m.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) { files.serve(w, r, "index.html") })
-	m.HandleFunc("GET /web/static/{file}", func(w http.ResponseWriter, r *http.Request) { files.serve(w, r, r.PathValue("file")) })
-	m.HandleFunc("GET /web/places/{topology}", o.places)
-	m.HandleFunc("PUT /web/places/{topology}", o.places)
+	m.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { files.serveAsset(w, r, "index.html") })
+	m.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) { files.serveAsset(w, r, "index.html") })
+	m.HandleFunc("GET /web/static/{file}", func(w http.ResponseWriter, r *http.Request) { files.serveAsset(w, r, r.PathValue("file")) })
+	m.HandleFunc("GET /web/places/{topology}", o.servePlaces)
+	m.HandleFunc("PUT /web/places/{topology}", o.servePlaces)
 	m.HandleFunc("/web", http.NotFound) // else the mux leads to /web/, which comes back as /web
 	// Access control has taken a trailing slash away already: both forms lead to the page.
 	for from, to := range map[string]string{"apidoc": "/#/api", "yangui": "/#/yang"} {
@@ -49,8 +49,8 @@ func New(o Options) http.Handler {
 		m.HandleFunc("GET /"+from, lead)
 		m.HandleFunc("GET /"+from+"/{$}", lead)
 	}
-	m.HandleFunc("GET /apidoc/openapi.json", func(w http.ResponseWriter, r *http.Request) { o.document(w, r, "", false) })
-	m.HandleFunc("GET /apidoc/openapi.yaml", func(w http.ResponseWriter, r *http.Request) { o.document(w, r, "", true) })
+	m.HandleFunc("GET /apidoc/openapi.json", func(w http.ResponseWriter, r *http.Request) { o.serveDocument(w, r, "", false) })
+	m.HandleFunc("GET /apidoc/openapi.yaml", func(w http.ResponseWriter, r *http.Request) { o.serveDocument(w, r, "", true) })
 	m.HandleFunc("GET /apidoc/modules/{file}", func(w http.ResponseWriter, r *http.Request) {
 		name, isYAML := strings.CutSuffix(r.PathValue("file"), ".yaml")
 		if !isYAML {
@@ -60,14 +60,14 @@ func New(o Options) http.Handler {
 			http.NotFound(w, r)
 			return
 		}
-		o.document(w, r, name, isYAML)
+		o.serveDocument(w, r, name, isYAML)
 	})
-	m.HandleFunc("GET /yangui/schema.json", func(w http.ResponseWriter, _ *http.Request) { reply(w, modules(o.Schema(), o.Shown)) })
-	return headers(m)
+	m.HandleFunc("GET /yangui/schema.json", func(w http.ResponseWriter, _ *http.Request) { replyJSON(w, listModules(o.Schema(), o.Shown)) })
+	return withPageHeaders(m)
 }
 
-// document answers the OpenAPI document of everything or of one module.
-func (o Options) document(w http.ResponseWriter, r *http.Request, module string, asYAML bool) {
+// serveDocument answers the OpenAPI document of everything or of one module.
+func (o Options) serveDocument(w http.ResponseWriter, r *http.Request, module string, asYAML bool) {
 	in := openapi.Input{Set: o.Schema(), Title: "ctl", Version: o.Version, Streams: o.Streams(), Include: o.Shown, Module: module}
 	if o.Routes != nil && module == "" {
 		in.Routes = o.Routes(r.Context())
@@ -86,7 +86,7 @@ func (o Options) document(w http.ResponseWriter, r *http.Request, module string,
 	_, _ = w.Write(doc)
 }
 
-func reply(w http.ResponseWriter, v any) {
+func replyJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v)
 }

@@ -19,14 +19,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: webpictures CHROMIUM URL DIR")
 		os.Exit(2)
 	}
-	if err := take(os.Args[1], os.Args[2], os.Args[3]); err != nil {
+	if err := takePagePictures(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fmt.Fprintln(os.Stderr, "webpictures:", err)
 		os.Exit(1)
 	}
 }
 
-// take logs in at a controller of the lab and writes a picture of each page.
-func take(browser, at, dir string) error {
+// takePagePictures logs in at a controller of the lab and writes a picture of each page.
+func takePagePictures(browser, at, dir string) error {
 	allocated, end := chromedp.NewExecAllocator(context.Background(), append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(browser), chromedp.NoSandbox)...)
 	defer end()
 	// of events that it does not know

@@ -66,7 +66,7 @@ next:
 			case f.name != name:
 				continue
 			case f.flag != nil && has, f.flag == nil && !has:
-				return Set{}, fmt.Errorf("fault %.40q: only %s", word, usage(fields))
+				return Set{}, fmt.Errorf("fault %.40q: only %s", word, formatUsage(fields))
 			case f.flag != nil:
 				*f.flag = true
 			default:
@@ -76,7 +76,7 @@ next:
 			}
 			continue next
 		}
-		return Set{}, fmt.Errorf("fault %.40q is unknown; there are %s", word, usage(fields))
+		return Set{}, fmt.Errorf("fault %.40q is unknown; there are %s", word, formatUsage(fields))
 	}
 	return s, nil
 }

@@ -20,19 +20,19 @@ type field struct {
 func (s *Set) fields() []field {
 	flag := func(name string, p *bool) field { return field{name: name, flag: p} }
 	status := func(name string, p *snmpwire.Status) field {
-		return word(name, p, snmpwire.Status.String, snmpwire.ParseStatus)
+		return newWordField(name, p, snmpwire.Status.String, snmpwire.ParseStatus)
 	}
 	return []field{
-		flag("silent", &s.Silent), number("loss", &s.Loss, 100), word("delay", &s.Delay, time.Duration.String, parseDelay), flag("duplicate", &s.Duplicate),
-		number("toobig", &s.TooBig, 1<<16), flag("wrongid", &s.WrongID), flag("loop", &s.Loop), flag("back", &s.Back),
-		flag("wrongtype", &s.WrongType), subtrees("missing", &s.Missing), subtrees("within", &s.Within), flag("truncate", &s.Truncate), flag("garbage", &s.Garbage),
+		flag("silent", &s.Silent), newNumberField("loss", &s.Loss, 100), newWordField("delay", &s.Delay, time.Duration.String, parseDelay), flag("duplicate", &s.Duplicate),
+		newNumberField("toobig", &s.TooBig, 1<<16), flag("wrongid", &s.WrongID), flag("loop", &s.Loop), flag("back", &s.Back),
+		flag("wrongtype", &s.WrongType), newSubtreesField("missing", &s.Missing), newSubtreesField("within", &s.Within), flag("truncate", &s.Truncate), flag("garbage", &s.Garbage),
 		flag("huge", &s.Huge), flag("nobulk", &s.NoBulk), status("status", &s.Status), status("setstatus", &s.SetStatus),
 		flag("setignore", &s.SetIgnore), flag("setmute", &s.SetMute),
 	}
 }
 
-// word is a field of one value, whose zero is the one that is not set.
-func word[T comparable](name string, p *T, show func(T) string, parse func(string) (T, error)) field {
+// newWordField is a field of one value, whose zero is the one that is not set.
+func newWordField[T comparable](name string, p *T, show func(T) string, parse func(string) (T, error)) field {
 	return field{name, nil, func() string {
 		var none T
 		if *p == none {
@@ -45,8 +45,8 @@ func word[T comparable](name string, p *T, show func(T) string, parse func(strin
 	}}
 }
 
-func number(name string, p *int, limit int) field {
-	return word(name, p, strconv.Itoa, func(v string) (int, error) {
+func newNumberField(name string, p *int, limit int) field {
+	return newWordField(name, p, strconv.Itoa, func(v string) (int, error) {
 		n, err := strconv.Atoi(v)
 		if err != nil || n < 0 || n > limit {
 			return 0, fmt.Errorf("%s=%.20q: a number from 0 to %d belongs here", name, v, limit)
@@ -63,7 +63,7 @@ func parseDelay(v string) (time.Duration, error) {
 	return d, nil
 }
 
-func subtrees(name string, list *[]snmpwire.OID) field {
+func newSubtreesField(name string, list *[]snmpwire.OID) field {
 	return field{name, nil, func() string {
 		parts := make([]string, len(*list))
 		for i, o := range *list {
@@ -82,7 +82,7 @@ func subtrees(name string, list *[]snmpwire.OID) field {
 	}}
 }
 
-func usage(fields []field) string {
+func formatUsage(fields []field) string {
 	words := make([]string, len(fields))
 	for i, f := range fields {
 		if words[i] = f.name; f.flag == nil {

@@ -41,12 +41,12 @@ func clientCommand(control *string, use, short string, args int, method, path st
 		for i, k := range keys {
 			q.Set(k, args[i])
 		}
-		return call(cmd.Context(), cmd.OutOrStdout(), *control, method, path+"?"+q.Encode())
+		return callControl(cmd.Context(), cmd.OutOrStdout(), *control, method, path+"?"+q.Encode())
 	}}
 }
 
-// call makes one request to the control socket and prints its answer.
-func call(ctx context.Context, out io.Writer, control, method, path string) error {
+// callControl makes one request to the control socket and prints its answer.
+func callControl(ctx context.Context, out io.Writer, control, method, path string) error {
 	if control == "" {
 		return errors.New("say which ctl-lab: --control SOCKET, the same that it was started with")
 	}

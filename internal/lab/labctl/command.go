@@ -34,7 +34,7 @@ func Command() *cobra.Command {
 		Long: "Runs simulated switches until SIGTERM or SIGINT, and prints one line when they listen.\n" +
 			"Topologies: " + network.Topologies + ".",
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runNetwork(cmd, f) },
 	}
 	p := cmd.Flags()
 	p.StringVar(&f.topology, "topology", "ring:8,tree:3x2", "the switches and links; the parts are islands")
@@ -57,8 +57,8 @@ func Command() *cobra.Command {
 	return cmd
 }
 
-// options checks the flags.
-func (f *flags) options() (network.Options, error) {
+// networkOptions checks the flags.
+func (f *flags) networkOptions() (network.Options, error) {
 	o := network.Options{Topology: f.topology, Ports: f.ports, Hosts: f.hosts, FDB: f.fdb, BasePort: f.basePort, Models: f.models}
 	listen := f.listen
 	if !strings.Contains(listen, "/") {

@@ -30,9 +30,9 @@ type linkView struct {
 	Up    bool   `json:"up"`
 }
 
-// handler is the control interface: GET /switches, GET /links, and POST /link,
+// newControlHandler is the control interface: GET /switches, GET /links, and POST /link,
 // /fault, /restart, /trap, /traffic, /traps-to with parameters in the query.
-func handler(n *network.Network) http.Handler {
+func newControlHandler(n *network.Network) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /switches", func(w http.ResponseWriter, _ *http.Request) {
 		views := []switchView{}
@@ -41,14 +41,14 @@ func handler(n *network.Network) http.Handler {
 			views = append(views, switchView{node.Name(), node.MAC().String(), node.Server.Addr().String(),
 				node.Profile().Model, a.Faults().String(), a.Stats()})
 		}
-		answer(w, views)
+		writeJSON(w, views)
 	})
 	mux.HandleFunc("GET /links", func(w http.ResponseWriter, _ *http.Request) {
 		views := []linkView{}
 		for _, l := range n.Links() {
 			views = append(views, linkView{l.A.Switch, l.A.Port, l.B.Switch, l.B.Port, l.Up})
 		}
-		answer(w, views)
+		writeJSON(w, views)
 	})
 	change := func(path string, do func(get func(string) string) error) {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
@@ -103,7 +103,7 @@ func handler(n *network.Network) http.Handler {
 	return mux
 }
 
-func answer(w http.ResponseWriter, v any) {
+func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v) // the peer may be gone
 }

@@ -79,7 +79,7 @@ type simulated struct {
 	cli     *simcli.Router
 }
 
-func (s *simulated) down() {
+func (s *simulated) takeDown() {
 	if s.netconf != nil {
 		s.netconf.Down()
 		return
@@ -99,7 +99,7 @@ type routerView struct {
 	Asked    map[string]int `json:"asked,omitempty"`
 }
 
-func (s *simulated) view() routerView {
+func (s *simulated) describeRouter() routerView {
 	v := routerView{Name: s.name, Kind: s.kind, Host: s.Host(), Port: s.Port(), User: "lab", Password: "lab", HostKey: s.HostKey()}
 	if s.netconf != nil {
 		v.Asked = s.netconf.Counts()
@@ -109,7 +109,7 @@ func (s *simulated) view() routerView {
 	return v
 }
 
-func (f *routerFlags) start() (all []*simulated, err error) {
+func (f *routerFlags) startRouters() (all []*simulated, err error) {
 	total := f.netconf + f.later + f.cli
 	if f.netconf < 0 || f.later < 0 || f.cli < 0 || total < 1 || total > maxRouters {
 		return nil, fmt.Errorf("--netconf %d --rfc8349 %d --cli %d: 1 to %d routers belong here", f.netconf, f.later, f.cli, maxRouters)
@@ -164,19 +164,19 @@ func (f *routerFlags) start() (all []*simulated, err error) {
 
 func stopAll(all []*simulated) {
 	for _, s := range all {
-		s.down()
+		s.takeDown()
 	}
 }
 
 // runRouters runs them until the end of the context or of the input.
 func runRouters(cmd *cobra.Command, f routerFlags, control string) error {
-	all, err := f.start()
+	all, err := f.startRouters()
 	if err != nil {
 		return err
 	}
 	defer stopAll(all)
 	if f.list != "" {
-		text, err := json.MarshalIndent(views(all), "", "  ")
+		text, err := json.MarshalIndent(describeRouters(all), "", "  ")
 		if err == nil {
 			err = network.WriteFile(f.list, append(text, '\n'))
 		}
@@ -184,19 +184,19 @@ func runRouters(cmd *cobra.Command, f routerFlags, control string) error {
 			return fmt.Errorf("--list: %w", err)
 		}
 	}
-	return serve(cmd, control, routerHandler(all), f.untilEOF, func() error {
+	return serveUntilEnd(cmd, control, routerHandler(all), f.untilEOF, func() error {
 		if f.asJSON {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"routers": views(all), "control": control})
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"routers": describeRouters(all), "control": control})
 		}
 		_, err := fmt.Fprintf(cmd.OutOrStdout(), "ready %d routers\n", len(all))
 		return err
 	})
 }
 
-func views(all []*simulated) []routerView {
+func describeRouters(all []*simulated) []routerView {
 	out := make([]routerView, len(all))
 	for i, s := range all {
-		out[i] = s.view()
+		out[i] = s.describeRouter()
 	}
 	return out
 }
@@ -205,7 +205,7 @@ func views(all []*simulated) []routerView {
 // /wipe, /refuse, /collision with parameters in the query.
 func routerHandler(all []*simulated) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /routers", func(w http.ResponseWriter, _ *http.Request) { answer(w, views(all)) })
+	mux.HandleFunc("GET /routers", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, describeRouters(all)) })
 	on := func(pattern string, do func(s *simulated, get func(string) string) (string, error)) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			get := r.URL.Query().Get
@@ -222,9 +222,9 @@ func routerHandler(all []*simulated) http.Handler {
 			fmt.Fprint(w, text)
 		})
 	}
-	on("GET /config", func(s *simulated, _ func(string) string) (string, error) { return s.config(), nil })
-	on("POST /power", func(s *simulated, get func(string) string) (string, error) { return "", s.power(get("state")) })
-	on("POST /wipe", func(s *simulated, _ func(string) string) (string, error) { return "", s.wipe() })
+	on("GET /config", func(s *simulated, _ func(string) string) (string, error) { return s.configText(), nil })
+	on("POST /power", func(s *simulated, get func(string) string) (string, error) { return "", s.switchPower(get("state")) })
+	on("POST /wipe", func(s *simulated, _ func(string) string) (string, error) { return "", s.wipeConfig() })
 	on("POST /refuse", func(s *simulated, get func(string) string) (string, error) {
 		if s.netconf == nil {
 			return "", fmt.Errorf("router %s has no NETCONF", s.name)
@@ -247,35 +247,35 @@ func routerHandler(all []*simulated) http.Handler {
 	return mux
 }
 
-func (s *simulated) config() string {
+func (s *simulated) configText() string {
 	if s.cli != nil {
 		return s.cli.Config()
 	}
 	var b strings.Builder
 	for _, n := range s.netconf.Config().Kids {
-		indent(&b, n, "")
+		writeIndented(&b, n, "")
 	}
 	return b.String()
 }
 
-// indent writes a configuration for people.
-func indent(b *strings.Builder, n *xmltree.Node, space string) {
+// writeIndented writes a configuration for people.
+func writeIndented(b *strings.Builder, n *xmltree.Node, space string) {
 	if len(n.Kids) == 0 {
 		fmt.Fprintf(b, "%s%s %s\n", space, n.Name, n.Trimmed())
 		return
 	}
 	fmt.Fprintf(b, "%s%s\n", space, n.Name)
 	for _, k := range n.Kids {
-		indent(b, k, space+"  ")
+		writeIndented(b, k, space+"  ")
 	}
 }
 
-func (s *simulated) power(state string) error {
+func (s *simulated) switchPower(state string) error {
 	switch state {
 	case "on":
 		return s.Up("")
 	case "off":
-		s.down()
+		s.takeDown()
 	case "drop":
 		s.Drop()
 	case "new-key":
@@ -286,7 +286,7 @@ func (s *simulated) power(state string) error {
 	return nil
 }
 
-func (s *simulated) wipe() error {
+func (s *simulated) wipeConfig() error {
 	if s.cli != nil {
 		s.cli.Remove("router bier")
 		return nil

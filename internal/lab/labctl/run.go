@@ -27,9 +27,9 @@ type ready struct {
 	Control  string `json:"control,omitempty"`
 }
 
-// run starts the network and waits for the end of the context or of the input.
-func run(cmd *cobra.Command, f flags) error {
-	opts, err := f.options()
+// runNetwork starts the network and waits for the end of the context or of the input.
+func runNetwork(cmd *cobra.Command, f flags) error {
+	opts, err := f.networkOptions()
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func run(cmd *cobra.Command, f flags) error {
 			return err
 		}
 	}
-	return serve(cmd, f.control, handler(n), f.untilEOF, func() error {
+	return serveUntilEnd(cmd, f.control, newControlHandler(n), f.untilEOF, func() error {
 		r := ready{len(n.Nodes()), len(n.Links()), f.csv, f.control}
 		if f.asJSON {
 			return json.NewEncoder(cmd.OutOrStdout()).Encode(r)
@@ -58,9 +58,9 @@ func run(cmd *cobra.Command, f flags) error {
 	})
 }
 
-// serve opens the control socket, if one is wanted, says that the lab is ready, and
+// serveUntilEnd opens the control socket, if one is wanted, says that the lab is ready, and
 // waits for the end of the context or of the input.
-func serve(cmd *cobra.Command, control string, h http.Handler, untilEOF bool, ready func() error) error {
+func serveUntilEnd(cmd *cobra.Command, control string, h http.Handler, untilEOF bool, ready func() error) error {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
 	if control != "" {

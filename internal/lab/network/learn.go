@@ -17,7 +17,7 @@ const (
 // converge does what a real network does after a change: the spanning tree
 // is computed, learned addresses are forgotten and learned again.
 func (n *Network) converge() {
-	n.span()
+	n.computeSpanningTree()
 	for _, node := range n.nodes {
 		node.Flush()
 	}
@@ -29,7 +29,7 @@ func (n *Network) converge() {
 		for _, h := range node.Hosts {
 			vlan := node.PVID(h.Port)
 			if node.Learn(vlan, h.MAC, h.Port) {
-				spread(node, nil, vlan, h, reach)
+				floodFrame(node, nil, vlan, h, reach)
 			}
 		}
 	}
@@ -38,7 +38,7 @@ func (n *Network) converge() {
 	}
 	if slices.Contains(n.opts.Discovery, simswitch.Mute) {
 		for _, node := range n.nodes {
-			spread(node, nil, 1, Host{MAC: node.MAC()}, reach)
+			floodFrame(node, nil, 1, Host{MAC: node.MAC()}, reach)
 		}
 	}
 	for _, l := range n.links {
@@ -56,8 +56,8 @@ func (n *Network) Relearn() {
 	n.converge()
 }
 
-// spread floods a frame of a station over the spanning tree.
-func spread(node *Node, from *cable, vlan int, h Host, reach int) {
+// floodFrame floods a frame of a station over the spanning tree.
+func floodFrame(node *Node, from *cable, vlan int, h Host, reach int) {
 	if reach == 0 {
 		return
 	}
@@ -65,8 +65,8 @@ func spread(node *Node, from *cable, vlan int, h Host, reach int) {
 		if l == from || !l.live || l.blocked || !node.Forwards(port, vlan) {
 			continue
 		}
-		if other, at := l.far(node); other.Forwards(at, vlan) && other.Learn(vlan, h.MAC, at) {
-			spread(other, l, vlan, h, reach-1)
+		if other, at := l.farEnd(node); other.Forwards(at, vlan) && other.Learn(vlan, h.MAC, at) {
+			floodFrame(other, l, vlan, h, reach-1)
 		}
 	}
 }

@@ -26,8 +26,8 @@ type cable struct {
 	blocked      bool // by the spanning tree
 }
 
-// wire gives links the first free ports, and hosts the last ones.
-func (n *Network) wire(p plan) error {
+// wireCables gives links the first free ports, and hosts the last ones.
+func (n *Network) wireCables(p plan) error {
 	used := make([]int, len(n.nodes))
 	for _, pr := range p.links {
 		used[pr.a]++
@@ -78,7 +78,7 @@ func (n *Network) SetLink(a, b string, up bool) error {
 	for _, l := range first.byPort {
 		if l.a == second || l.b == second {
 			found, l.cut = true, !up
-			n.refresh(l)
+			n.refreshCable(l)
 		}
 	}
 	if !found {
@@ -93,17 +93,17 @@ func (n *Network) portChanged(node *Node, port int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if l := node.byPort[port]; l != nil {
-		n.refresh(l)
+		n.refreshCable(l)
 	} else if slices.ContainsFunc(node.Hosts, func(h Host) bool { return h.Port == port }) {
 		n.linkTrap(node, port, node.Up(port))
 	}
 	n.converge()
 }
 
-// refresh informs both ends whether the link lives, and traps when that is new.
-func (n *Network) refresh(l *cable) {
+// refreshCable informs both ends whether the link lives, and traps when that is new.
+func (n *Network) refreshCable(l *cable) {
 	was := l.live
-	n.join(l)
+	n.updateCarrier(l)
 	if l.live == was {
 		return
 	}
@@ -113,8 +113,8 @@ func (n *Network) refresh(l *cable) {
 	n.neighborTrap(l.b)
 }
 
-// join brings both ends to the state of the link.
-func (n *Network) join(l *cable) {
+// updateCarrier brings both ends to the state of the link.
+func (n *Network) updateCarrier(l *cable) {
 	live := !l.cut && l.a.AdminUp(l.aPort) && l.b.AdminUp(l.bPort)
 	if live == l.live {
 		return

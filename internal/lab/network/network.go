@@ -57,7 +57,7 @@ type Network struct {
 // Start builds the network and starts its agents. Switches are named sw1, sw2 …
 // Close ends it.
 func Start(opts Options) (*Network, error) {
-	if err := opts.defaults(); err != nil {
+	if err := opts.setDefaults(); err != nil {
 		return nil, err
 	}
 	plan, err := parseTopology(opts.Topology)
@@ -73,7 +73,7 @@ func Start(opts Options) (*Network, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, l := range n.links {
-		n.join(l)
+		n.updateCarrier(l)
 	}
 	n.converge()
 	return n, nil
@@ -90,7 +90,7 @@ func (n *Network) build(p plan) error {
 		users = append(users, n.user)
 	}
 	for i := range p.switches {
-		at, err := n.opts.endpoint(i)
+		at, err := n.opts.agentEndpoint(i)
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (n *Network) build(p plan) error {
 		}
 		node := &Node{index: i, byPort: map[int]*cable{}}
 		node.Switch, err = simswitch.New(simswitch.Config{
-			Name: fmt.Sprintf("sw%d", i+1), MAC: switchMAC(i), Address: n.opts.management(i, at), Ports: n.opts.Ports,
+			Name: fmt.Sprintf("sw%d", i+1), MAC: switchMAC(i), Address: n.opts.managementPrefix(i, at), Ports: n.opts.Ports,
 			Profile: profile, Discovery: shows, Clock: n.opts.Clock, UpTime: upTime,
 			PortAdmin: func(port int, _ bool) { n.portChanged(node, port) }, TreeSet: n.Relearn,
 		})
@@ -125,7 +125,7 @@ func (n *Network) build(p plan) error {
 		n.nodes = append(n.nodes, node)
 		n.byName[node.Name()] = node
 	}
-	return n.wire(p)
+	return n.wireCables(p)
 }
 
 func (n *Network) agentConfig(node *Node, schema *snmpagent.Schema[*simswitch.Switch], users []*snmpwire.User) snmpagent.Config {
@@ -188,16 +188,16 @@ func (n *Network) Restart(name string) error {
 		if l.live {
 			lost = append(lost, l)
 			l.cut = true
-			n.refresh(l)
+			n.refreshCable(l)
 		}
 	}
 	node.Switch.Restart()
 	node.Server.Agent().Restart()
 	node.off = false
-	n.notify(node, snmpwire.MustOID(ColdStart))
+	n.notifyTrap(node, snmpwire.MustOID(ColdStart))
 	for _, l := range lost {
 		l.cut = false
-		n.refresh(l)
+		n.refreshCable(l)
 	}
 	n.converge()
 	return nil

@@ -49,7 +49,7 @@ const (
 // upTime is that of the switches at their start.
 const upTime = time.Hour
 
-func (o *Options) defaults() error {
+func (o *Options) setDefaults() error {
 	o.Ports, o.Hosts = cmp.Or(o.Ports, 24), cmp.Or(o.Hosts, 2)
 	if !o.Listen.IsValid() {
 		o.Listen = netip.MustParsePrefix("127.0.0.1/32")
@@ -60,7 +60,7 @@ func (o *Options) defaults() error {
 	if o.BasePort < 0 || o.BasePort > 65535 {
 		return fmt.Errorf("base port %d: 0 to 65535 are possible", o.BasePort)
 	}
-	if o.BasePort == 0 && !o.single() {
+	if o.BasePort == 0 && !o.hasSingleAddress() {
 		o.BasePort = 1161
 	}
 	if o.Clock == nil {
@@ -69,12 +69,12 @@ func (o *Options) defaults() error {
 	return nil
 }
 
-// single reports whether all agents share one address.
-func (o *Options) single() bool { return o.Listen.Bits() == 32 }
+// hasSingleAddress reports whether all agents share one address.
+func (o *Options) hasSingleAddress() bool { return o.Listen.Bits() == 32 }
 
-// endpoint is where the agent of switch i, from 0, listens.
-func (o *Options) endpoint(i int) (netip.AddrPort, error) {
-	if o.single() {
+// agentEndpoint is where the agent of switch i, from 0, listens.
+func (o *Options) agentEndpoint(i int) (netip.AddrPort, error) {
+	if o.hasSingleAddress() {
 		port := o.BasePort
 		if port != 0 {
 			if port += i; port > 65535 {
@@ -92,10 +92,10 @@ func (o *Options) endpoint(i int) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(at, uint16(o.BasePort)), nil
 }
 
-// management is the address the model of switch i says it has: the one it
+// managementPrefix is the address the model of switch i says it has: the one it
 // listens on when that is its own, else one of 10.99.0.0/16.
-func (o *Options) management(i int, at netip.AddrPort) netip.Prefix {
-	if !o.single() {
+func (o *Options) managementPrefix(i int, at netip.AddrPort) netip.Prefix {
+	if !o.hasSingleAddress() {
 		return netip.PrefixFrom(at.Addr(), o.Listen.Bits())
 	}
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 99, byte((i + 1) >> 8), byte(i + 1)}), 16)

@@ -18,22 +18,22 @@ type place struct {
 	parent *cable // towards the root
 }
 
-// far returns the other end of a link.
-func (l *cable) far(node *Node) (*Node, int) {
+// farEnd returns the other end of a link.
+func (l *cable) farEnd(node *Node) (*Node, int) {
 	if l.a == node {
 		return l.b, l.bPort
 	}
 	return l.a, l.aPort
 }
 
-// spans reports whether the spanning tree runs over the link.
-func (l *cable) spans() bool {
+// isInSpanningTree reports whether the spanning tree runs over the link.
+func (l *cable) isInSpanningTree() bool {
 	return l.live && l.a.STPEnabled(l.aPort) && l.b.STPEnabled(l.bPort)
 }
 
-// span computes the spanning tree of every island and informs the switches. The switch with the
+// computeSpanningTree computes the spanning tree of every island and informs the switches. The switch with the
 // smallest bridge id that is not reached yet is the root of its island.
-func (n *Network) span() {
+func (n *Network) computeSpanningTree() {
 	places := make([]*place, len(n.nodes))
 	for i, node := range n.nodes {
 		places[i] = &place{node: node, id: node.BridgeID()}
@@ -45,29 +45,29 @@ func (n *Network) span() {
 		}
 		root.root = root
 		for level := []*place{root}; len(level) > 0; {
-			level = reach(level, places)
+			level = nextHopPlaces(level, places)
 			slices.SortFunc(level, byID)
 		}
 	}
 	for _, p := range places {
-		p.inform(places)
+		p.setTreePorts(places)
 	}
 	for _, l := range n.links {
-		l.blocked = l.spans() && places[l.a.index].parent != l && places[l.b.index].parent != l
+		l.blocked = l.isInSpanningTree() && places[l.a.index].parent != l && places[l.b.index].parent != l
 	}
 }
 
-// reach returns the switches that are one hop farther from the root than a level. The level is in the order of the
+// nextHopPlaces returns the switches that are one hop farther from the root than a level. The level is in the order of the
 // bridge ids, so that each switch is reached by the way that the algorithm prefers: over the smallest bridge id, then
 // the smallest port.
-func reach(level, places []*place) (next []*place) {
+func nextHopPlaces(level, places []*place) (next []*place) {
 	for _, p := range level {
 		for _, port := range slices.Sorted(maps.Keys(p.node.byPort)) {
 			l := p.node.byPort[port]
-			if !l.spans() {
+			if !l.isInSpanningTree() {
 				continue
 			}
-			other, _ := l.far(p.node)
+			other, _ := l.farEnd(p.node)
 			if to := places[other.index]; to.root == nil {
 				to.root, to.hops, to.parent = p.root, p.hops+1, l
 				next = append(next, to)
@@ -77,15 +77,15 @@ func reach(level, places []*place) (next []*place) {
 	return next
 }
 
-// inform gives a switch its part. On a link that is no switch's way to the root the end farther from the root blocks.
-func (p *place) inform(places []*place) {
+// setTreePorts gives a switch its part. On a link that is no switch's way to the root the end farther from the root blocks.
+func (p *place) setTreePorts(places []*place) {
 	ports := make(map[int]simswitch.TreePort, len(p.node.byPort))
 	for port, l := range p.node.byPort {
-		other, otherPort := l.far(p.node)
+		other, otherPort := l.farEnd(p.node)
 		o := places[other.index]
 		state, mine := simswitch.Forwarding, true
 		switch {
-		case !l.spans():
+		case !l.isInSpanningTree():
 		case p.parent == l:
 			mine = false
 		case o.parent != l:

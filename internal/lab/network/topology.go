@@ -38,14 +38,14 @@ func parseTopology(text string) (plan, error) {
 		before := p.switches
 		switch {
 		case kind == "ring" && !both && n >= 3:
-			p.chain(n)
+			p.addChain(n)
 			p.links = append(p.links, pair{before + n - 1, before})
 		case kind == "chain" && !both:
-			p.chain(n)
+			p.addChain(n)
 		case kind == "single" && !both:
 			p.switches += n
 		case kind == "tree" && both:
-			if err := p.tree(n, m); err != nil {
+			if err := p.addTree(n, m); err != nil {
 				return plan{}, err
 			}
 		case kind == "leafspine" && both && n*m <= 4*MaxSwitches:
@@ -69,14 +69,14 @@ func badPart(part string) error {
 	return fmt.Errorf("topology %.40q is not understood; the forms are %s (a ring has 3 or more)", part, Topologies)
 }
 
-func (p *plan) chain(n int) {
+func (p *plan) addChain(n int) {
 	for i := range n - 1 {
 		p.links = append(p.links, pair{p.switches + i, p.switches + i + 1})
 	}
 	p.switches += n
 }
 
-func (p *plan) tree(levels, fanout int) error {
+func (p *plan) addTree(levels, fanout int) error {
 	root := p.switches
 	level := []int{root}
 	p.switches++

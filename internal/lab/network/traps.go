@@ -38,11 +38,11 @@ func (n *Network) Trap(name, trap string, list ...snmpwire.VarBind) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.notify(node, id, list...)
+	n.notifyTrap(node, id, list...)
 	return nil
 }
 
-func (n *Network) notify(node *Node, trap snmpwire.OID, list ...snmpwire.VarBind) {
+func (n *Network) notifyTrap(node *Node, trap snmpwire.OID, list ...snmpwire.VarBind) {
 	if node.off {
 		return
 	}
@@ -78,7 +78,7 @@ func (n *Network) linkTrap(node *Node, port int, up bool) {
 	if up {
 		trap, oper = LinkUp, 1
 	}
-	n.notify(node, snmpwire.MustOID(trap), bind(1, index), bind(7, admin), bind(8, oper))
+	n.notifyTrap(node, snmpwire.MustOID(trap), bind(1, index), bind(7, admin), bind(8, oper))
 }
 
 // neighborTrap is lldpRemTablesChange of LLDP-MIB, or that of LLDP-V2-MIB.
@@ -88,9 +88,9 @@ func (n *Network) neighborTrap(node *Node) {
 	}
 	switch node.Discovery() {
 	case simswitch.LLDP, simswitch.Both:
-		n.notify(node, snmpwire.MustOID(LLDPRemTablesChange))
+		n.notifyTrap(node, snmpwire.MustOID(LLDPRemTablesChange))
 	case simswitch.LLDPV2:
-		n.notify(node, snmpwire.MustOID(LLDPV2RemTablesChange))
+		n.notifyTrap(node, snmpwire.MustOID(LLDPV2RemTablesChange))
 	}
 }
 
@@ -98,5 +98,5 @@ func (n *Network) neighborTrap(node *Node) {
 func (n *Network) authFailed(node *Node) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.notify(node, snmpwire.MustOID(AuthenticationFailure))
+	n.notifyTrap(node, snmpwire.MustOID(AuthenticationFailure))
 }

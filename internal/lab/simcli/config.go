@@ -19,7 +19,7 @@ type grammar struct {
 	lines  []*regexp.Regexp
 }
 
-func pattern(s string) *regexp.Regexp { return regexp.MustCompile("^" + s + "$") }
+func compileLinePattern(s string) *regexp.Regexp { return regexp.MustCompile("^" + s + "$") }
 
 // grammars lists the sections of the router. A line whose key, the captured part, is
 // set already replaces that line.
@@ -27,29 +27,29 @@ var grammars = sync.OnceValue(func() []grammar {
 	const id, label, bits = `[0-9]{1,5}`, `[0-9]{1,7}`, `(?:64|128|256|512|1024|2048|4096)`
 	const address = `[0-9a-f.:]{2,39}`
 	return []grammar{
-		{pattern("router bier"), []*regexp.Regexp{
-			pattern(`(encapsulation) mpls`), pattern(`(bitstringlength) ` + bits), pattern(`(bfr-id) ` + id),
-			pattern(`(ipv4-prefix) ` + address + `/[0-9]{1,2}`), pattern(`(ipv6-prefix) ` + address + `/[0-9]{1,3}`),
-			pattern(`(sub-domain ` + id + `)`), pattern(`(sub-domain ` + id + ` igp) (?:ISIS|OSPF)`), pattern(`(sub-domain ` + id + ` mt-id) ` + id),
-			pattern(`(sub-domain ` + id + ` bfr-id) ` + id), pattern(`(sub-domain ` + id + ` bitstringlength) ` + bits),
-			pattern(`(sub-domain ` + id + ` ipv[46] ` + bits + ` label ` + label + `) size [0-9]{1,3}`),
+		{compileLinePattern("router bier"), []*regexp.Regexp{
+			compileLinePattern(`(encapsulation) mpls`), compileLinePattern(`(bitstringlength) ` + bits), compileLinePattern(`(bfr-id) ` + id),
+			compileLinePattern(`(ipv4-prefix) ` + address + `/[0-9]{1,2}`), compileLinePattern(`(ipv6-prefix) ` + address + `/[0-9]{1,3}`),
+			compileLinePattern(`(sub-domain ` + id + `)`), compileLinePattern(`(sub-domain ` + id + ` igp) (?:ISIS|OSPF)`), compileLinePattern(`(sub-domain ` + id + ` mt-id) ` + id),
+			compileLinePattern(`(sub-domain ` + id + ` bfr-id) ` + id), compileLinePattern(`(sub-domain ` + id + ` bitstringlength) ` + bits),
+			compileLinePattern(`(sub-domain ` + id + ` ipv[46] ` + bits + ` label ` + label + `) size [0-9]{1,3}`),
 		}},
-		{pattern(`interface tunnel[0-9]{1,10}`), []*regexp.Regexp{
-			pattern(`(description) .{1,200}`), pattern(`(tunnel (?:key|vrf|source|destination|mode)) [a-z0-9.:]{1,40}`),
-			pattern(`(tunnel domain-name)(?: ` + address + `)+`), pattern(`(vrf forwarding) [a-z0-9]{1,20}`), pattern(`(ipv[46] address) ` + address + ` ` + address),
-			pattern(`(ipv[46] multicast static-group ` + address + ` ` + address + `)`),
+		{compileLinePattern(`interface tunnel[0-9]{1,10}`), []*regexp.Regexp{
+			compileLinePattern(`(description) .{1,200}`), compileLinePattern(`(tunnel (?:key|vrf|source|destination|mode)) [a-z0-9.:]{1,40}`),
+			compileLinePattern(`(tunnel domain-name)(?: ` + address + `)+`), compileLinePattern(`(vrf forwarding) [a-z0-9]{1,20}`), compileLinePattern(`(ipv[46] address) ` + address + ` ` + address),
+			compileLinePattern(`(ipv[46] multicast static-group ` + address + ` ` + address + `)`),
 		}},
-		{pattern(`router lsrp4 [0-9]{1,5}`), []*regexp.Regexp{
-			pattern(`(bier) ` + bits + ` ` + id + ` ` + id + ` ` + id), pattern(`(router-id) ` + address), pattern(`(vrf) [a-z0-9]{1,20}`),
+		{compileLinePattern(`router lsrp4 [0-9]{1,5}`), []*regexp.Regexp{
+			compileLinePattern(`(bier) ` + bits + ` ` + id + ` ` + id + ` ` + id), compileLinePattern(`(router-id) ` + address), compileLinePattern(`(vrf) [a-z0-9]{1,20}`),
 		}},
-		{pattern(`multicast bier ` + address + ` ` + id + ` ` + address + ` ` + id + ` vpn [0-9]{1,10}`), []*regexp.Regexp{
-			pattern(`(sub-domain) ` + id), pattern(`(ingress) ` + id), pattern(`(egress ` + id + `)`), pattern(`(port [A-Za-z0-9._/:-]{1,64})`),
+		{compileLinePattern(`multicast bier ` + address + ` ` + id + ` ` + address + ` ` + id + ` vpn [0-9]{1,10}`), []*regexp.Regexp{
+			compileLinePattern(`(sub-domain) ` + id), compileLinePattern(`(ingress) ` + id), compileLinePattern(`(egress ` + id + `)`), compileLinePattern(`(port [A-Za-z0-9._/:-]{1,64})`),
 		}},
 	}
 })
 
-// enter begins a section; false: there is no such section.
-func (c *config) enter(header string) bool {
+// enterSection begins a section; false: there is no such section.
+func (c *config) enterSection(header string) bool {
 	for _, g := range grammars() {
 		if g.header.MatchString(header) {
 			if !slices.Contains(c.headers, header) {
@@ -61,7 +61,7 @@ func (c *config) enter(header string) bool {
 	return false
 }
 
-func (c *config) leave(header string) bool {
+func (c *config) deleteSection(header string) bool {
 	i := slices.Index(c.headers, header)
 	if i < 0 {
 		return false
@@ -71,8 +71,8 @@ func (c *config) leave(header string) bool {
 	return true
 }
 
-// key is what a line sets, empty if the section has no such line.
-func key(header, line string) string {
+// lineKey is what a line sets, empty if the section has no such line.
+func lineKey(header, line string) string {
 	for _, g := range grammars() {
 		if !g.header.MatchString(header) {
 			continue
@@ -86,24 +86,24 @@ func key(header, line string) string {
 	return ""
 }
 
-func (c *config) set(header, line string) bool {
-	k := key(header, line)
+func (c *config) setLine(header, line string) bool {
+	k := lineKey(header, line)
 	if k == "" {
 		return false
 	}
-	c.unset(header, line)
+	c.unsetLine(header, line)
 	c.lines[header] = append(c.lines[header], line)
 	return true
 }
 
-func (c *config) unset(header, line string) bool {
-	k, before := key(header, line), len(c.lines[header])
-	c.lines[header] = slices.DeleteFunc(c.lines[header], func(have string) bool { return key(header, have) == k })
+func (c *config) unsetLine(header, line string) bool {
+	k, before := lineKey(header, line), len(c.lines[header])
+	c.lines[header] = slices.DeleteFunc(c.lines[header], func(have string) bool { return lineKey(header, have) == k })
 	return k != "" && len(c.lines[header]) < before
 }
 
-// value is what follows the beginning of a line of a section.
-func (c *config) value(header, begin string) string {
+// lineValue is what follows the beginning of a line of a section.
+func (c *config) lineValue(header, begin string) string {
 	for _, l := range c.lines[header] {
 		if rest, ok := strings.CutPrefix(l, begin); ok {
 			return rest

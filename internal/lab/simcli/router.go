@@ -35,7 +35,7 @@ func Start(o sshhost.Options) (*Router, error) {
 	r := &Router{config: &config{lines: map[string][]string{}}, does: map[string]string{}}
 	o.Serve = func(_ string, ch ssh.Channel, requests <-chan *ssh.Request) {
 		if sshhost.Wanted(requests, "shell", "") {
-			(&shell{r: r, ch: ch}).run()
+			(&shell{r: r, ch: ch}).runShell()
 		}
 	}
 	var err error
@@ -61,12 +61,12 @@ func (r *Router) Does(header string) string {
 func (r *Router) Change(header string, lines ...string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ok := r.config.enter(header)
+	ok := r.config.enterSection(header)
 	for _, l := range lines {
 		if rest, no := strings.CutPrefix(l, "no "); no {
-			ok = r.config.unset(header, rest) && ok
+			ok = r.config.unsetLine(header, rest) && ok
 		} else {
-			ok = r.config.set(header, l) && ok
+			ok = r.config.setLine(header, l) && ok
 		}
 	}
 	return ok
@@ -76,7 +76,7 @@ func (r *Router) Change(header string, lines ...string) bool {
 func (r *Router) Remove(header string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.config.leave(header)
+	return r.config.deleteSection(header)
 }
 
 // Set changes the router's faults.

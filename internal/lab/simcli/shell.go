@@ -23,41 +23,41 @@ type shell struct {
 	before  string // the prompt at which the line was typed
 }
 
-func (s *shell) run() {
+func (s *shell) runShell() {
 	in := bufio.NewScanner(s.ch)
-	in.Split(lines)
-	s.say("")
+	in.Split(splitLines)
+	s.writeAnswer("")
 	for in.Scan() {
 		line := strings.TrimSpace(in.Text())
-		f := s.note(line)
+		f := s.recordLine(line)
 		switch {
-		case began(f.Hangup, line):
+		case hasFaultPrefix(f.Hangup, line):
 			return
 		case line == "exit" && s.mode == "":
 			return
 		}
 		s.before = s.prompt()
-		out := s.do(line, f)
-		if began(f.Mute, line) {
+		out := s.executeLine(line, f)
+		if hasFaultPrefix(f.Mute, line) {
 			continue
 		}
 		if f.Redraw {
-			out = s.redrawn(line, out)
+			out = s.redrawAnswer(line, out)
 		} else {
 			out = line + "\r\n" + out // a terminal echoes
 		}
-		s.say(out)
+		s.writeAnswer(out)
 	}
 }
 
-func (s *shell) note(line string) Faults {
+func (s *shell) recordLine(line string) Faults {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
 	s.r.typed = append(s.r.typed, line)
 	return s.r.faults
 }
 
-func began(fault, line string) bool { return fault != "" && strings.HasPrefix(line, fault) }
+func hasFaultPrefix(fault, line string) bool { return fault != "" && strings.HasPrefix(line, fault) }
 
 func (s *shell) prompt() string {
 	if s.mode != "" {
@@ -66,23 +66,23 @@ func (s *shell) prompt() string {
 	return "lab#"
 }
 
-// drawn is a line as an editor of lines draws it: over the old one, with blanks.
-func (s *shell) drawn(prompt, line string) string {
+// drawLine is a line as an editor of lines draws it: over the old one, with blanks.
+func (s *shell) drawLine(prompt, line string) string {
 	return "\r\r" + prompt + line + strings.Repeat(" ", 70) + "\r" + prompt + line
 }
 
-// redrawn is an echo and an answer, all drawn again; then comes the prompt.
-func (s *shell) redrawn(line, out string) string {
+// redrawAnswer is an echo and an answer, all drawn again; then comes the prompt.
+func (s *shell) redrawAnswer(line, out string) string {
 	now := s.prompt()
-	text := s.drawn(s.before, line[:min(1, len(line))]) + s.drawn(s.before, line) + "\r\n" + out + s.drawn(now, "")
+	text := s.drawLine(s.before, line[:min(1, len(line))]) + s.drawLine(s.before, line) + "\r\n" + out + s.drawLine(now, "")
 	if strings.HasPrefix(out, "%") {
-		text += s.drawn(now, "")
+		text += s.drawLine(now, "")
 	}
 	return strings.TrimSuffix(text, now)
 }
 
-// say writes an answer and the prompt after it.
-func (s *shell) say(text string) {
+// writeAnswer writes an answer and the prompt after it.
+func (s *shell) writeAnswer(text string) {
 	b := []byte(text + s.prompt())
 	s.r.mu.Lock()
 	n := s.r.faults.Pieces
@@ -96,46 +96,46 @@ func (s *shell) say(text string) {
 
 const invalid = "% invalid command\r\n"
 
-func (s *shell) do(line string, f Faults) string {
+func (s *shell) executeLine(line string, f Faults) string {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
 	switch {
 	case line == "":
 		return ""
-	case began(f.Refuse, line):
+	case hasFaultPrefix(f.Refuse, line):
 		return "% refused today\r\n"
 	case line == "end":
 		s.mode, s.section = "", ""
 		return ""
 	case s.mode == "":
-		return s.exec(line)
+		return s.executeExecCommand(line)
 	case line == "exit":
 		s.mode, s.section = map[string]string{"cfg": "", "cfg-section": "cfg"}[s.mode], ""
 		return ""
-	case began(f.Ignore, line):
+	case hasFaultPrefix(f.Ignore, line):
 		return ""
 	}
 	rest, no := strings.CutPrefix(line, "no ")
 	c := s.r.config
 	switch {
-	case s.section != "" && no && c.unset(s.section, rest):
+	case s.section != "" && no && c.unsetLine(s.section, rest):
 		return ""
-	case s.section != "" && !no && c.set(s.section, line):
+	case s.section != "" && !no && c.setLine(s.section, line):
 		if line == "tunnel mode bier" {
-			s.r.does[s.section] = c.value(s.section, "tunnel domain-name ")
+			s.r.does[s.section] = c.lineValue(s.section, "tunnel domain-name ")
 		}
 		return ""
-	case no && c.leave(rest):
+	case no && c.deleteSection(rest):
 		return ""
-	case !no && c.enter(line):
+	case !no && c.enterSection(line):
 		s.mode, s.section = "cfg-section", line
 		return ""
 	}
 	return invalid
 }
 
-// exec is the mode outside configuration.
-func (s *shell) exec(line string) string {
+// executeExecCommand is the mode outside configuration.
+func (s *shell) executeExecCommand(line string) string {
 	switch line {
 	case "terminal length 0", "write memory":
 		return ""
@@ -148,8 +148,8 @@ func (s *shell) exec(line string) string {
 	return invalid
 }
 
-// lines splits at either end of a line that terminals send.
-func lines(data []byte, atEOF bool) (int, []byte, error) {
+// splitLines splits at either end of a line that terminals send.
+func splitLines(data []byte, atEOF bool) (int, []byte, error) {
 	for i, c := range data {
 		if c == '\r' || c == '\n' {
 			return i + 1, data[:i], nil

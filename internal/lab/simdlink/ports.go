@@ -39,7 +39,7 @@ func portCommands() []command {
 	}
 	set := func(change func(p *port, value string)) func(*state, []string) string {
 		return func(s *state, m []string) string {
-			list := ports(m[1])
+			list := parsePortList(m[1])
 			if list == nil {
 				return possible
 			}
@@ -57,7 +57,7 @@ func portCommands() []command {
 		line(`config poe ports (\S+) state (enable|disable)`, set(func(p *port, v string) { p.noPower = v == "disable" })),
 		line(`config poe ports (\S+) priority (critical|high|low)`, set(func(p *port, v string) { p.priority = v })),
 		line(`config poe ports (\S+) power_limit user_define (\d{4,5})`, func(s *state, m []string) string {
-			list := ports(m[1])
+			list := parsePortList(m[1])
 			limit, err := strconv.Atoi(m[2])
 			if list == nil || err != nil || limit < 1000 || limit > mostLimit {
 				return possible
@@ -76,7 +76,7 @@ func portCommands() []command {
 }
 
 func (s *state) setState(m []string) string {
-	list := ports(m[1])
+	list := parsePortList(m[1])
 	if list == nil {
 		return possible
 	}
@@ -94,7 +94,7 @@ func listed(list string) []int {
 	if list == "" {
 		list = fmt.Sprintf("1-%d", count)
 	}
-	return ports(list)
+	return parsePortList(list)
 }
 
 func (s *state) showPorts(m []string) string {

@@ -32,27 +32,27 @@ func newShell(s *Switch, rw io.ReadWriter) *shell {
 	return &shell{s: s, out: rw, in: bufio.NewReader(rw)}
 }
 
-func (h *shell) run(telnet bool) {
-	if telnet && !h.login() {
+func (h *shell) runShell(telnet bool) {
+	if telnet && !h.requestLogin() {
 		return
 	}
-	h.say("\r\n")
+	h.writeText("\r\n")
 	for {
 		f := h.faults()
-		h.say(h.s.prompt(f))
-		line, ok := h.line(true)
+		h.writeText(h.s.prompt(f))
+		line, ok := h.readLine(true)
 		if !ok {
 			return
 		}
 		if line = strings.TrimSpace(line); line == "" {
-			h.say("\r\n")
+			h.writeText("\r\n")
 			continue
 		}
-		f = h.note(line)
-		if began(f.Hangup, line) || line == "logout" {
+		f = h.recordLine(line)
+		if hasFaultPrefix(f.Hangup, line) || line == "logout" {
 			return
 		}
-		answer := h.do(line, f)
+		answer := h.executeLine(line, f)
 		if f.Delay > 0 {
 			select {
 			case <-time.After(f.Delay):
@@ -61,33 +61,33 @@ func (h *shell) run(telnet bool) {
 			}
 		}
 		switch {
-		case began(f.Mute, line):
+		case hasFaultPrefix(f.Mute, line):
 			_, _ = io.Copy(io.Discard, h.in) // until the other end hangs up
 			return
-		case began(f.Truncate, line):
-			h.say("\r\n" + answer[:len(answer)/2])
+		case hasFaultPrefix(f.Truncate, line):
+			h.writeText("\r\n" + answer[:len(answer)/2])
 			return
 		}
-		h.page("\r\nCommand: " + line + "\r\n\r\n" + answer + "\r\n")
+		h.writePaged("\r\nCommand: " + line + "\r\n\r\n" + answer + "\r\n")
 	}
 }
 
-// login asks for user and password; SSH has done it already.
-func (h *shell) login() bool {
-	h.say("\xff\xfb\x01\xff\xfb\x03\r\n\r\n            " + h.s.o.Model + " Gigabit Ethernet Switch\r\n                 Command Line Interface\r\n\r\n")
+// requestLogin asks for user and password; SSH has done it already.
+func (h *shell) requestLogin() bool {
+	h.writeText("\xff\xfb\x01\xff\xfb\x03\r\n\r\n            " + h.s.o.Model + " Gigabit Ethernet Switch\r\n                 Command Line Interface\r\n\r\n")
 	for range 3 {
-		h.say("UserName:")
-		name, ok1 := h.line(true)
-		h.say("\r\nPassWord:")
-		password, ok2 := h.line(false)
+		h.writeText("UserName:")
+		name, ok1 := h.readLine(true)
+		h.writeText("\r\nPassWord:")
+		password, ok2 := h.readLine(false)
 		if !ok1 || !ok2 {
 			return false
 		}
 		if name == user && password == h.s.o.Password {
-			h.say("\r\n")
+			h.writeText("\r\n")
 			return true
 		}
-		h.say("\r\nFail!\r\n\r\n")
+		h.writeText("\r\nFail!\r\n\r\n")
 	}
 	return false
 }
@@ -98,7 +98,7 @@ func (h *shell) faults() Faults {
 	return h.s.faults
 }
 
-func (h *shell) note(line string) Faults {
+func (h *shell) recordLine(line string) Faults {
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()
 	if !strings.HasPrefix(line, "show ") && line != "disable clipaging" && line != "logout" {
@@ -107,26 +107,26 @@ func (h *shell) note(line string) Faults {
 	return h.s.faults
 }
 
-func (h *shell) do(line string, f Faults) string {
+func (h *shell) executeLine(line string, f Faults) string {
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()
 	switch {
-	case began(f.Refuse, line):
+	case hasFaultPrefix(f.Refuse, line):
 		return "The switch is busy.\r\n\r\nFail!\r\n"
-	case began(f.Ignore, line):
+	case hasFaultPrefix(f.Ignore, line):
 		return "Success.\r\n"
-	case began(f.Garbage, line):
+	case hasFaultPrefix(f.Garbage, line):
 		return strings.Repeat("\x00\x1b[2J\xff\xfe\x80\x07", 40)
 	case f.Pages && line == "disable clipaging":
 		return "Fail!\r\n"
 	case f.Mishear[0] != "" && !strings.HasPrefix(line, "show "):
 		line = strings.ReplaceAll(line, f.Mishear[0], f.Mishear[1])
 	}
-	return h.s.state.do(line)
+	return h.s.state.executeLine(line)
 }
 
-// page writes an answer, a page at a time while clipaging is on.
-func (h *shell) page(text string) {
+// writePaged writes an answer, a page at a time while clipaging is on.
+func (h *shell) writePaged(text string) {
 	h.s.mu.Lock()
 	paging := h.s.state.clipaging
 	h.s.mu.Unlock()
@@ -135,14 +135,14 @@ func (h *shell) page(text string) {
 		lines = lines[:last]
 	}
 	for paging && len(lines) > pageLines {
-		h.say(strings.Join(lines[:pageLines], "") + pageEnd)
+		h.writeText(strings.Join(lines[:pageLines], "") + pageEnd)
 		lines = lines[pageLines:]
 		b, err := h.in.ReadByte()
 		for err == nil && (b == '\n' && h.crlf || b == 0) {
 			h.crlf = false
 			b, err = h.in.ReadByte()
 		}
-		h.say("\r" + strings.Repeat(" ", len(pageEnd)) + "\r")
+		h.writeText("\r" + strings.Repeat(" ", len(pageEnd)) + "\r")
 		switch {
 		case err != nil || b == 'q' || b == 0x1b || b == 3:
 			return
@@ -150,11 +150,11 @@ func (h *shell) page(text string) {
 			paging = false
 		}
 	}
-	h.say(strings.Join(lines, ""))
+	h.writeText(strings.Join(lines, ""))
 }
 
-// say writes; a closed connection is detected when reading.
-func (h *shell) say(text string) {
+// writeText writes; a closed connection is detected when reading.
+func (h *shell) writeText(text string) {
 	b := []byte(text)
 	for n := h.faults().Pieces; n > 0 && len(b) > n; b = b[n:] {
 		_, _ = h.out.Write(b[:n])
@@ -162,8 +162,8 @@ func (h *shell) say(text string) {
 	_, _ = h.out.Write(b)
 }
 
-// line reads what is typed, without telnet commands, and echoes it.
-func (h *shell) line(echo bool) (string, bool) {
+// readLine reads what is typed, without telnet commands, and echoes it.
+func (h *shell) readLine(echo bool) (string, bool) {
 	var b bytes.Buffer
 	for {
 		c, err := h.in.ReadByte()
@@ -186,9 +186,9 @@ func (h *shell) line(echo bool) (string, bool) {
 		h.crlf = false
 		b.WriteByte(c)
 		if echo {
-			h.say(string(rune(c)))
+			h.writeText(string(rune(c)))
 		} else {
-			h.say("*")
+			h.writeText("*")
 		}
 	}
 }

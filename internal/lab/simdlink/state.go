@@ -39,11 +39,11 @@ const (
 
 func newState(stpPort func(int, bool)) *state {
 	s := &state{stpPort: stpPort, clipaging: true, stp: true, stpPorts: map[int]bool{}, settings: map[string]string{}, profiles: map[int]*profile{}, ports: newPorts(),
-		table: append(commands(), portCommands()...)}
+		table: append(listCommands(), portCommands()...)}
 	for p := 1; p <= count; p++ {
 		s.stpPorts[p] = true
 	}
-	s.saved = s.config()
+	s.saved = s.configCommands()
 	return s
 }
 
@@ -65,8 +65,8 @@ const (
 	byWhich = `(?:profile_id (\d+)|profile_name (\S+))`
 )
 
-// commands lists them; patterns are of the whole line.
-func commands() []command {
+// listCommands lists them; patterns are of the whole line.
+func listCommands() []command {
 	line := func(form string, do func(s *state, m []string) string) command {
 		return command{regexp.MustCompile("^" + form + "$"), do}
 	}
@@ -81,7 +81,7 @@ func commands() []command {
 		line(`(enable|disable) stp`, func(s *state, m []string) string { s.stp = m[1] == "enable"; return success }),
 		line(`config stp ports (\S+) state (enable|disable)`, (*state).stpState),
 		line(`config stp ports (\S+) fbpdu (enable|disable)`, func(s *state, m []string) string {
-			if ports(m[1]) == nil {
+			if parsePortList(m[1]) == nil {
 				return possible
 			}
 			s.settings["stp fbpdu "+m[1]] = m[0]
@@ -92,13 +92,13 @@ func commands() []command {
 		line(`config traffic control all multicast (enable|disable)`, set("multicast")),
 		line(`config traffic control all unicast enable action drop threshold 0`, set("unicast")),
 		line(`config ports all learning (enable|disable)`, set("learning")),
-		line(`create access_profile profile_id (\d+) profile_name (\S+) (ethernet vlan 0x[0-9a-fA-F]{1,4})`, (*state).create),
-		line(`create access_profile profile_id (\d+) profile_name (\S+) (ip(?: vlan 0x[0-9a-fA-F]{1,4})?(?: source_ip_mask `+mask+`)?(?: destination_ip_mask `+mask+`)?)`, (*state).create),
+		line(`create access_profile profile_id (\d+) profile_name (\S+) (ethernet vlan 0x[0-9a-fA-F]{1,4})`, (*state).createProfile),
+		line(`create access_profile profile_id (\d+) profile_name (\S+) (ip(?: vlan 0x[0-9a-fA-F]{1,4})?(?: source_ip_mask `+mask+`)?(?: destination_ip_mask `+mask+`)?)`, (*state).createProfile),
 		line(`config access_profile `+byWhich+` add access_id (\d+) (ethernet vlan_id \d+|ip(?: vlan_id \d+)?(?: source_ip `+mask+`)?(?: destination_ip `+mask+`)?) port (\S+) (permit|deny)`, (*state).addRule),
 		line(`config access_profile `+byWhich+` delete access_id (\d+)`, (*state).deleteRule),
 		line(`delete access_profile all`, func(s *state, _ []string) string { clear(s.profiles); return success }),
 		line(`delete access_profile `+byWhich, func(s *state, m []string) string {
-			id, p := s.find(m[1], m[2])
+			id, p := s.findProfile(m[1], m[2])
 			if p == nil {
 				return noSuch
 			}
@@ -106,15 +106,15 @@ func commands() []command {
 			return success
 		}),
 		line(`save`, func(s *state, _ []string) string {
-			s.saved = s.config()
+			s.saved = s.configCommands()
 			return "Saving all configurations to NV-RAM...... Done.\r\n"
 		}),
 		line(`show stp`, func(s *state, _ []string) string {
 			return " STP Bridge Global Settings\r\n ---------------------------\r\n STP Status          : " + onOff(s.stp) + "\r\n STP Version         : RSTP\r\n Max Age             : 20\r\n Hello Time          : 2\r\n Forward Delay       : 15\r\n Max Hops            : 20\r\n TX Hold Count       : 6\r\n Forwarding BPDU     : Disabled\r\n"
 		}),
 		line(`show stp ports (\S+)`, (*state).showSTPPorts),
-		line(`show access_profile`, func(s *state, _ []string) string { return s.show() }),
-		line(`show config current_config`, func(s *state, _ []string) string { return strings.ReplaceAll(s.config(), "\n", "\r\n") }),
+		line(`show access_profile`, func(s *state, _ []string) string { return s.showProfiles() }),
+		line(`show config current_config`, func(s *state, _ []string) string { return strings.ReplaceAll(s.configCommands(), "\n", "\r\n") }),
 	}
 }
 
@@ -125,8 +125,8 @@ func onOff(on bool) string {
 	return "Disabled"
 }
 
-// do carries out one line.
-func (s *state) do(line string) string {
+// executeLine carries out one line.
+func (s *state) executeLine(line string) string {
 	for _, c := range s.table {
 		if m := c.form.FindStringSubmatch(line); m != nil {
 			return c.do(s, m)
@@ -141,7 +141,7 @@ func (s *state) do(line string) string {
 }
 
 func (s *state) stpState(m []string) string {
-	list := ports(m[1])
+	list := parsePortList(m[1])
 	if list == nil {
 		return possible
 	}
@@ -155,7 +155,7 @@ func (s *state) stpState(m []string) string {
 }
 
 func (s *state) showSTPPorts(m []string) string {
-	list := ports(m[1])
+	list := parsePortList(m[1])
 	if list == nil {
 		return possible
 	}
@@ -167,12 +167,12 @@ func (s *state) showSTPPorts(m []string) string {
 	return b.String()
 }
 
-func (s *state) create(m []string) string {
+func (s *state) createProfile(m []string) string {
 	id, err := strconv.Atoi(m[1])
-	if err != nil || id < 1 || id > maxProfile || len(m[2]) > 32 || m[3] == "ip" || !addresses(m[4:]) {
+	if err != nil || id < 1 || id > maxProfile || len(m[2]) > 32 || m[3] == "ip" || !areAddresses(m[4:]) {
 		return possible
 	}
-	if _, p := s.find("", m[2]); p != nil || s.profiles[id] != nil {
+	if _, p := s.findProfile("", m[2]); p != nil || s.profiles[id] != nil {
 		return "The profile ID or name is used already.\r\n\r\nFail!\r\n"
 	}
 	layer, match, _ := strings.Cut(m[3], " ")
@@ -180,7 +180,7 @@ func (s *state) create(m []string) string {
 	return success
 }
 
-func addresses(list []string) bool {
+func areAddresses(list []string) bool {
 	for _, a := range list {
 		if _, err := netip.ParseAddr(a); a != "" && err != nil {
 			return false
@@ -189,7 +189,7 @@ func addresses(list []string) bool {
 	return true
 }
 
-func (s *state) find(id, name string) (int, *profile) {
+func (s *state) findProfile(id, name string) (int, *profile) {
 	for n, p := range s.profiles {
 		if strconv.Itoa(n) == id || (name != "" && p.name == name) {
 			return n, p
@@ -199,13 +199,13 @@ func (s *state) find(id, name string) (int, *profile) {
 }
 
 func (s *state) addRule(m []string) string {
-	_, p := s.find(m[1], m[2])
+	_, p := s.findProfile(m[1], m[2])
 	if p == nil {
 		return noSuch
 	}
 	id, err := strconv.Atoi(m[3])
 	layer, match, _ := strings.Cut(m[4], " ")
-	if err != nil || id < 1 || id > maxRule || layer != p.layer || match == "" || ports(m[7]) == nil || !addresses(m[5:7]) {
+	if err != nil || id < 1 || id > maxRule || layer != p.layer || match == "" || parsePortList(m[7]) == nil || !areAddresses(m[5:7]) {
 		return possible
 	}
 	if _, there := p.rules[id]; there {
@@ -216,7 +216,7 @@ func (s *state) addRule(m []string) string {
 }
 
 func (s *state) deleteRule(m []string) string {
-	_, p := s.find(m[1], m[2])
+	_, p := s.findProfile(m[1], m[2])
 	id, _ := strconv.Atoi(m[3]) // digits; too many of them are no rule
 	if p == nil || p.rules[id] == "" {
 		return noSuch
@@ -225,8 +225,8 @@ func (s *state) deleteRule(m []string) string {
 	return success
 }
 
-// show is the table of access profiles.
-func (s *state) show() string {
+// showProfiles is the table of access profiles.
+func (s *state) showProfiles() string {
 	var b strings.Builder
 	rules := 0
 	for _, p := range s.profiles {
@@ -248,8 +248,8 @@ func (s *state) show() string {
 	return b.String()
 }
 
-// config is the commands that make what there is.
-func (s *state) config() string {
+// configCommands is the commands that make what there is.
+func (s *state) configCommands() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s stp\n", map[bool]string{true: "enable", false: "disable"}[s.stp])
 	for _, p := range slices.Sorted(maps.Keys(s.stpPorts)) {

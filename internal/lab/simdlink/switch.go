@@ -70,11 +70,11 @@ func Start(o Options) (*Switch, error) {
 	s.ssh, err = sshhost.Start(sshhost.Options{User: user, Password: o.Password, Address: o.SSH,
 		Serve: func(_ string, ch ssh.Channel, requests <-chan *ssh.Request) {
 			if sshhost.Wanted(requests, "shell", "") {
-				newShell(s, ch).run(false)
+				newShell(s, ch).runShell(false)
 			}
 		}})
 	if err == nil {
-		s.telnet, err = sshhost.Start(sshhost.Options{Address: o.Telnet, Plain: func(c net.Conn) { newShell(s, c).run(true) }})
+		s.telnet, err = sshhost.Start(sshhost.Options{Address: o.Telnet, Plain: func(c net.Conn) { newShell(s, c).runShell(true) }})
 	}
 	if err != nil {
 		s.Close()
@@ -124,14 +124,14 @@ func (s *Switch) Sent() []string {
 func (s *Switch) Config() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.state.config()
+	return s.state.configCommands()
 }
 
 // Saved reports whether what was changed last was saved.
 func (s *Switch) Saved() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.state.saved == s.state.config()
+	return s.state.saved == s.state.configCommands()
 }
 
 // prompt is what the switch says when it waits for a command.
@@ -142,10 +142,10 @@ func (s *Switch) prompt(f Faults) string {
 	return s.o.Model + ":" + user + "#"
 }
 
-func began(fault, line string) bool { return fault != "" && strings.HasPrefix(line, fault) }
+func hasFaultPrefix(fault, line string) bool { return fault != "" && strings.HasPrefix(line, fault) }
 
-// ports reads "1,3,5-7"; nil when it is no list of the switch's ports.
-func ports(list string) (out []int) {
+// parsePortList reads "1,3,5-7"; nil when it is no list of the switch's ports.
+func parsePortList(list string) (out []int) {
 	for item := range strings.SplitSeq(list, ",") {
 		from, to, isRange := strings.Cut(item, "-")
 		a, err := strconv.Atoi(from)

@@ -24,29 +24,29 @@ func (s *Schema) Edit(cfg, config *xmltree.Node, defaultOperation string) error 
 		defaultOperation = "merge"
 	}
 	for _, n := range config.Kids {
-		if err := s.edit(cfg, n, defaultOperation, ""); err != nil {
+		if err := s.editNode(cfg, n, defaultOperation, ""); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// own is a copy of a node that may be changed; its children are not copied.
-func own(n *xmltree.Node) *xmltree.Node {
+// copyNode is a copy of a node that may be changed; its children are not copied.
+func copyNode(n *xmltree.Node) *xmltree.Node {
 	c := *n
 	c.Kids = slices.Clone(n.Kids)
 	return &c
 }
 
-func without(parent, kid *xmltree.Node) {
+func removeKid(parent, kid *xmltree.Node) {
 	parent.Kids = slices.DeleteFunc(parent.Kids, func(k *xmltree.Node) bool { return k == kid })
 }
 
-func (s *Schema) edit(parent, n *xmltree.Node, inherited, above string) error {
+func (s *Schema) editNode(parent, n *xmltree.Node, inherited, above string) error {
 	path := above + "/" + n.Name
-	is := s.kid(n)
+	is := s.findKidSchema(n)
 	if is == nil {
-		if !s.knows(n.Space) {
+		if !s.knowsNamespace(n.Space) {
 			return &Fault{"unknown-namespace", path, "no module has the namespace " + n.Space}
 		}
 		return &Fault{"unknown-element", path, "no such node"}
@@ -57,13 +57,13 @@ func (s *Schema) edit(parent, n *xmltree.Node, inherited, above string) error {
 		}
 	}
 	op := cmp.Or(n.Attr(netconf.NS, "operation"), inherited)
-	have := is.find(parent, n)
+	have := is.findInstance(parent, n)
 	switch op {
 	case "delete", "remove":
 		if have == nil && op == "delete" {
 			return &Fault{"data-missing", path, "there is nothing to delete"}
 		}
-		without(parent, have)
+		removeKid(parent, have)
 		return nil
 	case "create":
 		if have != nil {
@@ -71,7 +71,7 @@ func (s *Schema) edit(parent, n *xmltree.Node, inherited, above string) error {
 		}
 		op = "merge"
 	case "replace":
-		without(parent, have)
+		removeKid(parent, have)
 		have, op = nil, "merge"
 	case "none":
 		if have == nil && (is.Keys != nil || is.Check != nil) {
@@ -86,28 +86,28 @@ func (s *Schema) edit(parent, n *xmltree.Node, inherited, above string) error {
 		parent.Kids = append(parent.Kids, have)
 	} else {
 		i := slices.Index(parent.Kids, have)
-		have = own(have)
+		have = copyNode(have)
 		parent.Kids[i] = have
 	}
 	if is.Check != nil {
-		return is.set(have, n, op, path)
+		return is.setLeaf(have, n, op, path)
 	}
 	for _, k := range n.Kids {
 		kidOp := op
 		if slices.Contains(is.Keys, k.Name) {
 			kidOp = "merge"
 		}
-		if err := is.edit(have, k, kidOp, path); err != nil {
+		if err := is.editNode(have, k, kidOp, path); err != nil {
 			return err
 		}
 	}
 	if is.Keys == nil && len(have.Kids) == 0 {
-		without(parent, have) // an empty container says nothing (RFC 7950 section 7.5.1)
+		removeKid(parent, have) // an empty container says nothing (RFC 7950 section 7.5.1)
 	}
 	return nil
 }
 
-func (s *Schema) set(have, n *xmltree.Node, op, path string) error {
+func (s *Schema) setLeaf(have, n *xmltree.Node, op, path string) error {
 	v := n.Trimmed()
 	if _, local, has := strings.Cut(v, ":"); has && s.Identity {
 		v = local // kept without the prefix of the request

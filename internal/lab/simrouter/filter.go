@@ -15,7 +15,7 @@ func Select(cfg, filter *xmltree.Node) []*xmltree.Node {
 	var out []*xmltree.Node
 	for _, n := range cfg.Kids {
 		for _, f := range filter.Kids {
-			if got := pick(n, f); got != nil {
+			if got := filterNode(n, f); got != nil {
 				out = append(out, got)
 				break
 			}
@@ -24,12 +24,12 @@ func Select(cfg, filter *xmltree.Node) []*xmltree.Node {
 	return out
 }
 
-func matches(n, f *xmltree.Node) bool {
+func matchesFilter(n, f *xmltree.Node) bool {
 	return n.Name == f.Name && (f.Space == "" || f.Space == n.Space)
 }
 
-func pick(n, f *xmltree.Node) *xmltree.Node {
-	if !matches(n, f) {
+func filterNode(n, f *xmltree.Node) *xmltree.Node {
+	if !matchesFilter(n, f) {
 		return nil
 	}
 	if len(f.Kids) == 0 {
@@ -42,7 +42,7 @@ func pick(n, f *xmltree.Node) *xmltree.Node {
 	for _, k := range f.Kids {
 		if len(k.Kids) > 0 || k.Trimmed() == "" {
 			others = append(others, k)
-		} else if !slices.ContainsFunc(n.Kids, func(have *xmltree.Node) bool { return matches(have, k) && have.Trimmed() == k.Trimmed() }) {
+		} else if !slices.ContainsFunc(n.Kids, func(have *xmltree.Node) bool { return matchesFilter(have, k) && have.Trimmed() == k.Trimmed() }) {
 			return nil // a content match: a leaf with this very value
 		}
 	}
@@ -52,7 +52,7 @@ func pick(n, f *xmltree.Node) *xmltree.Node {
 	out := xmltree.New(n.Space, n.Name)
 	for _, kid := range n.Kids {
 		for _, k := range f.Kids {
-			if got := pick(kid, k); got != nil {
+			if got := filterNode(kid, k); got != nil {
 				out.Add(got)
 				break
 			}

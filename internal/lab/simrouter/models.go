@@ -27,18 +27,18 @@ var lengths = oneOf("64-bit", "128-bit", "256-bit", "512-bit", "1024-bit", "2048
 // Draft00 is ietf-bier of draft-ietf-bier-bier-yang-00, below ietf-routing-ex.
 func Draft00() Model {
 	b := NSBier
-	u16, label, size := number(0, 65535), number(0, 1<<20-1), number(0, 255)
+	u16, label, size := newNumberCheck(0, 65535), newNumberCheck(0, 1<<20-1), newNumberCheck(0, 255)
 	af := func(name string) *Schema {
-		return list(b, name, "bitstringlength bier-mpls-label-base", leaf(b, "bitstringlength", u16),
-			leaf(b, "bier-mpls-label-base", label), leaf(b, "bier-mpls-label-range-size", size))
+		return newList(b, name, "bitstringlength bier-mpls-label-base", newLeaf(b, "bitstringlength", u16),
+			newLeaf(b, "bier-mpls-label-base", label), newLeaf(b, "bier-mpls-label-range-size", size))
 	}
-	global := container(b, "bier-global",
-		identity(b, "encapsulation-type", "bier-encapsulation-mpls"), leaf(b, "bitstringlength", lengths), leaf(b, "bfr-id", u16),
-		leaf(b, "ipv4-bfr-prefix", prefix(32)), leaf(b, "ipv6-bfr-prefix", prefix(128)),
-		list(b, "sub-domain", "sub-domain-id", leaf(b, "sub-domain-id", u16), leaf(b, "igp-type", oneOf("ISIS", "OSPF")), leaf(b, "mt-id", u16),
-			leaf(b, "bfr-id", u16), leaf(b, "bitstringlength", lengths), container(b, "af", af("ipv4"), af("ipv6"))))
+	global := newContainer(b, "bier-global",
+		newIdentityLeaf(b, "encapsulation-type", "bier-encapsulation-mpls"), newLeaf(b, "bitstringlength", lengths), newLeaf(b, "bfr-id", u16),
+		newLeaf(b, "ipv4-bfr-prefix", newPrefixCheck(32)), newLeaf(b, "ipv6-bfr-prefix", newPrefixCheck(128)),
+		newList(b, "sub-domain", "sub-domain-id", newLeaf(b, "sub-domain-id", u16), newLeaf(b, "igp-type", oneOf("ISIS", "OSPF")), newLeaf(b, "mt-id", u16),
+			newLeaf(b, "bfr-id", u16), newLeaf(b, "bitstringlength", lengths), newContainer(b, "af", af("ipv4"), af("ipv6"))))
 	return Model{
-		Root:    container("", "", container(NSRoutingEx, "routing", container(b, "bier", global)), multicast(), system()),
+		Root:    newContainer("", "", newContainer(NSRoutingEx, "routing", newContainer(b, "bier", global)), newMulticastSchema(), newSystemSchema()),
 		Modules: []string{NSRoutingEx + "?module=ietf-routing-ex&revision=2016-10-20", NSBier + "?module=ietf-bier&revision=2016-07-23", multicastModule},
 	}
 }
@@ -47,16 +47,16 @@ func Draft00() Model {
 // a sub-domain for each address family, with its own prefix.
 func RFC8349() Model {
 	b := NSBier
-	encapsulation := list(b, "encapsulation", "bsl encapsulation-type", leaf(b, "bsl", lengths),
-		identity(b, "encapsulation-type", "bier-encapsulation-mpls", "bier-encapsulation-ipv6", "bier-encapsulation-ethernet"), leaf(b, "max-si", number(0, 255)),
-		container(b, "in-bift-id", leaf(b, "in-bift-id-base", number(0, 1<<20-1))))
-	sub := list(b, "sub-domain", "sub-domain-id address-family", leaf(b, "sub-domain-id", number(0, 255)), identity(b, "address-family", "ipv4", "ipv6"),
-		leaf(b, "bfr-prefix", prefix(0)), leaf(b, "underlay-protocol-type", oneOf("IS-IS", "OSPF", "BGP")), leaf(b, "mt-id", number(0, 255)),
-		leaf(b, "bfr-id", number(0, 65535)), leaf(b, "bsl", lengths), encapsulation)
-	bift := list(b, "bift", "bfr-id", leaf(b, "bfr-id", number(1, 65535)), list(b, "birt-bitstringlength", "bsl", leaf(b, "bsl", lengths),
-		list(b, "bfr-nbr", "bfr-nbr", leaf(b, "bfr-nbr", prefix(0)))))
+	encapsulation := newList(b, "encapsulation", "bsl encapsulation-type", newLeaf(b, "bsl", lengths),
+		newIdentityLeaf(b, "encapsulation-type", "bier-encapsulation-mpls", "bier-encapsulation-ipv6", "bier-encapsulation-ethernet"), newLeaf(b, "max-si", newNumberCheck(0, 255)),
+		newContainer(b, "in-bift-id", newLeaf(b, "in-bift-id-base", newNumberCheck(0, 1<<20-1))))
+	sub := newList(b, "sub-domain", "sub-domain-id address-family", newLeaf(b, "sub-domain-id", newNumberCheck(0, 255)), newIdentityLeaf(b, "address-family", "ipv4", "ipv6"),
+		newLeaf(b, "bfr-prefix", newPrefixCheck(0)), newLeaf(b, "underlay-protocol-type", oneOf("IS-IS", "OSPF", "BGP")), newLeaf(b, "mt-id", newNumberCheck(0, 255)),
+		newLeaf(b, "bfr-id", newNumberCheck(0, 65535)), newLeaf(b, "bsl", lengths), encapsulation)
+	bift := newList(b, "bift", "bfr-id", newLeaf(b, "bfr-id", newNumberCheck(1, 65535)), newList(b, "birt-bitstringlength", "bsl", newLeaf(b, "bsl", lengths),
+		newList(b, "bfr-nbr", "bfr-nbr", newLeaf(b, "bfr-nbr", newPrefixCheck(0)))))
 	return Model{
-		Root:    container("", "", container(NSRouting, "routing", container(b, "bier", sub, bift)), multicast(), system()),
+		Root:    newContainer("", "", newContainer(NSRouting, "routing", newContainer(b, "bier", sub, bift)), newMulticastSchema(), newSystemSchema()),
 		Modules: []string{NSRouting + "?module=ietf-routing&revision=2018-03-13", NSBier + "?module=ietf-bier&revision=2023-09-12", multicastModule},
 	}
 }
@@ -76,18 +76,18 @@ func (m Model) NMDA() Model {
 // NSSystem is ietf-system (RFC 7317), of which routers have what other clients may change.
 const NSSystem = "urn:ietf:params:xml:ns:yang:ietf-system"
 
-func system() *Schema {
-	return container(NSSystem, "system", leaf(NSSystem, "contact", func(string) bool { return true }))
+func newSystemSchema() *Schema {
+	return newContainer(NSSystem, "system", newLeaf(NSSystem, "contact", func(string) bool { return true }))
 }
 
 const multicastModule = NSMulticast + "?module=ietf-multicast-information&revision=2016-10-28"
 
-func multicast() *Schema {
+func newMulticastSchema() *Schema {
 	m := NSMulticast
-	u16 := number(0, 65535)
-	entry := list(m, "pure-multicast", "vpn-id source-address source-wildcard group-address group-wildcard", leaf(m, "vpn-id", number(0, 1<<32-1)),
-		leaf(m, "source-address", address), leaf(m, "source-wildcard", number(0, 255)), leaf(m, "group-address", address), leaf(m, "group-wildcard", number(0, 255)),
-		container(m, "multicast-overlay", container(m, "bier-information", leaf(m, "sub-domain", u16), leaf(m, "ingress-node", u16),
-			list(m, "egress-nodes", "egress-node", leaf(m, "egress-node", u16)))))
-	return container(m, "multicast-information", container(m, "pure-multicast", entry))
+	u16 := newNumberCheck(0, 65535)
+	entry := newList(m, "pure-multicast", "vpn-id source-address source-wildcard group-address group-wildcard", newLeaf(m, "vpn-id", newNumberCheck(0, 1<<32-1)),
+		newLeaf(m, "source-address", isAddress), newLeaf(m, "source-wildcard", newNumberCheck(0, 255)), newLeaf(m, "group-address", isAddress), newLeaf(m, "group-wildcard", newNumberCheck(0, 255)),
+		newContainer(m, "multicast-overlay", newContainer(m, "bier-information", newLeaf(m, "sub-domain", u16), newLeaf(m, "ingress-node", u16),
+			newList(m, "egress-nodes", "egress-node", newLeaf(m, "egress-node", u16)))))
+	return newContainer(m, "multicast-information", newContainer(m, "pure-multicast", entry))
 }

@@ -26,23 +26,23 @@ func (r *Router) SetPlane(p Plane) {
 	r.plane = p
 }
 
-// operational is the configuration in use with the state. The lock is held.
-func (r *Router) operational() *xmltree.Node {
+// operationalData is the configuration in use with the state. The lock is held.
+func (r *Router) operationalData() *xmltree.Node {
 	if r.plane.State == nil {
 		return r.store.running
 	}
-	all := own(r.store.running)
+	all := copyNode(r.store.running)
 	_ = r.store.schema.Edit(all, r.plane.State, "merge") // what the model has no place for is not shown
 	return all
 }
 
-// announces reports whether one of the model's modules has the namespace.
-func (r *Router) announces(space string) bool {
-	return slices.ContainsFunc(r.o.Model.Modules, func(m string) bool { return strings.HasPrefix(m, space+"?") && r.has(m) })
+// announcesNamespace reports whether one of the model's modules has the namespace.
+func (r *Router) announcesNamespace(space string) bool {
+	return slices.ContainsFunc(r.o.Model.Modules, func(m string) bool { return strings.HasPrefix(m, space+"?") && r.hasCapability(m) })
 }
 
-// ping is continuity-check for one target. The lock is held.
-func (r *Router) ping(op *xmltree.Node) (*xmltree.Node, error) {
+// checkContinuity is continuity-check for one target. The lock is held.
+func (r *Router) checkContinuity(op *xmltree.Node) (*xmltree.Node, error) {
 	to := op.Down("destination-tp")
 	rpc := func(name string) *xmltree.Node { return to.Kid(NSRPCs, name) }
 	target, err := strconv.ParseUint(rpc("target-bfers").Value("bier-bfrid"), 10, 16)
@@ -64,12 +64,12 @@ func (r *Router) ping(op *xmltree.Node) (*xmltree.Node, error) {
 func (r *Router) Notify(body *xmltree.Node) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tell(body)
+	r.notifySubscribers(body)
 }
 
 // BFRIDCollision is the notification of ietf-bier.
 func BFRIDCollision(id uint32) *xmltree.Node {
-	return xmltree.New(NSBier, "bfr-id-collision", xmltree.Leaf(NSBier, "bfr-id", number10(id)))
+	return xmltree.New(NSBier, "bfr-id-collision", xmltree.Leaf(NSBier, "bfr-id", formatUint(id)))
 }
 
 // BFRZero is the notification of ietf-bier.
@@ -79,33 +79,33 @@ func BFRZero(ipv4, ipv6 string) *xmltree.Node {
 
 // SubDomainIDCollision is the notification of ietf-bier.
 func SubDomainIDCollision(id, mt uint32) *xmltree.Node {
-	return xmltree.New(NSBier, "sub-domain-id-collision", xmltree.Leaf(NSBier, "sub-domain-id", number10(id)), xmltree.Leaf(NSBier, "mt-id", number10(mt)))
+	return xmltree.New(NSBier, "sub-domain-id-collision", xmltree.Leaf(NSBier, "sub-domain-id", formatUint(id)), xmltree.Leaf(NSBier, "mt-id", formatUint(mt)))
 }
 
-// changed notifies of a change of running (RFC 6470 section 2.1); by is nil for the
+// notifyConfigChange notifies of a change of running (RFC 6470 section 2.1); by is nil for the
 // router itself.
-func (r *Router) changed(by *session) {
+func (r *Router) notifyConfigChange(by *session) {
 	e := func(name string, kids ...*xmltree.Node) *xmltree.Node {
 		return xmltree.New(netconf.NSBaseEvents, name, kids...)
 	}
 	l := func(name, v string) *xmltree.Node { return xmltree.Leaf(netconf.NSBaseEvents, name, v) }
 	who := e("changed-by", e("server"))
 	if by != nil {
-		who = e("changed-by", l("username", by.user), l("session-id", number10(by.id)))
+		who = e("changed-by", l("username", by.user), l("session-id", formatUint(by.id)))
 	}
-	r.tell(e("netconf-config-change", who, l("datastore", "running")))
+	r.notifySubscribers(e("netconf-config-change", who, l("datastore", "running")))
 }
 
-func (r *Router) tell(body *xmltree.Node) {
+func (r *Router) notifySubscribers(body *xmltree.Node) {
 	for _, s := range r.sessions {
 		if s.subscribed {
-			s.event(body)
+			s.queueEvent(body)
 		}
 	}
 }
 
-func (s *session) event(body *xmltree.Node) {
+func (s *session) queueEvent(body *xmltree.Node) {
 	n := xmltree.New(netconf.NSNotification, "notification",
 		xmltree.Leaf(netconf.NSNotification, "eventTime", time.Now().UTC().Format(time.RFC3339Nano)), body)
-	s.queue(s.frame(n.Bytes(), s.f.Chunked, Faults{}))
+	s.queueMessage(s.frameMessage(n.Bytes(), s.f.Chunked, Faults{}))
 }

@@ -9,13 +9,13 @@ import (
 	"ctl.internal/internal/netconf/xmltree"
 )
 
-// do does an operation. A *Fault is the router's refusal.
-func (s *session) do(op *xmltree.Node) (*xmltree.Node, error) {
+// doOperation does an operation. A *Fault is the router's refusal.
+func (s *session) doOperation(op *xmltree.Node) (*xmltree.Node, error) {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
 	st := s.r.store
-	ok := el("ok")
-	if op.Is(netconf.NSNotification, "create-subscription") && s.r.has(netconf.Notifications) {
+	ok := newElement("ok")
+	if op.Is(netconf.NSNotification, "create-subscription") && s.r.hasCapability(netconf.Notifications) {
 		if s.subscribed {
 			return nil, &Fault{"operation-failed", "", "there is a subscription already"}
 		}
@@ -23,29 +23,29 @@ func (s *session) do(op *xmltree.Node) (*xmltree.Node, error) {
 		return ok, nil
 	}
 	switch {
-	case op.Is(netconf.NSNMDA, "get-data") && s.r.announces(netconf.NSNMDA):
+	case op.Is(netconf.NSNMDA, "get-data") && s.r.announcesNamespace(netconf.NSNMDA):
 		if op.Value("datastore") != "ds:operational" {
 			return nil, &Fault{"invalid-value", "/datastore", "only the operational datastore can be read"}
 		}
-		return xmltree.New(netconf.NSNMDA, "data", Select(s.r.operational(), op.Down("subtree-filter"))...), nil
-	case op.Is(NSMethods, "continuity-check") && s.r.announces(NSMethods):
-		return s.r.ping(op)
+		return xmltree.New(netconf.NSNMDA, "data", Select(s.r.operationalData(), op.Down("subtree-filter"))...), nil
+	case op.Is(NSMethods, "continuity-check") && s.r.announcesNamespace(NSMethods):
+		return s.r.checkContinuity(op)
 	case op.Space != netconf.NS:
 		return nil, &Fault{"operation-not-supported", "", "no such operation"}
 	}
 	switch op.Name {
 	case "get-config":
-		ds, err := s.datastore(op, "source")
+		ds, err := s.readDatastoreName(op, "source")
 		if err != nil {
 			return nil, err
 		}
-		return el("data", Select(st.get(ds), op.Down("filter"))...), nil
+		return newElement("data", Select(st.datastoreContent(ds), op.Down("filter"))...), nil
 	case "get":
-		return el("data", Select(s.r.operational(), op.Down("filter"))...), nil
+		return newElement("data", Select(s.r.operationalData(), op.Down("filter"))...), nil
 	case "edit-config":
-		return ok, s.edit(op)
+		return ok, s.editConfig(op)
 	case "lock", "unlock":
-		ds, err := s.datastore(op, "target")
+		ds, err := s.readDatastoreName(op, "target")
 		if err != nil {
 			return nil, err
 		}
@@ -53,89 +53,89 @@ func (s *session) do(op *xmltree.Node) (*xmltree.Node, error) {
 			return nil, &Fault{"operation-not-supported", "/target", "running cannot be locked"}
 		}
 		if op.Name == "lock" {
-			return ok, st.lock(ds, s.id)
+			return ok, st.lockDatastore(ds, s.id)
 		}
-		return ok, st.unlock(ds, s.id)
+		return ok, st.unlockDatastore(ds, s.id)
 	case "validate":
-		if s.r.has(netconf.Validate11) {
-			_, err := s.datastore(op, "source")
+		if s.r.hasCapability(netconf.Validate11) {
+			_, err := s.readDatastoreName(op, "source")
 			return ok, err
 		}
 	case "commit", "cancel-commit", "discard-changes":
-		if s.r.has(netconf.Candidate) {
-			return ok, s.transaction(op)
+		if s.r.hasCapability(netconf.Candidate) {
+			return ok, s.runTransaction(op)
 		}
 	case "close-session":
 		return ok, nil
 	case "kill-session":
-		return ok, s.kill(op.Value("session-id"))
+		return ok, s.killSession(op.Value("session-id"))
 	}
 	return nil, &Fault{"operation-not-supported", "", "no such operation"}
 }
 
-// datastore reads source or target.
-func (s *session) datastore(op *xmltree.Node, role string) (netconf.Datastore, error) {
+// readDatastoreName reads source or target.
+func (s *session) readDatastoreName(op *xmltree.Node, role string) (netconf.Datastore, error) {
 	at := op.Down(role)
 	switch {
 	case at.Kid(netconf.NS, "running") != nil:
 		return netconf.Running, nil
-	case at.Kid(netconf.NS, "candidate") != nil && s.r.has(netconf.Candidate):
+	case at.Kid(netconf.NS, "candidate") != nil && s.r.hasCapability(netconf.Candidate):
 		return netconf.CandidateDS, nil
 	}
 	return "", &Fault{"invalid-value", "/" + role, "no such datastore"}
 }
 
-func (s *session) edit(op *xmltree.Node) error {
-	ds, err := s.datastore(op, "target")
+func (s *session) editConfig(op *xmltree.Node) error {
+	ds, err := s.readDatastoreName(op, "target")
 	if err != nil {
 		return err
 	}
-	if ds == netconf.Running && !s.r.has(netconf.WritableRunning) {
+	if ds == netconf.Running && !s.r.hasCapability(netconf.WritableRunning) {
 		return &Fault{"operation-not-supported", "/target", "running cannot be written"}
 	}
-	if err := s.r.store.free(ds, s.id); err != nil {
+	if err := s.r.store.checkLock(ds, s.id); err != nil {
 		return err
 	}
 	option := op.Value("error-option")
-	if option == "rollback-on-error" && !s.r.has(netconf.RollbackOnError) {
+	if option == "rollback-on-error" && !s.r.hasCapability(netconf.RollbackOnError) {
 		return &Fault{"operation-not-supported", "/error-option", "no rollback-on-error"}
 	}
 	config := op.Down("config")
 	if config == nil {
 		return &Fault{"missing-element", "/config", "there is nothing to change"}
 	}
-	err = s.r.store.edit(ds, config, cmp.Or(op.Value("default-operation"), "merge"), option == "rollback-on-error")
+	err = s.r.store.editDatastore(ds, config, cmp.Or(op.Value("default-operation"), "merge"), option == "rollback-on-error")
 	if err == nil {
-		s.r.note(s.id, "edit-config")
+		s.r.recordAct(s.id, "edit-config")
 	}
 	if ds == netconf.Running {
-		s.r.changed(s)
+		s.r.notifyConfigChange(s)
 	} else if other := s.r.faults.Meanwhile; other != nil {
 		s.r.faults.Meanwhile = nil
-		s.r.store.meanwhile(other)
+		s.r.store.editMeanwhile(other)
 	}
 	return err
 }
 
-func (s *session) transaction(op *xmltree.Node) error {
+func (s *session) runTransaction(op *xmltree.Node) error {
 	st := s.r.store
 	switch op.Name {
 	case "discard-changes":
 		st.candidate = nil
-		return st.free(netconf.CandidateDS, s.id)
+		return st.checkLock(netconf.CandidateDS, s.id)
 	case "cancel-commit":
-		if st.cancel() {
-			s.r.note(s.id, "cancel-commit")
-			s.r.changed(s)
+		if st.cancelCommit() {
+			s.r.recordAct(s.id, "cancel-commit")
+			s.r.notifyConfigChange(s)
 		}
 		return nil
 	}
-	if err := st.free(netconf.Running, s.id); err != nil {
+	if err := st.checkLock(netconf.Running, s.id); err != nil {
 		return err
 	}
 	timeout := time.Duration(0)
 	if op.Down("confirmed") != nil {
-		if !s.r.has(netconf.ConfirmedCommit) {
+		if !s.r.hasCapability(netconf.ConfirmedCommit) {
 			return &Fault{"operation-not-supported", "/confirmed", "no confirmed commit"}
 		}
 		timeout = 600 * time.Second
@@ -150,31 +150,31 @@ func (s *session) transaction(op *xmltree.Node) error {
 	case st.before != nil:
 		act = "confirm"
 	}
-	s.r.note(s.id, act)
-	if st.commit(s.id, timeout, s.r.expire) {
-		s.r.changed(s)
+	s.r.recordAct(s.id, act)
+	if st.commitCandidate(s.id, timeout, s.r.undoUnconfirmedCommit) {
+		s.r.notifyConfigChange(s)
 	}
 	return nil
 }
 
-// expire undoes a commit that was not confirmed.
-func (r *Router) expire() {
+// undoUnconfirmedCommit undoes a commit that was not confirmed.
+func (r *Router) undoUnconfirmedCommit() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.store.cancel() {
-		r.note(0, "rollback")
-		r.changed(nil)
+	if r.store.cancelCommit() {
+		r.recordAct(0, "rollback")
+		r.notifyConfigChange(nil)
 	}
 }
 
-// kill ends another session, with its locks and its unconfirmed commit.
-func (s *session) kill(id string) error {
+// killSession ends another session, with its locks and its unconfirmed commit.
+func (s *session) killSession(id string) error {
 	for _, other := range s.r.sessions {
-		if number10(other.id) == id && other != s {
-			s.r.note(s.id, "kill-session")
-			if s.r.store.leave(other.id) {
-				s.r.note(other.id, "rollback")
-				s.r.changed(nil)
+		if formatUint(other.id) == id && other != s {
+			s.r.recordAct(s.id, "kill-session")
+			if s.r.store.releaseSession(other.id) {
+				s.r.recordAct(other.id, "rollback")
+				s.r.notifyConfigChange(nil)
 			}
 			other.close()
 			return nil

@@ -55,8 +55,8 @@ type Act struct {
 // maxActs is the maximum number of acts that are stored.
 const maxActs = 100_000
 
-// note remembers an act. The lock is held.
-func (r *Router) note(session uint32, what string) {
+// recordAct remembers an act. The lock is held.
+func (r *Router) recordAct(session uint32, what string) {
 	if len(r.acts) < maxActs {
 		r.acts = append(r.acts, Act{session, what})
 	}
@@ -77,10 +77,10 @@ func Start(o Options) (*Router, error) {
 	r := &Router{o: o, store: newStore(o.Model.Root), sessions: map[uint32]*session{}, counts: map[string]int{}}
 	var err error
 	r.Listener, err = sshhost.Start(sshhost.Options{Password: o.Password, AuthorizedTo: o.AuthorizedTo, Both: o.Both, Address: o.Address,
-		Refuse: func() bool { return r.now().RefuseLogin },
+		Refuse: func() bool { return r.currentFaults().RefuseLogin },
 		Serve: func(user string, ch ssh.Channel, requests <-chan *ssh.Request) {
 			if sshhost.Wanted(requests, "subsystem", "netconf") {
-				newSession(r, user, ch).run()
+				newSession(r, user, ch).runSession()
 			}
 		}})
 	return r, err
@@ -92,7 +92,7 @@ func (r *Router) Down() {
 	r.Listener.Down()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.store.cancel()
+	r.store.cancelCommit()
 	r.store.candidate = nil
 }
 
@@ -109,9 +109,9 @@ func (r *Router) Config() *xmltree.Node {
 func (r *Router) Change(config *xmltree.Node) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	err := r.store.edit(netconf.Running, config, "merge", true)
+	err := r.store.editDatastore(netconf.Running, config, "merge", true)
 	if err == nil {
-		r.changed(nil)
+		r.notifyConfigChange(nil)
 	}
 	return err
 }
@@ -123,7 +123,7 @@ func (r *Router) Set(f Faults) {
 	r.faults = f
 }
 
-func (r *Router) now() Faults {
+func (r *Router) currentFaults() Faults {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.faults
@@ -180,4 +180,4 @@ type Faults struct {
 	Pad       int // bytes of comment in each reply
 }
 
-func hits(fault, operation string) bool { return fault == operation || fault == "*" }
+func matchesOperation(fault, operation string) bool { return fault == operation || fault == "*" }

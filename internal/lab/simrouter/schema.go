@@ -19,25 +19,25 @@ type Schema struct {
 	Kids        []*Schema
 }
 
-func container(space, name string, kids ...*Schema) *Schema {
+func newContainer(space, name string, kids ...*Schema) *Schema {
 	return &Schema{Space: space, Name: name, Kids: kids}
 }
 
-func list(space, name string, keys string, kids ...*Schema) *Schema {
+func newList(space, name string, keys string, kids ...*Schema) *Schema {
 	return &Schema{Space: space, Name: name, Keys: strings.Fields(keys), Kids: kids}
 }
 
-func leaf(space, name string, check func(string) bool) *Schema {
+func newLeaf(space, name string, check func(string) bool) *Schema {
 	return &Schema{Space: space, Name: name, Check: check}
 }
 
-// identity is a leaf that takes names with or without a prefix.
-func identity(space, name string, names ...string) *Schema {
+// newIdentityLeaf is a leaf that takes names with or without a prefix.
+func newIdentityLeaf(space, name string, names ...string) *Schema {
 	return &Schema{Space: space, Name: name, Identity: true, Check: oneOf(names...)}
 }
 
-// kid finds the schema of a child.
-func (s *Schema) kid(n *xmltree.Node) *Schema {
+// findKidSchema finds the schema of a child.
+func (s *Schema) findKidSchema(n *xmltree.Node) *Schema {
 	for _, k := range s.Kids {
 		if k.Name == n.Name && k.Space == n.Space {
 			return k
@@ -46,14 +46,14 @@ func (s *Schema) kid(n *xmltree.Node) *Schema {
 	return nil
 }
 
-// knows reports whether a namespace occurs anywhere below s.
-func (s *Schema) knows(space string) bool {
-	return s.Space == space || slices.ContainsFunc(s.Kids, func(k *Schema) bool { return k.knows(space) })
+// knowsNamespace reports whether a namespace occurs anywhere below s.
+func (s *Schema) knowsNamespace(space string) bool {
+	return s.Space == space || slices.ContainsFunc(s.Kids, func(k *Schema) bool { return k.knowsNamespace(space) })
 }
 
-// find returns the node of parent that n speaks of: the same name and, in a list, the
+// findInstance returns the node of parent that n speaks of: the same name and, in a list, the
 // same keys.
-func (s *Schema) find(parent, n *xmltree.Node) *xmltree.Node {
+func (s *Schema) findInstance(parent, n *xmltree.Node) *xmltree.Node {
 	values := make([]string, len(s.Keys))
 	for i, key := range s.Keys {
 		values[i] = n.Value(key)
@@ -77,7 +77,7 @@ func (s *Schema) hasKeys(n *xmltree.Node, values []string) bool {
 	return true
 }
 
-func number(low, high uint64) func(string) bool {
+func newNumberCheck(low, high uint64) func(string) bool {
 	return func(v string) bool {
 		n, err := strconv.ParseUint(v, 10, 32)
 		return err == nil && n >= low && n <= high
@@ -88,12 +88,12 @@ func oneOf(words ...string) func(string) bool {
 	return func(v string) bool { return slices.Contains(words, v) }
 }
 
-func address(v string) bool {
+func isAddress(v string) bool {
 	_, err := netip.ParseAddr(v)
 	return err == nil
 }
 
-func prefix(bits int) func(string) bool {
+func newPrefixCheck(bits int) func(string) bool {
 	return func(v string) bool {
 		p, err := netip.ParsePrefix(v)
 		return err == nil && (bits == 0 || p.Addr().BitLen() == bits)

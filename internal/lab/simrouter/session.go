@@ -48,11 +48,11 @@ func (s *session) close() {
 	})
 }
 
-func (s *session) run() {
+func (s *session) runSession() {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		s.writer()
+		s.writeQueued()
 	}()
 	defer func() {
 		s.close()
@@ -60,18 +60,18 @@ func (s *session) run() {
 		s.r.mu.Lock()
 		defer s.r.mu.Unlock()
 		delete(s.r.sessions, s.id)
-		if s.r.store.leave(s.id) {
-			s.r.note(s.id, "rollback")
-			s.r.changed(nil)
+		if s.r.store.releaseSession(s.id) {
+			s.r.recordAct(s.id, "rollback")
+			s.r.notifyConfigChange(nil)
 		}
 	}()
-	f := s.r.now()
+	f := s.r.currentFaults()
 	switch {
 	case f.NoHello:
 	case f.Hello != "":
-		s.queue([]byte(f.Hello))
+		s.queueMessage([]byte(f.Hello))
 	default:
-		s.queue(s.frame(s.hello(), false, f))
+		s.queueMessage(s.frameMessage(s.helloMessage(), false, f))
 	}
 	data, err := s.f.Read()
 	if err != nil {
@@ -92,17 +92,17 @@ func (s *session) run() {
 			return
 		}
 		rpc, err := xmltree.Parse(data)
-		if err != nil || !rpc.Is(netconf.NS, "rpc") || !s.answer(rpc) {
+		if err != nil || !rpc.Is(netconf.NS, "rpc") || !s.answerRPC(rpc) {
 			return
 		}
 	}
 }
 
-func (s *session) writer() {
+func (s *session) writeQueued() {
 	for {
 		select {
 		case b := <-s.out:
-			for n := s.r.now().Pieces; n > 0 && len(b) > n; b = b[n:] {
+			for n := s.r.currentFaults().Pieces; n > 0 && len(b) > n; b = b[n:] {
 				if _, err := s.ch.Write(b[:n]); err != nil {
 					return
 				}
@@ -120,8 +120,8 @@ func (s *session) writer() {
 	}
 }
 
-// queue ends a session that reads nothing any more.
-func (s *session) queue(b []byte) {
+// queueMessage ends a session that reads nothing any more.
+func (s *session) queueMessage(b []byte) {
 	select {
 	case s.out <- b:
 	default:
@@ -129,20 +129,20 @@ func (s *session) queue(b []byte) {
 	}
 }
 
-func (s *session) hello() []byte {
+func (s *session) helloMessage() []byte {
 	caps := xmltree.New(netconf.NS, "capabilities")
 	has := []string{netconf.Base10, netconf.Base11, netconf.WritableRunning, netconf.Candidate, netconf.ConfirmedCommit, netconf.RollbackOnError,
 		netconf.Validate11, netconf.Notifications, netconf.Interleave}
 	for _, c := range append(has, s.r.o.Model.Modules...) {
-		if s.r.has(c) {
+		if s.r.hasCapability(c) {
 			caps.Add(xmltree.Leaf(netconf.NS, "capability", c))
 		}
 	}
-	return xmltree.New(netconf.NS, "hello", caps, xmltree.Leaf(netconf.NS, "session-id", number10(s.id))).Bytes()
+	return xmltree.New(netconf.NS, "hello", caps, xmltree.Leaf(netconf.NS, "session-id", formatUint(s.id))).Bytes()
 }
 
-// has reports whether the router has a capability.
-func (r *Router) has(capability string) bool {
+// hasCapability reports whether the router has a capability.
+func (r *Router) hasCapability(capability string) bool {
 	if capability == netconf.Base11 && r.o.Base10 {
 		return false
 	}

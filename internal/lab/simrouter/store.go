@@ -23,7 +23,7 @@ func newStore(s *Schema) *store {
 	return &store{schema: s, running: xmltree.New("", ""), locks: map[netconf.Datastore]uint32{}}
 }
 
-func (s *store) get(ds netconf.Datastore) *xmltree.Node {
+func (s *store) datastoreContent(ds netconf.Datastore) *xmltree.Node {
 	if ds == netconf.CandidateDS && s.candidate != nil {
 		return s.candidate
 	}
@@ -39,15 +39,15 @@ type lockDenied struct {
 // Unwrap makes it a *Fault.
 func (l lockDenied) Unwrap() error { return l.Fault }
 
-// free reports whether a session may write.
-func (s *store) free(ds netconf.Datastore, session uint32) error {
+// checkLock reports whether a session may write.
+func (s *store) checkLock(ds netconf.Datastore, session uint32) error {
 	if by := s.locks[ds]; by != 0 && by != session {
 		return &Fault{"in-use", "", "another session has the lock"}
 	}
 	return nil
 }
 
-func (s *store) lock(ds netconf.Datastore, session uint32) error {
+func (s *store) lockDatastore(ds netconf.Datastore, session uint32) error {
 	if s.locks[ds] != 0 || ds == netconf.CandidateDS && s.candidate != nil || ds == netconf.Running && s.before != nil && s.confirmer != session {
 		return lockDenied{&Fault{"lock-denied", "", "locked or changed by another session"}, s.locks[ds]}
 	}
@@ -55,7 +55,7 @@ func (s *store) lock(ds netconf.Datastore, session uint32) error {
 	return nil
 }
 
-func (s *store) unlock(ds netconf.Datastore, session uint32) error {
+func (s *store) unlockDatastore(ds netconf.Datastore, session uint32) error {
 	if s.locks[ds] != session {
 		return &Fault{"operation-failed", "", "the lock is not this session's"}
 	}
@@ -66,17 +66,17 @@ func (s *store) unlock(ds netconf.Datastore, session uint32) error {
 	return nil
 }
 
-// meanwhile is the edit of running by another client, which a lock refuses. A candidate stays as it is.
-func (s *store) meanwhile(config *xmltree.Node) {
+// editMeanwhile is the edit of running by another client, which a lock refuses. A candidate stays as it is.
+func (s *store) editMeanwhile(config *xmltree.Node) {
 	if s.candidate != nil && s.locks[netconf.Running] == 0 {
-		s.running = own(s.running)
+		s.running = copyNode(s.running)
 		_ = s.schema.Edit(s.running, config, "merge") // what cannot be merged is not there, which tests see
 	}
 }
 
-// edit changes a datastore. Without whole a fault leaves what was done before it.
-func (s *store) edit(ds netconf.Datastore, config *xmltree.Node, defaultOperation string, whole bool) error {
-	next := own(s.get(ds))
+// editDatastore changes a datastore. Without whole a fault leaves what was done before it.
+func (s *store) editDatastore(ds netconf.Datastore, config *xmltree.Node, defaultOperation string, whole bool) error {
+	next := copyNode(s.datastoreContent(ds))
 	err := s.schema.Edit(next, config, defaultOperation)
 	if err != nil && whole {
 		return err
@@ -89,9 +89,9 @@ func (s *store) edit(ds netconf.Datastore, config *xmltree.Node, defaultOperatio
 	return err
 }
 
-// commit makes candidate running and reports whether that changed anything. With a
+// commitCandidate makes candidate running and reports whether that changed anything. With a
 // timeout the change is undone after it, unless a plain commit comes before.
-func (s *store) commit(session uint32, timeout time.Duration, expired func()) bool {
+func (s *store) commitCandidate(session uint32, timeout time.Duration, expired func()) bool {
 	if s.before != nil && s.revert != nil {
 		s.revert.Stop()
 	}
@@ -111,8 +111,8 @@ func (s *store) commit(session uint32, timeout time.Duration, expired func()) bo
 	return changed
 }
 
-// cancel undoes an unconfirmed commit.
-func (s *store) cancel() bool {
+// cancelCommit undoes an unconfirmed commit.
+func (s *store) cancelCommit() bool {
 	if s.before == nil {
 		return false
 	}
@@ -121,13 +121,13 @@ func (s *store) cancel() bool {
 	return true
 }
 
-// leave is the end of a session: its locks and its unconfirmed commit end with it. It
+// releaseSession is the end of a session: its locks and its unconfirmed commit end with it. It
 // reports whether running changed.
-func (s *store) leave(session uint32) bool {
+func (s *store) releaseSession(session uint32) bool {
 	for ds, by := range s.locks {
 		if by == session {
-			_ = s.unlock(ds, session) // it is this session's
+			_ = s.unlockDatastore(ds, session) // it is this session's
 		}
 	}
-	return s.confirmer == session && s.cancel()
+	return s.confirmer == session && s.cancelCommit()
 }

@@ -37,15 +37,15 @@ func arpTable() table[*arpRow] {
 // address and the type static in one PDU, and deleted by the type invalid.
 func arpObjects() []object {
 	t := arpTable()
-	mac := t.column(2, "ipNetToMediaPhysAddress", func(_ *Switch, r *arpRow) value { return snmpwire.Octets(slices.Clone(r.mac[:])) })
+	mac := t.newColumn(2, "ipNetToMediaPhysAddress", func(_ *Switch, r *arpRow) value { return snmpwire.Octets(slices.Clone(r.mac[:])) })
 	mac.Syntax = snmpagent.Syntax{Tag: snmpwire.OctetString, Min: 6, Max: 6}
 	mac.Set = setARPAddress
-	kind := t.column(4, "ipNetToMediaType", func(_ *Switch, r *arpRow) value { return snmpwire.Int32(int(r.kind)) })
-	kind.Syntax, kind.First, kind.Set = integer(1, 4), true, setARPType
+	kind := t.newColumn(4, "ipNetToMediaType", func(_ *Switch, r *arpRow) value { return snmpwire.Int32(int(r.kind)) })
+	kind.Syntax, kind.First, kind.Set = integerSyntax(1, 4), true, setARPType
 	return []object{
-		t.column(1, "ipNetToMediaIfIndex", func(s *Switch, _ *arpRow) value { return snmpwire.Int32(s.cfg.Profile.SVI) }),
+		t.newColumn(1, "ipNetToMediaIfIndex", func(s *Switch, _ *arpRow) value { return snmpwire.Int32(s.cfg.Profile.SVI) }),
 		mac,
-		t.column(3, "ipNetToMediaNetAddress", func(_ *Switch, r *arpRow) value {
+		t.newColumn(3, "ipNetToMediaNetAddress", func(_ *Switch, r *arpRow) value {
 			return value{Tag: snmpwire.IPAddress, Bytes: slices.Clone(r.ip[:])}
 		}),
 		kind,
@@ -72,7 +72,7 @@ func (s *Switch) arpIndex(inst oid) ([4]byte, status) {
 
 func setARPType(s *Switch, t tx, inst oid, v value) status {
 	if v.Int == arpInvalid { // deleting what is not there succeeds on real switches
-		if r, ok := arpTable().find(s, inst); ok {
+		if r, ok := arpTable().findRow(s, inst); ok {
 			s.saveARP(t)
 			ip := r.ip
 			s.arp = slices.DeleteFunc(s.arp, func(r arpRow) bool { return r.ip == ip })
@@ -82,7 +82,7 @@ func setARPType(s *Switch, t tx, inst oid, v value) status {
 	if v.Int < arpDynamic {
 		return snmpwire.WrongValue
 	}
-	if r, ok := arpTable().find(s, inst); ok {
+	if r, ok := arpTable().findRow(s, inst); ok {
 		s.saveARP(t)
 		r.kind = uint8(v.Int)
 		return snmpwire.NoError
@@ -94,7 +94,7 @@ func setARPType(s *Switch, t tx, inst oid, v value) status {
 	s.saveARP(t)
 	s.putARP(arpRow{ip: ip, kind: uint8(v.Int)})
 	t.Check(func() status {
-		if r, ok := arpTable().find(s, inst); ok && r.mac == (MAC{}) {
+		if r, ok := arpTable().findRow(s, inst); ok && r.mac == (MAC{}) {
 			return snmpwire.InconsistentValue // no address came with it
 		}
 		return snmpwire.NoError
@@ -103,7 +103,7 @@ func setARPType(s *Switch, t tx, inst oid, v value) status {
 }
 
 func setARPAddress(s *Switch, t tx, inst oid, v value) status {
-	r, ok := arpTable().find(s, inst)
+	r, ok := arpTable().findRow(s, inst)
 	if !ok {
 		if _, st := s.arpIndex(inst); st != snmpwire.NoError {
 			return st

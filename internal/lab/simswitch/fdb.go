@@ -59,8 +59,8 @@ func (s *Switch) Fill(n int) {
 	s.arp = slices.CompactFunc(s.arp, func(a, b arpRow) bool { return a.ip == b.ip })
 }
 
-// flush forgets the learned addresses that f selects.
-func (s *Switch) flush(f func(fdbRow) bool) {
+// flushLearned forgets the learned addresses that f selects.
+func (s *Switch) flushLearned(f func(fdbRow) bool) {
 	s.fdb = slices.DeleteFunc(s.fdb, func(r fdbRow) bool { return r.kind == fdbLearned && f(r) })
 }
 
@@ -68,7 +68,7 @@ func (s *Switch) flush(f func(fdbRow) bool) {
 func (s *Switch) Flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.flush(func(fdbRow) bool { return true })
+	s.flushLearned(func(fdbRow) bool { return true })
 }
 
 // Learn adds an address as if a frame from it had come in. It reports false,
@@ -76,8 +76,8 @@ func (s *Switch) Flush() {
 func (s *Switch) Learn(vlanID int, mac MAC, number int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, v := s.port(number), s.vlan(uint32(vlanID))
-	if p == nil || v == nil || !p.up() || !hasBit(v.egress, number) {
+	p, v := s.findPort(number), s.findVLAN(uint32(vlanID))
+	if p == nil || v == nil || !p.isUp() || !hasBit(v.egress, number) {
 		return false
 	}
 	s.putFDB(fdbRow{uint16(vlanID), mac, uint16(number), fdbLearned})
@@ -125,8 +125,8 @@ func fdbObjects() []object {
 		index: func(s *Switch, r fdbRow, dst oid) oid { return appendMAC(append(dst, s.fdbID(r.vlan)), r.mac) },
 	}
 	return []object{
-		t.column(2, "dot1qTpFdbPort", func(_ *Switch, r fdbRow) value { return snmpwire.Int32(int(r.port)) }),
-		t.column(3, "dot1qTpFdbStatus", func(_ *Switch, r fdbRow) value { return snmpwire.Int32(int(r.kind)) }),
+		t.newColumn(2, "dot1qTpFdbPort", func(_ *Switch, r fdbRow) value { return snmpwire.Int32(int(r.port)) }),
+		t.newColumn(3, "dot1qTpFdbStatus", func(_ *Switch, r fdbRow) value { return snmpwire.Int32(int(r.kind)) }),
 	}
 }
 
@@ -143,8 +143,8 @@ func bridgeFDBObjects() []object {
 		index: func(_ *Switch, r fdbRow, dst oid) oid { return appendMAC(dst, r.mac) },
 	}
 	return []object{
-		t.column(1, "dot1dTpFdbAddress", func(_ *Switch, r fdbRow) value { return snmpwire.Octets(slices.Clone(r.mac[:])) }),
-		t.column(2, "dot1dTpFdbPort", func(_ *Switch, r fdbRow) value { return snmpwire.Int32(int(r.port)) }),
-		t.column(3, "dot1dTpFdbStatus", func(_ *Switch, r fdbRow) value { return snmpwire.Int32(int(r.kind)) }),
+		t.newColumn(1, "dot1dTpFdbAddress", func(_ *Switch, r fdbRow) value { return snmpwire.Octets(slices.Clone(r.mac[:])) }),
+		t.newColumn(2, "dot1dTpFdbPort", func(_ *Switch, r fdbRow) value { return snmpwire.Int32(int(r.port)) }),
+		t.newColumn(3, "dot1dTpFdbStatus", func(_ *Switch, r fdbRow) value { return snmpwire.Int32(int(r.kind)) }),
 	}
 }

@@ -34,8 +34,8 @@ type lldpStats struct {
 	last    uint32 // index of the newest neighbour
 }
 
-// chassis returns the LLDP chassis id of the switch.
-func (s *Switch) chassis() []byte {
+// chassisID returns the LLDP chassis id of the switch.
+func (s *Switch) chassisID() []byte {
 	m := s.cfg.MAC
 	if s.cfg.Profile.ChassisDiffers {
 		m[0] |= 0x40
@@ -75,7 +75,7 @@ func (s *Switch) Advert(number int) Neighbor {
 	defer s.mu.Unlock()
 	subtype, id := s.portID(number)
 	return Neighbor{
-		ChassisSubtype: 4, Chassis: s.chassis(), PortSubtype: subtype, Port: id, PortDesc: s.portName(number),
+		ChassisSubtype: 4, Chassis: s.chassisID(), PortSubtype: subtype, Port: id, PortDesc: s.portName(number),
 		SysName: s.name, SysDesc: s.cfg.Profile.Descr, Management: s.cfg.Address.Addr(),
 	}
 }
@@ -105,18 +105,18 @@ func cdpObjects() []object {
 		index: func(s *Switch, r *nearRow, dst oid) oid { return append(dst, s.ifIndex(r.port), r.index) },
 	}
 	return []object{
-		scalar("cdpGlobalRun", cdpAt+"3.1", func(*Switch) value { return truth(true) }),
-		scalar("cdpGlobalDeviceId", cdpAt+"3.4", func(s *Switch) value { return snmpwire.Text(s.name) }),
-		t.column(3, "cdpCacheAddressType", always[*nearRow](snmpwire.Int32(1))),
-		t.column(4, "cdpCacheAddress", func(_ *Switch, r *nearRow) value {
+		newScalar("cdpGlobalRun", cdpAt+"3.1", func(*Switch) value { return truthValue(true) }),
+		newScalar("cdpGlobalDeviceId", cdpAt+"3.4", func(s *Switch) value { return snmpwire.Text(s.name) }),
+		t.newColumn(3, "cdpCacheAddressType", constantColumn[*nearRow](snmpwire.Int32(1))),
+		t.newColumn(4, "cdpCacheAddress", func(_ *Switch, r *nearRow) value {
 			if !r.Management.Is4() {
 				return snmpwire.Octets(nil)
 			}
 			a := r.Management.As4()
 			return snmpwire.Octets(a[:])
 		}),
-		t.column(6, "cdpCacheDeviceId", func(_ *Switch, r *nearRow) value { return snmpwire.Text(r.SysName) }),
-		t.column(7, "cdpCacheDevicePort", func(_ *Switch, r *nearRow) value { return snmpwire.Text(r.PortDesc) }),
-		t.column(8, "cdpCachePlatform", func(_ *Switch, r *nearRow) value { return snmpwire.Text(r.SysDesc) }),
+		t.newColumn(6, "cdpCacheDeviceId", func(_ *Switch, r *nearRow) value { return snmpwire.Text(r.SysName) }),
+		t.newColumn(7, "cdpCacheDevicePort", func(_ *Switch, r *nearRow) value { return snmpwire.Text(r.PortDesc) }),
+		t.newColumn(8, "cdpCachePlatform", func(_ *Switch, r *nearRow) value { return snmpwire.Text(r.SysDesc) }),
 	}
 }

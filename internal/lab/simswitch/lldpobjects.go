@@ -36,8 +36,8 @@ func lldpObjects(v2 bool) []object {
 	}
 	addresses := table[*nearRow]{
 		at:    snmpwire.MustOID(at + "4.2.1"),
-		count: func(s *Switch) int { return len(s.advertising()) },
-		row:   func(s *Switch, i int) *nearRow { return s.advertising()[i] },
+		count: func(s *Switch) int { return len(s.advertisingNeighbors()) },
+		row:   func(s *Switch, i int) *nearRow { return s.advertisingNeighbors()[i] },
 		index: func(s *Switch, r *nearRow, dst oid) oid {
 			return appendIP(append(index(s, r, dst), 1, 4), r.Management)
 		},
@@ -49,33 +49,33 @@ func lldpObjects(v2 bool) []object {
 		return func(_ *Switch, r *nearRow) value { return snmpwire.Int32(f(r)) }
 	}
 	return []object{
-		scalar("lldpStatsRemTablesLastChangeTime", at+"2.1", func(s *Switch) value { return ticks(s.lldp.changed) }),
-		scalar("lldpLocChassisIdSubtype", at+"3.1", func(*Switch) value { return snmpwire.Int32(4) }),
-		scalar("lldpLocChassisId", at+"3.2", func(s *Switch) value { return snmpwire.Octets(s.chassis()) }),
-		scalar("lldpLocSysName", at+"3.3", func(s *Switch) value { return snmpwire.Text(s.name) }),
-		scalar("lldpLocSysDesc", at+"3.4", func(s *Switch) value { return snmpwire.Text(s.cfg.Profile.Descr) }),
-		ports.column(2, "lldpLocPortIdSubtype", func(s *Switch, p *port) value {
+		newScalar("lldpStatsRemTablesLastChangeTime", at+"2.1", func(s *Switch) value { return timeTicksValue(s.lldp.changed) }),
+		newScalar("lldpLocChassisIdSubtype", at+"3.1", func(*Switch) value { return snmpwire.Int32(4) }),
+		newScalar("lldpLocChassisId", at+"3.2", func(s *Switch) value { return snmpwire.Octets(s.chassisID()) }),
+		newScalar("lldpLocSysName", at+"3.3", func(s *Switch) value { return snmpwire.Text(s.name) }),
+		newScalar("lldpLocSysDesc", at+"3.4", func(s *Switch) value { return snmpwire.Text(s.cfg.Profile.Descr) }),
+		ports.newColumn(2, "lldpLocPortIdSubtype", func(s *Switch, p *port) value {
 			subtype, _ := s.portID(p.number)
 			return snmpwire.Int32(subtype)
 		}),
-		ports.column(3, "lldpLocPortId", func(s *Switch, p *port) value {
+		ports.newColumn(3, "lldpLocPortId", func(s *Switch, p *port) value {
 			_, id := s.portID(p.number)
 			return snmpwire.Octets(id)
 		}),
-		ports.column(4, "lldpLocPortDesc", func(s *Switch, p *port) value { return snmpwire.Text(s.portName(p.number)) }),
-		near.column(first, "lldpRemChassisIdSubtype", number(func(r *nearRow) int { return r.ChassisSubtype })),
-		near.column(first+1, "lldpRemChassisId", func(_ *Switch, r *nearRow) value { return snmpwire.Octets(r.Chassis) }),
-		near.column(first+2, "lldpRemPortIdSubtype", number(func(r *nearRow) int { return r.PortSubtype })),
-		near.column(first+3, "lldpRemPortId", func(_ *Switch, r *nearRow) value { return snmpwire.Octets(r.Port) }),
-		near.column(first+4, "lldpRemPortDesc", text(func(r *nearRow) string { return r.PortDesc })),
-		near.column(first+5, "lldpRemSysName", text(func(r *nearRow) string { return r.SysName })),
-		near.column(first+6, "lldpRemSysDesc", text(func(r *nearRow) string { return r.SysDesc })),
-		addresses.column(3, "lldpRemManAddrIfSubtype", always[*nearRow](snmpwire.Int32(2))),
+		ports.newColumn(4, "lldpLocPortDesc", func(s *Switch, p *port) value { return snmpwire.Text(s.portName(p.number)) }),
+		near.newColumn(first, "lldpRemChassisIdSubtype", number(func(r *nearRow) int { return r.ChassisSubtype })),
+		near.newColumn(first+1, "lldpRemChassisId", func(_ *Switch, r *nearRow) value { return snmpwire.Octets(r.Chassis) }),
+		near.newColumn(first+2, "lldpRemPortIdSubtype", number(func(r *nearRow) int { return r.PortSubtype })),
+		near.newColumn(first+3, "lldpRemPortId", func(_ *Switch, r *nearRow) value { return snmpwire.Octets(r.Port) }),
+		near.newColumn(first+4, "lldpRemPortDesc", text(func(r *nearRow) string { return r.PortDesc })),
+		near.newColumn(first+5, "lldpRemSysName", text(func(r *nearRow) string { return r.SysName })),
+		near.newColumn(first+6, "lldpRemSysDesc", text(func(r *nearRow) string { return r.SysDesc })),
+		addresses.newColumn(3, "lldpRemManAddrIfSubtype", constantColumn[*nearRow](snmpwire.Int32(2))),
 	}
 }
 
-// advertising are the neighbours that send an IPv4 management address.
-func (s *Switch) advertising() []*nearRow {
+// advertisingNeighbors are the neighbours that send an IPv4 management address.
+func (s *Switch) advertisingNeighbors() []*nearRow {
 	rows := make([]*nearRow, 0, len(s.near))
 	for i := range s.near {
 		if s.near[i].Management.Is4() {

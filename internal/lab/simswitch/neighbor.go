@@ -10,7 +10,7 @@ import (
 func (s *Switch) AddNeighbor(number int, n Neighbor) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.port(number); p == nil || !p.up() {
+	if p := s.findPort(number); p == nil || !p.isUp() {
 		return false
 	}
 	s.lldp.last++

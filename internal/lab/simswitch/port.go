@@ -17,7 +17,7 @@ type port struct {
 	power   portPower
 }
 
-func (p *port) up() bool { return p.admin && p.carrier }
+func (p *port) isUp() bool { return p.admin && p.carrier }
 
 // iface is an interface: a port, or the management interface (port 0).
 type iface struct {
@@ -58,8 +58,8 @@ func (s *Switch) portMAC(number int) MAC {
 	return m
 }
 
-// port returns a port by its number, nil if it does not exist.
-func (s *Switch) port(number int) *port {
+// findPort returns a port by its number, nil if it does not exist.
+func (s *Switch) findPort(number int) *port {
 	if number < 1 || number > len(s.ports) {
 		return nil
 	}
@@ -70,19 +70,19 @@ func (s *Switch) port(number int) *port {
 func (s *Switch) AdminUp(number int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.port(number)
+	p := s.findPort(number)
 	return p != nil && p.admin
 }
 
 // SetAdminUp sets ifAdminStatus of a port, as a command line does.
 func (s *Switch) SetAdminUp(number int, up bool) {
 	s.mu.Lock()
-	p := s.port(number)
+	p := s.findPort(number)
 	changed := p != nil && p.admin != up
 	if changed {
-		was := p.up()
+		was := p.isUp()
 		p.admin = up
-		s.linkChanged(p, was, p.up())
+		s.linkChanged(p, was, p.isUp())
 	}
 	s.mu.Unlock()
 	if changed && s.cfg.PortAdmin != nil {
@@ -94,8 +94,8 @@ func (s *Switch) SetAdminUp(number int, up bool) {
 func (s *Switch) Up(number int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.port(number)
-	return p != nil && p.up()
+	p := s.findPort(number)
+	return p != nil && p.isUp()
 }
 
 // SetCarrier says whether there is a living peer at the other end. It
@@ -104,14 +104,14 @@ func (s *Switch) Up(number int) bool {
 func (s *Switch) SetCarrier(number int, up bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.port(number)
+	p := s.findPort(number)
 	if p == nil || p.carrier == up {
 		return false
 	}
-	was := p.up()
+	was := p.isUp()
 	p.carrier = up
-	s.linkChanged(p, was, p.up())
-	return was != p.up()
+	s.linkChanged(p, was, p.isUp())
+	return was != p.isUp()
 }
 
 // linkChanged does what follows from a change of ifOperStatus.
@@ -121,7 +121,7 @@ func (s *Switch) linkChanged(p *port, was, is bool) {
 	}
 	if !is {
 		s.forgetNeighbors(p.number)
-		s.flush(func(r fdbRow) bool { return int(r.port) == p.number })
+		s.flushLearned(func(r fdbRow) bool { return int(r.port) == p.number })
 	}
 }
 
@@ -140,7 +140,7 @@ func portTable(at oid) table[*port] {
 func (s *Switch) Forwards(number, vlanID int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, v := s.port(number), s.vlan(uint32(vlanID))
-	return p != nil && v != nil && v.status == active && p.up() && hasBit(v.egress, number) &&
+	p, v := s.findPort(number), s.findVLAN(uint32(vlanID))
+	return p != nil && v != nil && v.status == active && p.isUp() && hasBit(v.egress, number) &&
 		(!p.stp.enable || p.stp.state == Forwarding)
 }

@@ -48,7 +48,7 @@ func (s *Switch) portList(list []byte) value {
 		return snmpwire.Octets(bytes.Clone(list))
 	}
 	var text []byte
-	for _, p := range s.members(list) {
+	for _, p := range s.portListMembers(list) {
 		if text != nil {
 			text = append(text, ',')
 		}
@@ -57,8 +57,8 @@ func (s *Switch) portList(list []byte) value {
 	return snmpwire.Octets(text)
 }
 
-// members returns the ports of a list in ascending order.
-func (s *Switch) members(list []byte) []int {
+// portListMembers returns the ports of a list in ascending order.
+func (s *Switch) portListMembers(list []byte) []int {
 	var out []int
 	for p := 1; p <= s.cfg.Ports; p++ {
 		if hasBit(list, p) {

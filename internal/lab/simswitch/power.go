@@ -53,30 +53,30 @@ func powerObjects() []object {
 		index: func(_ *Switch, _ struct{}, dst oid) oid { return append(dst, 1) },
 	}
 	return []object{
-		t.writable(3, "pethPsePortAdminEnable", integer(1, 2), func(_ *Switch, p *port) value { return truth(!p.power.off) },
-			func(_ *Switch, x tx, p *port, v value) status { return assign(x, &p.power.off, v.Int == 2) }),
-		t.column(6, "pethPsePortDetectionStatus", func(_ *Switch, p *port) value { return snmpwire.Int32(p.powerStatus()) }),
-		t.writable(7, "pethPsePortPowerPriority", integer(1, 3), func(_ *Switch, p *port) value {
+		t.newWritableColumn(3, "pethPsePortAdminEnable", integerSyntax(1, 2), func(_ *Switch, p *port) value { return truthValue(!p.power.off) },
+			func(_ *Switch, x tx, p *port, v value) status { return assignField(x, &p.power.off, v.Int == 2) }),
+		t.newColumn(6, "pethPsePortDetectionStatus", func(_ *Switch, p *port) value { return snmpwire.Int32(p.powerStatus()) }),
+		t.newWritableColumn(7, "pethPsePortPowerPriority", integerSyntax(1, 3), func(_ *Switch, p *port) value {
 			if p.power.priority == 0 {
 				return snmpwire.Int32(priorityLow)
 			}
 			return snmpwire.Int32(int(p.power.priority))
-		}, func(_ *Switch, x tx, p *port, v value) status { return assign(x, &p.power.priority, v.Int) }),
-		t.column(10, "pethPsePortPowerClassifications", func(_ *Switch, p *port) value {
+		}, func(_ *Switch, x tx, p *port, v value) status { return assignField(x, &p.power.priority, v.Int) }),
+		t.newColumn(10, "pethPsePortPowerClassifications", func(_ *Switch, p *port) value {
 			if p.delivers() {
 				return snmpwire.Int32(classThree)
 			}
 			return snmpwire.Int32(notDetected)
 		}),
-		main.column(2, "pethMainPsePower", always[struct{}](gauge(powerBudget))),
-		main.column(4, "pethMainPseConsumptionPower", func(s *Switch, _ struct{}) value {
+		main.newColumn(2, "pethMainPsePower", constantColumn[struct{}](gaugeValue(powerBudget))),
+		main.newColumn(4, "pethMainPseConsumptionPower", func(s *Switch, _ struct{}) value {
 			drawn := uint64(0)
 			for i := range s.ports {
 				if s.ports[i].delivers() {
 					drawn += deviceDraws
 				}
 			}
-			return gauge(drawn)
+			return gaugeValue(drawn)
 		}),
 	}
 }

@@ -33,16 +33,16 @@ func NewSchema(d Discovery) *snmpagent.Schema[*Switch] {
 	return snmpagent.NewSchema(objects...)
 }
 
-// scalar makes a read-only object with the instance 0: a column of a table of one row.
-func scalar(name, at string, get func(s *Switch) value) object {
-	o := single.column(0, name, func(s *Switch, _ struct{}) value { return get(s) })
+// newScalar makes a read-only object with the instance 0: a column of a table of one row.
+func newScalar(name, at string, get func(s *Switch) value) object {
+	o := single.newColumn(0, name, func(s *Switch, _ struct{}) value { return get(s) })
 	o.OID = snmpwire.MustOID(at)
 	return o
 }
 
 // writableScalar makes a scalar that SET may write.
 func writableScalar(name, at string, syntax snmpagent.Syntax, get func(s *Switch) value, set func(s *Switch, t tx, v value) status) object {
-	o := single.writable(0, name, syntax, func(s *Switch, _ struct{}) value { return get(s) },
+	o := single.newWritableColumn(0, name, syntax, func(s *Switch, _ struct{}) value { return get(s) },
 		func(s *Switch, t tx, _ struct{}, v value) status { return set(s, t, v) })
 	o.OID = snmpwire.MustOID(at)
 	return o
@@ -55,8 +55,8 @@ var single = table[struct{}]{
 	index: func(_ *Switch, _ struct{}, dst oid) oid { return append(dst, 0) },
 }
 
-// assign sets a field so that it can be undone.
-func assign[T any](t tx, field *T, v T) status {
+// assignField sets a field so that it can be undone.
+func assignField[T any](t tx, field *T, v T) status {
 	old := *field
 	t.Undo(func() { *field = old })
 	*field = v
@@ -71,8 +71,8 @@ type table[R any] struct {
 	index func(s *Switch, r R, dst oid) oid // appends the index of a row
 }
 
-// next finds the first row after `after`.
-func (t table[R]) next(s *Switch, after, dst oid) (oid, bool) {
+// nextRow finds the first row after `after`.
+func (t table[R]) nextRow(s *Switch, after, dst oid) (oid, bool) {
 	base := len(dst)
 	i := 0
 	if len(after) > 0 {
@@ -87,8 +87,8 @@ func (t table[R]) next(s *Switch, after, dst oid) (oid, bool) {
 	return t.index(s, t.row(s, i), dst[:base]), true
 }
 
-// find returns the row of an instance.
-func (t table[R]) find(s *Switch, inst oid) (R, bool) {
+// findRow returns the row of an instance.
+func (t table[R]) findRow(s *Switch, inst oid) (R, bool) {
 	i := sort.Search(t.count(s), func(i int) bool {
 		s.scratch = t.index(s, t.row(s, i), s.scratch[:0])
 		return s.scratch.Compare(inst) >= 0
@@ -103,10 +103,10 @@ func (t table[R]) find(s *Switch, inst oid) (R, bool) {
 	return none, false
 }
 
-// column makes a read-only column.
-func (t table[R]) column(n uint32, name string, get func(s *Switch, r R) value) object {
-	return object{Name: name, OID: t.at.Append(n), Next: t.next, Get: func(s *Switch, inst oid) (value, bool) {
-		r, ok := t.find(s, inst)
+// newColumn makes a read-only column.
+func (t table[R]) newColumn(n uint32, name string, get func(s *Switch, r R) value) object {
+	return object{Name: name, OID: t.at.Append(n), Next: t.nextRow, Get: func(s *Switch, inst oid) (value, bool) {
+		r, ok := t.findRow(s, inst)
 		if !ok {
 			return value{}, false
 		}
@@ -114,13 +114,13 @@ func (t table[R]) column(n uint32, name string, get func(s *Switch, r R) value) 
 	}}
 }
 
-// writable makes a column whose existing rows SET may write.
-func (t table[R]) writable(n uint32, name string, syntax snmpagent.Syntax, get func(s *Switch, r R) value,
+// newWritableColumn makes a column whose existing rows SET may write.
+func (t table[R]) newWritableColumn(n uint32, name string, syntax snmpagent.Syntax, get func(s *Switch, r R) value,
 	set func(s *Switch, t tx, r R, v value) status) object {
-	o := t.column(n, name, get)
+	o := t.newColumn(n, name, get)
 	o.Syntax = syntax
 	o.Set = func(s *Switch, x tx, inst oid, v value) status {
-		r, ok := t.find(s, inst)
+		r, ok := t.findRow(s, inst)
 		if !ok {
 			return snmpwire.NoCreation
 		}
@@ -129,21 +129,23 @@ func (t table[R]) writable(n uint32, name string, syntax snmpagent.Syntax, get f
 	return o
 }
 
-func integer(minimum, maximum int64) snmpagent.Syntax {
+func integerSyntax(minimum, maximum int64) snmpagent.Syntax {
 	return snmpagent.Syntax{Tag: snmpwire.Integer, Min: minimum, Max: maximum}
 }
 
-// truth makes a TruthValue.
-func truth(b bool) value {
+// truthValue makes a TruthValue.
+func truthValue(b bool) value {
 	if b {
 		return snmpwire.Int32(1)
 	}
 	return snmpwire.Int32(2)
 }
 
-func gauge(n uint64) value   { return snmpwire.Unsigned(snmpwire.Gauge32, n) }
-func ticks(n uint32) value   { return snmpwire.Unsigned(snmpwire.TimeTicks, uint64(n)) }
-func count64(n uint64) value { return snmpwire.Unsigned(snmpwire.Counter64, n) }
+func gaugeValue(n uint64) value     { return snmpwire.Unsigned(snmpwire.Gauge32, n) }
+func timeTicksValue(n uint32) value { return snmpwire.Unsigned(snmpwire.TimeTicks, uint64(n)) }
+func counter64Value(n uint64) value { return snmpwire.Unsigned(snmpwire.Counter64, n) }
 
-// always makes a column function of a value that is the same in every row.
-func always[R any](v value) func(*Switch, R) value { return func(*Switch, R) value { return v } }
+// constantColumn makes a column function of a value that is the same in every row.
+func constantColumn[R any](v value) func(*Switch, R) value {
+	return func(*Switch, R) value { return v }
+}

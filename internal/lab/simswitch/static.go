@@ -41,10 +41,10 @@ func staticTable() table[*staticRow] {
 // tables, assigning either column makes the row, and status invalid deletes it.
 func staticObjects() []object {
 	t := staticTable()
-	ports := t.column(3, "dot1qStaticUnicastAllowedToGoTo", func(s *Switch, r *staticRow) value { return s.portList(r.ports) })
+	ports := t.newColumn(3, "dot1qStaticUnicastAllowedToGoTo", func(s *Switch, r *staticRow) value { return s.portList(r.ports) })
 	ports.Syntax, ports.Set = portListSyntax(), setStaticPorts
-	kind := t.column(4, "dot1qStaticUnicastStatus", func(_ *Switch, r *staticRow) value { return snmpwire.Int32(int(r.kind)) })
-	kind.Syntax, kind.Set = integer(1, 5), setStaticStatus
+	kind := t.newColumn(4, "dot1qStaticUnicastStatus", func(_ *Switch, r *staticRow) value { return snmpwire.Int32(int(r.kind)) })
+	kind.Syntax, kind.Set = integerSyntax(1, 5), setStaticStatus
 	return []object{ports, kind}
 }
 
@@ -64,7 +64,7 @@ func (s *Switch) staticIndex(inst oid) (staticRow, status) {
 	if r.mac[0]&1 != 0 || r.mac == (MAC{}) {
 		return r, snmpwire.NoCreation
 	}
-	v := s.vlan(uint32(int64(inst[0]) - int64(s.cfg.Profile.FDBOffset)))
+	v := s.findVLAN(uint32(int64(inst[0]) - int64(s.cfg.Profile.FDBOffset)))
 	if v == nil {
 		return r, snmpwire.InconsistentName
 	}
@@ -74,7 +74,7 @@ func (s *Switch) staticIndex(inst oid) (staticRow, status) {
 
 // staticRow finds or makes a row.
 func (s *Switch) staticRow(t tx, inst oid) (*staticRow, status) {
-	if r, ok := staticTable().find(s, inst); ok {
+	if r, ok := staticTable().findRow(s, inst); ok {
 		s.saveStatics(t)
 		return r, snmpwire.NoError
 	}
@@ -104,7 +104,7 @@ func setStaticPorts(s *Switch, t tx, inst oid, v value) status {
 	if st != snmpwire.NoError {
 		return st
 	}
-	if s.cfg.Profile.PickPort && len(s.members(r.ports)) > 0 && r.kind == staticPermanent && statusFirst(t) {
+	if s.cfg.Profile.PickPort && len(s.portListMembers(r.ports)) > 0 && r.kind == staticPermanent && statusFirst(t) {
 		return snmpwire.NoError // the make has chosen a port already and keeps it
 	}
 	r.ports = ports
@@ -126,7 +126,7 @@ func setStaticStatus(s *Switch, t tx, inst oid, v value) status {
 		return st
 	}
 	r.kind = uint8(v.Int)
-	if s.cfg.Profile.PickPort && len(s.members(r.ports)) == 0 {
+	if s.cfg.Profile.PickPort && len(s.portListMembers(r.ports)) == 0 {
 		setBit(r.ports, 1, true)
 	}
 	t.Check(func() status { return s.applyStatic(inst) })
@@ -135,7 +135,7 @@ func setStaticStatus(s *Switch, t tx, inst oid, v value) status {
 
 // deleteStatic refuses what was only learned: that ages by itself.
 func (s *Switch) deleteStatic(t tx, inst oid) status {
-	r, ok := staticTable().find(s, inst)
+	r, ok := staticTable().findRow(s, inst)
 	if !ok {
 		row, st := s.staticIndex(inst)
 		if st != snmpwire.NoError {
@@ -156,15 +156,15 @@ func (s *Switch) deleteStatic(t tx, inst oid) status {
 // applyStatic puts the address where the row says. Its ports must be members
 // of the VLAN.
 func (s *Switch) applyStatic(inst oid) status {
-	r, ok := staticTable().find(s, inst)
+	r, ok := staticTable().findRow(s, inst)
 	if !ok {
 		return snmpwire.NoError // deleted by the same request
 	}
-	members := s.members(r.ports)
+	members := s.portListMembers(r.ports)
 	if len(members) == 0 {
 		return snmpwire.InconsistentValue
 	}
-	v := s.vlan(uint32(r.vlan))
+	v := s.findVLAN(uint32(r.vlan))
 	for _, p := range members {
 		if v == nil || !hasBit(v.egress, p) {
 			return snmpwire.InconsistentValue

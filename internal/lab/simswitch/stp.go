@@ -63,14 +63,14 @@ func (s *Switch) BridgeID() BridgeID {
 func (s *Switch) STPEnabled(number int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.port(number)
+	p := s.findPort(number)
 	return p != nil && p.stp.enable
 }
 
 // SetSTPEnabled sets dot1dStpPortEnable of a port, as a command line does.
 func (s *Switch) SetSTPEnabled(number int, on bool) {
 	s.mu.Lock()
-	p := s.port(number)
+	p := s.findPort(number)
 	if p != nil {
 		p.stp.enable = on
 	}
@@ -101,11 +101,11 @@ func (s *Switch) SetTree(root BridgeID, ports map[int]TreePort) {
 		if !ok {
 			want = TreePort{Forwarding, own, p.number}
 		}
-		if !p.up() {
+		if !p.isUp() {
 			want.State = Disabled
 		}
 		if p.stp.state == Forwarding && want.State != Forwarding {
-			s.flush(func(r fdbRow) bool { return int(r.port) == p.number })
+			s.flushLearned(func(r fdbRow) bool { return int(r.port) == p.number })
 		}
 		p.stp.state, p.stp.bridge, p.stp.far = want.State, want.Bridge, portPriority<<8|uint16(want.Port)
 	}
@@ -115,13 +115,13 @@ func (s *Switch) SetTree(root BridgeID, ports map[int]TreePort) {
 func stpObjects() []object {
 	const at = "1.3.6.1.2.1.17.2."
 	return []object{
-		writableScalar("dot1dStpPriority", at+"2", integer(0, 65535),
+		writableScalar("dot1dStpPriority", at+"2", integerSyntax(0, 65535),
 			func(s *Switch) value { return snmpwire.Int32(int(s.stp.priority)) },
 			func(s *Switch, t tx, v value) status {
 				t.Commit(s.treeSet)
-				return assign(t, &s.stp.priority, uint16(v.Int))
+				return assignField(t, &s.stp.priority, uint16(v.Int))
 			}),
-		scalar("dot1dStpDesignatedRoot", at+"5", func(s *Switch) value { return s.stp.root.octets() }),
+		newScalar("dot1dStpDesignatedRoot", at+"5", func(s *Switch) value { return s.stp.root.octets() }),
 	}
 }
 
@@ -129,24 +129,24 @@ func stpObjects() []object {
 func stpPortObjects() []object {
 	t := portTable(snmpwire.MustOID("1.3.6.1.2.1.17.2.15.1"))
 	return []object{
-		t.column(1, "dot1dStpPort", func(_ *Switch, p *port) value { return snmpwire.Int32(p.number) }),
-		t.column(3, "dot1dStpPortState", func(_ *Switch, p *port) value {
+		t.newColumn(1, "dot1dStpPort", func(_ *Switch, p *port) value { return snmpwire.Int32(p.number) }),
+		t.newColumn(3, "dot1dStpPortState", func(_ *Switch, p *port) value {
 			switch {
-			case !p.up():
+			case !p.isUp():
 				return snmpwire.Int32(int(Disabled))
 			case !p.stp.enable: // the port takes no part: it forwards whatever the tree says
 				return snmpwire.Int32(int(Forwarding))
 			}
 			return snmpwire.Int32(int(p.stp.state))
 		}),
-		t.writable(4, "dot1dStpPortEnable", integer(1, 2), func(_ *Switch, p *port) value { return truth(p.stp.enable) },
+		t.newWritableColumn(4, "dot1dStpPortEnable", integerSyntax(1, 2), func(_ *Switch, p *port) value { return truthValue(p.stp.enable) },
 			func(s *Switch, x tx, p *port, v value) status {
 				x.Commit(s.treeSet)
-				return assign(x, &p.stp.enable, v.Int == 1)
+				return assignField(x, &p.stp.enable, v.Int == 1)
 			}),
-		t.column(6, "dot1dStpPortDesignatedRoot", func(s *Switch, _ *port) value { return s.stp.root.octets() }),
-		t.column(8, "dot1dStpPortDesignatedBridge", func(_ *Switch, p *port) value { return p.stp.bridge.octets() }),
-		t.column(9, "dot1dStpPortDesignatedPort", func(_ *Switch, p *port) value {
+		t.newColumn(6, "dot1dStpPortDesignatedRoot", func(s *Switch, _ *port) value { return s.stp.root.octets() }),
+		t.newColumn(8, "dot1dStpPortDesignatedBridge", func(_ *Switch, p *port) value { return p.stp.bridge.octets() }),
+		t.newColumn(9, "dot1dStpPortDesignatedPort", func(_ *Switch, p *port) value {
 			return snmpwire.Octets([]byte{byte(p.stp.far >> 8), byte(p.stp.far)})
 		}),
 	}

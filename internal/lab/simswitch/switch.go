@@ -137,7 +137,7 @@ func (s *Switch) Restart() {
 	for i := range s.ports {
 		s.ports[i].traffic = traffic{bits: s.ports[i].traffic.bits, errors: s.ports[i].traffic.errors}
 	}
-	s.flush(func(fdbRow) bool { return true })
+	s.flushLearned(func(fdbRow) bool { return true })
 	s.arp = slices.DeleteFunc(s.arp, func(r arpRow) bool { return r.kind == arpDynamic })
 }
 

@@ -33,8 +33,8 @@ type vlan struct {
 	created   uint32
 }
 
-// vlan returns a VLAN by its id, nil if it does not exist.
-func (s *Switch) vlan(id uint32) *vlan {
+// findVLAN returns a VLAN by its id, nil if it does not exist.
+func (s *Switch) findVLAN(id uint32) *vlan {
 	i, found := s.vlanAt(id)
 	if !found {
 		return nil
@@ -61,7 +61,7 @@ func (s *Switch) VLANs() []VLAN {
 	defer s.mu.Unlock()
 	out := make([]VLAN, len(s.vlans))
 	for i, v := range s.vlans {
-		out[i] = VLAN{int(v.id), v.name, v.status == active, s.members(v.egress), s.members(v.untagged)}
+		out[i] = VLAN{int(v.id), v.name, v.status == active, s.portListMembers(v.egress), s.portListMembers(v.untagged)}
 	}
 	return out
 }
@@ -70,7 +70,7 @@ func (s *Switch) VLANs() []VLAN {
 func (s *Switch) PVID(number int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.port(number); p != nil {
+	if p := s.findPort(number); p != nil {
 		return int(p.pvid)
 	}
 	return 0
@@ -81,14 +81,14 @@ func (s *Switch) PVID(number int) int {
 func vlanCurrentObjects() []object {
 	t := table[*vlan]{
 		at:    snmpwire.MustOID("1.3.6.1.2.1.17.7.1.4.2.1"),
-		count: func(s *Switch) int { return len(s.current()) },
-		row:   func(s *Switch, i int) *vlan { return s.current()[i] },
+		count: func(s *Switch) int { return len(s.currentVLANs()) },
+		row:   func(s *Switch, i int) *vlan { return s.currentVLANs()[i] },
 		index: func(s *Switch, v *vlan, dst oid) oid { return append(dst, s.timeMark(v), uint32(v.id)) },
 	}
 	return []object{
-		t.column(3, "dot1qVlanFdbId", func(s *Switch, v *vlan) value { return gauge(uint64(s.fdbID(v.id))) }),
-		t.column(4, "dot1qVlanCurrentEgressPorts", func(s *Switch, v *vlan) value { return s.portList(v.egress) }),
-		t.column(5, "dot1qVlanCurrentUntaggedPorts", func(s *Switch, v *vlan) value { return s.portList(v.untagged) }),
+		t.newColumn(3, "dot1qVlanFdbId", func(s *Switch, v *vlan) value { return gaugeValue(uint64(s.fdbID(v.id))) }),
+		t.newColumn(4, "dot1qVlanCurrentEgressPorts", func(s *Switch, v *vlan) value { return s.portList(v.egress) }),
+		t.newColumn(5, "dot1qVlanCurrentUntaggedPorts", func(s *Switch, v *vlan) value { return s.portList(v.untagged) }),
 	}
 }
 
@@ -101,10 +101,10 @@ func (s *Switch) timeMark(v *vlan) uint32 {
 	return 0
 }
 
-// current returns the active VLANs in the order of the current table. Nearly
+// currentVLANs returns the active VLANs in the order of the current table. Nearly
 // always that is all of them as they are; else the list is kept until a row
 // changes its status.
-func (s *Switch) current() []*vlan {
+func (s *Switch) currentVLANs() []*vlan {
 	if s.active == nil {
 		s.active = s.vlans
 		if s.cfg.Profile.TimeMark || slices.ContainsFunc(s.vlans, func(v *vlan) bool { return v.status != active }) {

@@ -16,7 +16,7 @@ func vlanStaticObjects() []object {
 		index: func(_ *Switch, v *vlan, dst oid) oid { return append(dst, uint32(v.id)) },
 	}
 	ports := func(n uint32, name string, field func(v *vlan) *[]byte) object {
-		o := t.column(n, name, func(s *Switch, v *vlan) value { return s.portList(*field(v)) })
+		o := t.newColumn(n, name, func(s *Switch, v *vlan) value { return s.portList(*field(v)) })
 		o.Syntax = portListSyntax()
 		o.Set = func(s *Switch, x tx, inst oid, val value) status {
 			v, st := s.vlanToWrite(x, inst)
@@ -27,21 +27,21 @@ func vlanStaticObjects() []object {
 			if st != snmpwire.NoError {
 				return st
 			}
-			return assign(x, field(v), list)
+			return assignField(x, field(v), list)
 		}
 		return o
 	}
-	name := t.column(1, "dot1qVlanStaticName", func(_ *Switch, v *vlan) value { return snmpwire.Text(v.name) })
+	name := t.newColumn(1, "dot1qVlanStaticName", func(_ *Switch, v *vlan) value { return snmpwire.Text(v.name) })
 	name.Syntax = snmpagent.Syntax{Tag: snmpwire.OctetString, Max: 32}
 	name.Set = func(s *Switch, x tx, inst oid, val value) status {
 		v, st := s.vlanToWrite(x, inst)
 		if st != snmpwire.NoError {
 			return st
 		}
-		return assign(x, &v.name, string(val.Bytes))
+		return assignField(x, &v.name, string(val.Bytes))
 	}
-	row := t.column(5, "dot1qVlanStaticRowStatus", func(_ *Switch, v *vlan) value { return snmpwire.Int32(int(v.status)) })
-	row.Syntax, row.First, row.Set = integer(1, 6), true, setRowStatus
+	row := t.newColumn(5, "dot1qVlanStaticRowStatus", func(_ *Switch, v *vlan) value { return snmpwire.Int32(int(v.status)) })
+	row.Syntax, row.First, row.Set = integerSyntax(1, 6), true, setRowStatus
 	return []object{
 		name,
 		ports(2, "dot1qVlanStaticEgressPorts", func(v *vlan) *[]byte { return &v.egress }),
@@ -57,7 +57,7 @@ func (s *Switch) vlanToWrite(t tx, inst oid) (*vlan, status) {
 	if len(inst) != 1 || inst[0] < 1 || inst[0] > maxVLAN {
 		return nil, snmpwire.NoCreation
 	}
-	v := s.vlan(inst[0])
+	v := s.findVLAN(inst[0])
 	if v == nil || v.fresh && s.cfg.Profile.CreateAlone {
 		return nil, snmpwire.InconsistentName
 	}
@@ -65,7 +65,7 @@ func (s *Switch) vlanToWrite(t tx, inst oid) (*vlan, status) {
 	t.Commit(func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.flush(func(r fdbRow) bool { return r.vlan == v.id && !hasBit(v.egress, int(r.port)) })
+		s.flushLearned(func(r fdbRow) bool { return r.vlan == v.id && !hasBit(v.egress, int(r.port)) })
 	})
 	return v, snmpwire.NoError
 }
@@ -86,7 +86,7 @@ func setRowStatus(s *Switch, t tx, inst oid, val value) status {
 	}
 	s.active = nil
 	t.Undo(func() { s.active = nil })
-	v := s.vlan(inst[0])
+	v := s.findVLAN(inst[0])
 	switch val.Int {
 	case active, notInService:
 		if v == nil || v.id == 1 && val.Int == notInService {
@@ -95,7 +95,7 @@ func setRowStatus(s *Switch, t tx, inst oid, val value) status {
 		if val.Int == notInService {
 			t.Commit(func() { s.flushVLAN(v.id) })
 		}
-		return assign(t, &v.status, uint8(val.Int))
+		return assignField(t, &v.status, uint8(val.Int))
 	case createAndGo, createAndWait:
 		if v != nil {
 			return snmpwire.InconsistentValue
@@ -135,7 +135,7 @@ func (s *Switch) destroyVLAN(t tx, v *vlan) status {
 			if s.cfg.Profile.KeepUsedVLAN {
 				return snmpwire.InconsistentValue
 			}
-			assign(t, &p.pvid, 1)
+			assignField(t, &p.pvid, 1)
 		}
 	}
 	old := s.vlans
@@ -155,22 +155,22 @@ func (s *Switch) destroyVLAN(t tx, v *vlan) status {
 func (s *Switch) flushVLAN(id uint16) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.flush(func(r fdbRow) bool { return r.vlan == id })
+	s.flushLearned(func(r fdbRow) bool { return r.vlan == id })
 }
 
 // pvidObjects is dot1qPortVlanTable.
 func pvidObjects() []object {
 	t := portTable(snmpwire.MustOID("1.3.6.1.2.1.17.7.1.4.5.1"))
-	pvid := t.writable(1, "dot1qPvid", snmpagent.Syntax{Tag: snmpwire.Gauge32, Min: 1, Max: maxVLAN},
-		func(_ *Switch, p *port) value { return gauge(uint64(p.pvid)) },
+	pvid := t.newWritableColumn(1, "dot1qPvid", snmpagent.Syntax{Tag: snmpwire.Gauge32, Min: 1, Max: maxVLAN},
+		func(_ *Switch, p *port) value { return gaugeValue(uint64(p.pvid)) },
 		func(s *Switch, x tx, p *port, v value) status {
 			x.Check(func() status {
-				if row := s.vlan(uint32(v.Int)); row == nil || row.status != active {
+				if row := s.findVLAN(uint32(v.Int)); row == nil || row.status != active {
 					return snmpwire.InconsistentValue
 				}
 				return snmpwire.NoError
 			})
-			return assign(x, &p.pvid, uint16(v.Int))
+			return assignField(x, &p.pvid, uint16(v.Int))
 		})
 	return []object{pvid}
 }

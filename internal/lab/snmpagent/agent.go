@@ -111,7 +111,7 @@ func (a *Agent) Stats() Stats {
 func (a *Agent) Handle(in []byte) []byte {
 	a.requests.Add(1)
 	f := a.faults.Load()
-	if f.Silent || a.lost(f.Loss) {
+	if f.Silent || a.isRequestLost(f.Loss) {
 		return nil
 	}
 	version, err := snmpwire.Version(in)
@@ -129,11 +129,11 @@ func (a *Agent) Handle(in []byte) []byte {
 		return nil
 	}
 	a.answers.Add(1)
-	return spoil(f, out)
+	return corruptAnswer(f, out)
 }
 
-// lost decides whether a request is lost.
-func (a *Agent) lost(percent int) bool {
+// isRequestLost decides whether a request is lost.
+func (a *Agent) isRequestLost(percent int) bool {
 	if percent == 0 {
 		return false
 	}

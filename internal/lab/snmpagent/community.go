@@ -14,15 +14,15 @@ func (a *Agent) handleCommunity(f *faults.Set, in []byte) []byte {
 		return nil
 	}
 	if m.PDU.Type == snmpwire.Response {
-		a.deliver(in)
+		a.deliverInformResponse(in)
 		return nil
 	}
-	write := same(m.Community, a.cfg.WriteCommunity)
+	write := equalCommunity(m.Community, a.cfg.WriteCommunity)
 	mib, view := a.cfg.Views[m.Community]
 	if !view {
 		mib = a.cfg.MIB
 	}
-	if !write && !view && !same(m.Community, a.cfg.ReadCommunity) {
+	if !write && !view && !equalCommunity(m.Community, a.cfg.ReadCommunity) {
 		a.badAuth.Add(1)
 		if a.cfg.AuthFailure != nil {
 			a.cfg.AuthFailure()
@@ -30,14 +30,14 @@ func (a *Agent) handleCommunity(f *faults.Set, in []byte) []byte {
 		return nil
 	}
 	q := request{agent: a, mib: mib, faults: f, v1: m.Version == snmpwire.Version1, write: write}
-	q.room = q.limit(a.cfg.MaxMessage) - 40 - len(m.Community)
-	pdu, ok := q.answer(m.PDU)
+	q.room = q.limitMessage(a.cfg.MaxMessage) - 40 - len(m.Community)
+	pdu, ok := q.answerPDU(m.PDU)
 	if !ok {
 		return nil
 	}
 	return snmpwire.EncodeCommunity(m.Version, m.Community, pdu)
 }
 
-func same(got, want string) bool {
+func equalCommunity(got, want string) bool {
 	return want != "" && subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1
 }

@@ -109,26 +109,26 @@ func (s *Server) serve() {
 		}
 		f := s.agent.Faults()
 		if f.Delay > 0 {
-			s.later(f.Delay, func() { s.send(out, from, f.Duplicate) })
+			s.runLater(f.Delay, func() { s.sendAnswer(out, from, f.Duplicate) })
 			continue
 		}
-		s.send(out, from, f.Duplicate)
+		s.sendAnswer(out, from, f.Duplicate)
 	}
 }
 
 // maxDelayed bounds the answers of one server that wait for their delay; more are lost.
 const maxDelayed = 4096
 
-// send writes an answer. A lost datagram is UDP's right.
-func (s *Server) send(out []byte, to netip.AddrPort, twice bool) {
+// sendAnswer writes an answer. A lost datagram is UDP's right.
+func (s *Server) sendAnswer(out []byte, to netip.AddrPort, twice bool) {
 	_, _ = s.conn.WriteToUDPAddrPort(out, to)
 	if twice {
 		_, _ = s.conn.WriteToUDPAddrPort(out, to)
 	}
 }
 
-// later runs f after a delay unless the host ends before.
-func (s *Server) later(d time.Duration, f func()) {
+// runLater runs f after a delay unless the host ends before.
+func (s *Server) runLater(d time.Duration, f func()) {
 	select {
 	case s.delayed <- struct{}{}:
 	default:

@@ -67,7 +67,7 @@ func (s *Server) Notify(ctx context.Context, to Target, n Notification) error {
 	s.agent.pending.Store(answers, nil)
 	defer s.agent.pending.Delete(answers)
 	g.Conn = &ownSocket{Conn: g.Conn, server: s, to: to.Addr, answers: answers, ended: ctx.Done()}
-	trap, err := s.trap(to, n)
+	trap, err := s.newTrap(to, n)
 	if err == nil {
 		_, err = g.SendTrap(trap)
 	}
@@ -108,8 +108,8 @@ func (c *ownSocket) Read(b []byte) (int, error) {
 	}
 }
 
-// deliver hands a message to the informs that wait for one; false: none does.
-func (a *Agent) deliver(msg []byte) (waits bool) {
+// deliverInformResponse hands a message to the informs that wait for one; false: none does.
+func (a *Agent) deliverInformResponse(msg []byte) (waits bool) {
 	a.pending.Range(func(answers, _ any) bool {
 		select {
 		case answers.(chan []byte) <- bytes.Clone(msg):
@@ -130,8 +130,8 @@ const (
 	enterpriseID = 6 // the generic number of a trap that is not standard
 )
 
-// trap is a notification in the form of gosnmp; of version 1 it is RFC 3584 section 3.2.
-func (s *Server) trap(to Target, n Notification) (t gosnmp.SnmpTrap, err error) {
+// newTrap is a notification in the form of gosnmp; of version 1 it is RFC 3584 section 3.2.
+func (s *Server) newTrap(to Target, n Notification) (t gosnmp.SnmpTrap, err error) {
 	t.IsInform = to.Inform
 	if to.Version != snmpwire.Version1 {
 		t.Variables, err = snmpwire.Variables(append([]snmpwire.VarBind{

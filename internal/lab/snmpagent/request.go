@@ -18,16 +18,16 @@ type request struct {
 	room   int // octets for variable bindings
 }
 
-// limit is the greatest message that may go out.
-func (q *request) limit(n int) int {
+// limitMessage is the greatest message that may go out.
+func (q *request) limitMessage(n int) int {
 	if q.faults.Huge {
 		return hugeAnswer
 	}
 	return n
 }
 
-// answer returns the response and whether there is one.
-func (q *request) answer(p snmpwire.PDU) (snmpwire.RawPDU, bool) {
+// answerPDU returns the response and whether there is one.
+func (q *request) answerPDU(p snmpwire.PDU) (snmpwire.RawPDU, bool) {
 	r := snmpwire.RawPDU{Type: snmpwire.Response, RequestID: p.RequestID}
 	if q.faults.WrongID {
 		r.RequestID ^= 0x5555
@@ -37,17 +37,17 @@ func (q *request) answer(p snmpwire.PDU) (snmpwire.RawPDU, bool) {
 		mib = &faultyMIB{mib, f}
 	}
 	if q.faults.Status != snmpwire.NoError && p.Type != snmpwire.InformRequest {
-		return q.refuse(r, p, q.faults.Status, 1), true
+		return q.refusePDU(r, p, q.faults.Status, 1), true
 	}
 	var status snmpwire.Status
 	var place int
 	switch p.Type {
 	case snmpwire.GetRequest:
-		r.VarBinds, status, place = q.read(p, func(name snmpwire.OID) (snmpwire.OID, snmpwire.Value) {
+		r.VarBinds, status, place = q.readInstances(p, func(name snmpwire.OID) (snmpwire.OID, snmpwire.Value) {
 			return name, mib.Get(name)
 		})
 	case snmpwire.GetNextRequest:
-		r.VarBinds, status, place = q.read(p, func(name snmpwire.OID) (snmpwire.OID, snmpwire.Value) {
+		r.VarBinds, status, place = q.readInstances(p, func(name snmpwire.OID) (snmpwire.OID, snmpwire.Value) {
 			name, v := mib.Next(name, nil)
 			for q.v1 && v.Tag == snmpwire.Counter64 { // version 1 has no such type: RFC 3584 section 4.2.2.1
 				name, v = mib.Next(name, nil)
@@ -58,10 +58,10 @@ func (q *request) answer(p snmpwire.PDU) (snmpwire.RawPDU, bool) {
 		if q.v1 || q.faults.NoBulk {
 			return r, false
 		}
-		r.VarBinds, status = q.bulk(mib, p)
+		r.VarBinds, status = q.readBulk(mib, p)
 	case snmpwire.SetRequest:
 		if r.VarBinds = snmpwire.AppendVarBinds(nil, p.VarBinds); len(r.VarBinds) <= q.room { // else nothing is done
-			status, place = q.set(mib, p)
+			status, place = q.setInstances(mib, p)
 		}
 		if q.faults.SetMute {
 			return r, false
@@ -74,14 +74,14 @@ func (q *request) answer(p snmpwire.PDU) (snmpwire.RawPDU, bool) {
 		status, place = snmpwire.TooBig, 0
 	}
 	if status != snmpwire.NoError {
-		return q.refuse(r, p, status, place), true
+		return q.refusePDU(r, p, status, place), true
 	}
 	return r, true
 }
 
-// refuse makes an error response: the request's own variable bindings, none
+// refusePDU makes an error response: the request's own variable bindings, none
 // with tooBig (RFC 3416 section 4.2.1).
-func (q *request) refuse(r snmpwire.RawPDU, p snmpwire.PDU, status snmpwire.Status, place int) snmpwire.RawPDU {
+func (q *request) refusePDU(r snmpwire.RawPDU, p snmpwire.PDU, status snmpwire.Status, place int) snmpwire.RawPDU {
 	r.VarBinds = nil
 	if q.v1 {
 		status = status.V1()
@@ -97,8 +97,8 @@ func (q *request) refuse(r snmpwire.RawPDU, p snmpwire.PDU, status snmpwire.Stat
 
 func (q *request) tooMany(n int) bool { return q.faults.TooBig > 0 && n > q.faults.TooBig }
 
-// read answers GET and GETNEXT: look finds the instance for a name.
-func (q *request) read(p snmpwire.PDU, look func(snmpwire.OID) (snmpwire.OID, snmpwire.Value)) (
+// readInstances answers GET and GETNEXT: look finds the instance for a name.
+func (q *request) readInstances(p snmpwire.PDU, look func(snmpwire.OID) (snmpwire.OID, snmpwire.Value)) (
 	out []byte, status snmpwire.Status, place int) {
 	for i, vb := range p.VarBinds {
 		name, v := look(vb.Name)
@@ -117,7 +117,7 @@ func (q *request) tooManyStatus(n int) snmpwire.Status {
 	return snmpwire.NoError
 }
 
-func (q *request) set(mib MIB, p snmpwire.PDU) (snmpwire.Status, int) {
+func (q *request) setInstances(mib MIB, p snmpwire.PDU) (snmpwire.Status, int) {
 	switch {
 	case !q.write:
 		return snmpwire.NoAccess, min(1, len(p.VarBinds))
@@ -135,9 +135,9 @@ func (q *request) set(mib MIB, p snmpwire.PDU) (snmpwire.Status, int) {
 	return status, place
 }
 
-// bulk answers GETBULK (RFC 3416 section 4.2.3): as many variable bindings as
+// readBulk answers GETBULK (RFC 3416 section 4.2.3): as many variable bindings as
 // fit; the first that does not fit ends the answer.
-func (q *request) bulk(mib MIB, p snmpwire.PDU) ([]byte, snmpwire.Status) {
+func (q *request) readBulk(mib MIB, p snmpwire.PDU) ([]byte, snmpwire.Status) {
 	single := min(max(int(p.Status), 0), len(p.VarBinds))
 	repeat := max(p.Index, 0)
 	out := make([]byte, 0, min(max(q.room, 0), 2048))

@@ -30,7 +30,7 @@ type Syntax struct {
 	Min, Max int64        // of a number, or of the octets of a string
 }
 
-func (s Syntax) check(v snmpwire.Value) snmpwire.Status {
+func (s Syntax) checkValue(v snmpwire.Value) snmpwire.Status {
 	if v.Tag != s.Tag {
 		return snmpwire.WrongType
 	}
@@ -76,15 +76,15 @@ type bound[M any] struct {
 	lock   sync.Locker
 }
 
-// find returns the place of the last object whose OID is not after name, and
+// findObject returns the place of the last object whose OID is not after name, and
 // whether name is it or lies below it.
-func (s *Schema[M]) find(name snmpwire.OID) (int, bool) {
+func (s *Schema[M]) findObject(name snmpwire.OID) (int, bool) {
 	i := sort.Search(len(s.objects), func(i int) bool { return s.objects[i].OID.Compare(name) > 0 }) - 1
 	return i, i >= 0 && name.HasPrefix(s.objects[i].OID)
 }
 
 func (b *bound[M]) Get(name snmpwire.OID) snmpwire.Value {
-	i, ok := b.schema.find(name)
+	i, ok := b.schema.findObject(name)
 	if !ok {
 		return snmpwire.Value{Tag: snmpwire.NoSuchObject}
 	}
@@ -100,7 +100,7 @@ func (b *bound[M]) Get(name snmpwire.OID) snmpwire.Value {
 func (b *bound[M]) Next(name, dst snmpwire.OID) (snmpwire.OID, snmpwire.Value) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
-	i, within := b.schema.find(name)
+	i, within := b.schema.findObject(name)
 	var after snmpwire.OID
 	if within {
 		after = name[len(b.schema.objects[i].OID):]

@@ -7,8 +7,8 @@ import (
 	"ctl.internal/internal/lab/snmpwire"
 )
 
-// spoil damages a finished answer.
-func spoil(f *faults.Set, out []byte) []byte {
+// corruptAnswer damages a finished answer.
+func corruptAnswer(f *faults.Set, out []byte) []byte {
 	if f.Garbage {
 		for i := range out {
 			out[i] = byte(i*37) ^ 0xa5
@@ -30,7 +30,7 @@ func (m *faultyMIB) Get(name snmpwire.OID) snmpwire.Value {
 	if faults.Subtree(m.faults.Missing, name) != nil {
 		return snmpwire.Value{Tag: snmpwire.NoSuchObject}
 	}
-	return m.retype(name, m.MIB.Get(name))
+	return m.retypeValue(name, m.MIB.Get(name))
 }
 
 func (m *faultyMIB) Next(name, dst snmpwire.OID) (snmpwire.OID, snmpwire.Value) {
@@ -46,7 +46,7 @@ func (m *faultyMIB) Next(name, dst snmpwire.OID) (snmpwire.OID, snmpwire.Value) 
 	for !v.Exception() {
 		hole := faults.Subtree(m.faults.Missing, found)
 		if hole == nil {
-			return found, m.retype(found, v)
+			return found, m.retypeValue(found, v)
 		}
 		// No object has the greatest arc: this is the end of the hole.
 		found, v = m.MIB.Next(hole.Append(0xffffffff, 0xffffffff), nil)
@@ -63,7 +63,7 @@ func (m *faultyMIB) Set(list []snmpwire.VarBind) (snmpwire.Status, int) {
 	return m.MIB.Set(list)
 }
 
-func (m *faultyMIB) retype(name snmpwire.OID, v snmpwire.Value) snmpwire.Value {
+func (m *faultyMIB) retypeValue(name snmpwire.OID, v snmpwire.Value) snmpwire.Value {
 	if !m.faults.WrongType || v.Exception() || !m.faults.Covers(name) {
 		return v
 	}

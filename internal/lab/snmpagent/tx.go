@@ -32,7 +32,7 @@ func (t *Tx) Commit(f func()) { t.commits = append(t.commits, f) }
 func (b *bound[M]) Set(list []snmpwire.VarBind) (snmpwire.Status, int) {
 	tx := &Tx{List: list}
 	b.lock.Lock()
-	status, place := b.try(tx)
+	status, place := b.trySet(tx)
 	if status != snmpwire.NoError {
 		for i := len(tx.undo) - 1; i >= 0; i-- {
 			tx.undo[i]()
@@ -48,15 +48,15 @@ func (b *bound[M]) Set(list []snmpwire.VarBind) (snmpwire.Status, int) {
 	return snmpwire.NoError, 0
 }
 
-func (b *bound[M]) try(tx *Tx) (snmpwire.Status, int) {
+func (b *bound[M]) trySet(tx *Tx) (snmpwire.Status, int) {
 	objects := make([]*Object[M], len(tx.List))
 	for n, vb := range tx.List {
-		i, ok := b.schema.find(vb.Name)
+		i, ok := b.schema.findObject(vb.Name)
 		if !ok || b.schema.objects[i].Syntax.Tag == 0 {
 			return snmpwire.NotWritable, n + 1
 		}
 		objects[n] = &b.schema.objects[i]
-		if status := objects[n].Syntax.check(vb.Value); status != snmpwire.NoError {
+		if status := objects[n].Syntax.checkValue(vb.Value); status != snmpwire.NoError {
 			return status, n + 1
 		}
 	}

@@ -39,36 +39,36 @@ func (a *Agent) handleV3(f *faults.Set, in []byte) []byte {
 	case err != nil && !errors.Is(err, snmpwire.ErrSealed):
 		a.badBER.Add(1)
 		return nil
-	case m.MsgFlags&gosnmp.Reportable == 0 && a.deliver(in), len(a.users) == 0:
+	case m.MsgFlags&gosnmp.Reportable == 0 && a.deliverInformResponse(in), len(a.users) == 0:
 		return nil
 	}
 	if m.USM().AuthoritativeEngineID != string(a.cfg.EngineID) {
-		return a.report(m, nil, unknownEngineIDs)
+		return a.reportCounter(m, nil, unknownEngineIDs)
 	}
 	u, ok := a.users[m.USM().UserName]
 	if !ok {
-		return a.refuse(m, unknownUserNames)
+		return a.refuseUser(m, unknownUserNames)
 	}
 	level := m.MsgFlags & gosnmp.AuthPriv
 	if level&^u.Level() != 0 {
-		return a.refuse(m, unsupportedSecLevels)
+		return a.refuseUser(m, unsupportedSecLevels)
 	}
 	keys := u.keys()
 	if level != gosnmp.NoAuthNoPriv {
 		head := m
 		m, err = snmpwire.DecodeV3(in, keys)
 		if err != nil && strings.Contains(strings.ToLower(err.Error()), "authentic") { // gosnmp says so in texts only
-			return a.refuse(head, wrongDigests)
+			return a.refuseUser(head, wrongDigests)
 		}
 		boots, now := a.engineTime()
 		at := head.USM()
 		off := int(at.AuthoritativeEngineTime) - now
 		if int(at.AuthoritativeEngineBoots) != boots || off > timeWindow || off < -timeWindow {
-			return a.report(head, keys, notInTimeWindows)
+			return a.reportCounter(head, keys, notInTimeWindows)
 		}
 		if err != nil {
 			a.badBER.Add(1)
-			return a.report(head, keys, decryptionErrors)
+			return a.reportCounter(head, keys, decryptionErrors)
 		}
 	}
 	mib, view := a.cfg.Views[m.ContextName]
@@ -76,29 +76,29 @@ func (a *Agent) handleV3(f *faults.Set, in []byte) []byte {
 		mib = a.cfg.MIB
 	}
 	if m.ContextName != "" && !view {
-		return a.report(m, keys, unknownContexts)
+		return a.reportCounter(m, keys, unknownContexts)
 	}
 	q := request{agent: a, mib: mib, faults: f, write: !u.ReadOnly}
-	q.room = q.limit(min(a.cfg.MaxMessage, int(m.MsgMaxSize))) - 240
+	q.room = q.limitMessage(min(a.cfg.MaxMessage, int(m.MsgMaxSize))) - 240
 	if u.Level()&^level != 0 { // VACM: the user may not come with less than it has
 		refused := snmpwire.RawPDU{Type: snmpwire.Response, RequestID: m.PDU.RequestID}
-		return a.seal(m, keys, level, q.refuse(refused, m.PDU, snmpwire.AuthorizationError, 0))
+		return a.sealMessage(m, keys, level, q.refusePDU(refused, m.PDU, snmpwire.AuthorizationError, 0))
 	}
-	pdu, ok := q.answer(m.PDU)
+	pdu, ok := q.answerPDU(m.PDU)
 	if !ok {
 		return nil
 	}
-	return a.seal(m, keys, level, pdu)
+	return a.sealMessage(m, keys, level, pdu)
 }
 
-// refuse counts and reports a message of a user who is not who they say.
-func (a *Agent) refuse(m *snmpwire.MessageV3, counter string) []byte {
+// refuseUser counts and reports a message of a user who is not who they say.
+func (a *Agent) refuseUser(m *snmpwire.MessageV3, counter string) []byte {
 	a.badAuth.Add(1)
-	return a.report(m, nil, counter)
+	return a.reportCounter(m, nil, counter)
 }
 
-// report says why a message was not accepted. It is authenticated where the caller passes keys.
-func (a *Agent) report(m *snmpwire.MessageV3, keys *snmpwire.Keys, counter string) []byte {
+// reportCounter says why a message was not accepted. It is authenticated where the caller passes keys.
+func (a *Agent) reportCounter(m *snmpwire.MessageV3, keys *snmpwire.Keys, counter string) []byte {
 	if m.MsgFlags&gosnmp.Reportable == 0 {
 		return nil
 	}
@@ -109,11 +109,11 @@ func (a *Agent) report(m *snmpwire.MessageV3, keys *snmpwire.Keys, counter strin
 	}
 	pdu := snmpwire.PDU{Type: snmpwire.Report, RequestID: m.PDU.RequestID, VarBinds: []snmpwire.VarBind{
 		{Name: snmpwire.MustOID(counter), Value: snmpwire.Unsigned(snmpwire.Counter32, a.badAuth.Load()+1)}}}
-	return a.seal(m, keys, level, pdu.Raw())
+	return a.sealMessage(m, keys, level, pdu.Raw())
 }
 
-// seal writes a message of this engine that answers m.
-func (a *Agent) seal(m *snmpwire.MessageV3, keys *snmpwire.Keys, level gosnmp.SnmpV3MsgFlags,
+// sealMessage writes a message of this engine that answers m.
+func (a *Agent) sealMessage(m *snmpwire.MessageV3, keys *snmpwire.Keys, level gosnmp.SnmpV3MsgFlags,
 	pdu snmpwire.RawPDU) []byte {
 	boots, now := a.engineTime()
 	out, err := snmpwire.EncodeV3(gosnmp.SnmpPacket{MsgID: m.MsgID, MsgFlags: level,

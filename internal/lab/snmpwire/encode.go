@@ -20,8 +20,8 @@ func appendHead(dst []byte, tag Tag, n int) []byte {
 	return append(dst, 0x83, byte(n>>16), byte(n>>8), byte(n))
 }
 
-// enclose puts a header before what was appended from an octet on.
-func enclose(dst []byte, from int, tag Tag) []byte {
+// encloseAppended puts a header before what was appended from an octet on.
+func encloseAppended(dst []byte, from int, tag Tag) []byte {
 	var head [5]byte
 	return slices.Insert(dst, from, appendHead(head[:0], tag, len(dst)-from)...)
 }
@@ -43,7 +43,7 @@ func appendOID(dst []byte, o OID) []byte {
 	for _, a := range o[2:] {
 		dst = appendArc(dst, uint64(a))
 	}
-	return enclose(dst, from, ObjectID)
+	return encloseAppended(dst, from, ObjectID)
 }
 
 // appendInt writes a two's complement number in as few octets as it needs.
@@ -72,7 +72,7 @@ func appendValue(dst []byte, v Value) []byte {
 // AppendVarBind writes one variable binding.
 func AppendVarBind(dst []byte, name OID, v Value) []byte {
 	from := len(dst)
-	return enclose(appendValue(appendOID(dst, name), v), from, Sequence)
+	return encloseAppended(appendValue(appendOID(dst, name), v), from, Sequence)
 }
 
 // AppendVarBinds writes a list of variable bindings, without the SEQUENCE around it.

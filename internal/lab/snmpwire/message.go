@@ -136,5 +136,5 @@ func decodeValue(tag Tag, b []byte) (Value, error) {
 func EncodeCommunity(version int, community string, pdu RawPDU) []byte {
 	b := appendInt(make([]byte, 0, len(pdu.VarBinds)+len(community)+64), Integer, int64(version))
 	b = append(appendHead(b, OctetString, len(community)), community...)
-	return enclose(pdu.append(b), 0, Sequence)
+	return encloseAppended(pdu.appendTo(b), 0, Sequence)
 }

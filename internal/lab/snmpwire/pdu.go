@@ -42,11 +42,11 @@ type RawPDU struct {
 	VarBinds  []byte
 }
 
-func (p RawPDU) append(dst []byte) []byte {
+func (p RawPDU) appendTo(dst []byte) []byte {
 	from := len(dst)
 	dst = appendInt(dst, Integer, int64(p.RequestID))
 	dst = appendInt(dst, Integer, int64(p.Status))
 	dst = appendInt(dst, Integer, int64(p.Index))
 	dst = append(appendHead(dst, Sequence, len(p.VarBinds)), p.VarBinds...)
-	return enclose(dst, from, p.Type)
+	return encloseAppended(dst, from, p.Type)
 }

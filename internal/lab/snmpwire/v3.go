@@ -111,7 +111,7 @@ func EncodeV3(head gosnmp.SnmpPacket, keys *Keys, boots, seconds int, pdu RawPDU
 	sp.AuthoritativeEngineBoots, sp.AuthoritativeEngineTime = uint32(boots), uint32(seconds)
 	sp.PrivacyParameters = make([]byte, 8) // random, so that no two messages have the same
 	_, _ = rand.Read(sp.PrivacyParameters) // never fails
-	p, err := packet(pdu)
+	p, err := packetFromPDU(pdu)
 	if err != nil {
 		return nil, err
 	}
@@ -122,13 +122,13 @@ func EncodeV3(head gosnmp.SnmpPacket, keys *Keys, boots, seconds int, pdu RawPDU
 	return head.MarshalMsg()
 }
 
-// packet is a PDU in the form of gosnmp.
-func packet(pdu RawPDU) (*gosnmp.SnmpPacket, error) {
+// packetFromPDU is a PDU in the form of gosnmp.
+func packetFromPDU(pdu RawPDU) (*gosnmp.SnmpPacket, error) {
 	return (&gosnmp.GoSNMP{}).SnmpDecodePacket(EncodeCommunity(Version2c, "", pdu))
 }
 
 // Variables are variable bindings in the form of gosnmp.
 func Variables(list []VarBind) ([]gosnmp.SnmpPDU, error) {
-	p, err := packet(PDU{Type: Response, VarBinds: list}.Raw())
+	p, err := packetFromPDU(PDU{Type: Response, VarBinds: list}.Raw())
 	return p.Variables, err
 }

@@ -61,7 +61,7 @@ func (l *Listener) NewHostKey() error {
 	if err != nil {
 		return err
 	}
-	return l.show(private)
+	return l.showHostKey(private)
 }
 
 // OtherKindOfHostKey gives the router a key of another kind than NewHostKey does.
@@ -70,20 +70,20 @@ func (l *Listener) OtherKindOfHostKey() error {
 	if err != nil {
 		return err
 	}
-	return l.show(private)
+	return l.showHostKey(private)
 }
 
-func (l *Listener) show(private any) error {
+func (l *Listener) showHostKey(private any) error {
 	signer, err := ssh.NewSignerFromKey(private)
 	if err != nil {
 		return err
 	}
 	byPassword := func(c ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {
-		return l.admit(c, string(password) == l.o.Password)
+		return l.admitUser(c, string(password) == l.o.Password)
 	}
 	c := &ssh.ServerConfig{MaxAuthTries: 4, PasswordCallback: byPassword,
 		PublicKeyCallback: func(c ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
-			return l.admit(c, line(key) == strings.TrimSpace(l.o.AuthorizedTo))
+			return l.admitUser(c, formatPublicKey(key) == strings.TrimSpace(l.o.AuthorizedTo))
 		}}
 	if l.o.Both {
 		c.PasswordCallback = nil
@@ -98,13 +98,15 @@ func (l *Listener) show(private any) error {
 	c.AddHostKey(signer)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.config, l.key = c, line(signer.PublicKey())
+	l.config, l.key = c, formatPublicKey(signer.PublicKey())
 	return nil
 }
 
-func line(k ssh.PublicKey) string { return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(k))) }
+func formatPublicKey(k ssh.PublicKey) string {
+	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(k)))
+}
 
-func (l *Listener) admit(c ssh.ConnMetadata, right bool) (*ssh.Permissions, error) {
+func (l *Listener) admitUser(c ssh.ConnMetadata, right bool) (*ssh.Permissions, error) {
 	if !right || c.User() != l.o.User || l.o.Refuse != nil && l.o.Refuse() {
 		return nil, errors.New("refused")
 	}
@@ -112,18 +114,18 @@ func (l *Listener) admit(c ssh.ConnMetadata, right bool) (*ssh.Permissions, erro
 }
 
 // Host is the address the router listens on, or did last.
-func (l *Listener) Host() string { h, _, _ := net.SplitHostPort(l.at()); return h }
+func (l *Listener) Host() string { h, _, _ := net.SplitHostPort(l.listenAddress()); return h }
 
 // Port is the TCP port.
 func (l *Listener) Port() int {
-	a, err := net.ResolveTCPAddr("tcp", l.at())
+	a, err := net.ResolveTCPAddr("tcp", l.listenAddress())
 	if err != nil {
 		return 0
 	}
 	return a.Port
 }
 
-func (l *Listener) at() string {
+func (l *Listener) listenAddress() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.address
@@ -139,7 +141,7 @@ func (l *Listener) HostKey() string {
 // Up lets the router listen; empty: where it did before. Start has done it already.
 func (l *Listener) Up(address string) error {
 	if address == "" {
-		address = l.at()
+		address = l.listenAddress()
 	}
 	tcp, err := net.Listen("tcp", address)
 	if err != nil {
@@ -154,7 +156,7 @@ func (l *Listener) Up(address string) error {
 			if err != nil {
 				return
 			}
-			l.all.Go(func() { l.serve(c) })
+			l.all.Go(func() { l.serveConn(c) })
 		}
 	})
 	return nil

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-func (l *Listener) serve(c net.Conn) {
+func (l *Listener) serveConn(c net.Conn) {
 	l.mu.Lock()
 	l.conns[c] = true
 	config := l.config

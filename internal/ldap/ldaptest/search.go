@@ -9,7 +9,7 @@ import (
 	goldap "github.com/go-ldap/ldap/v3"
 )
 
-func (s *Server) search(c net.Conn, id any, op *ber.Packet) {
+func (s *Server) answerSearch(c net.Conn, id any, op *ber.Packet) {
 	base, filter := string(op.Children[0].ByteValue), op.Children[6]
 	scope, _ := op.Children[1].Value.(int64)
 	limit, _ := op.Children[3].Value.(int64)
@@ -20,32 +20,32 @@ func (s *Server) search(c net.Conn, id any, op *ber.Packet) {
 	}
 	code, sent := s.SearchCode, int64(0)
 	for _, e := range s.Entries {
-		if code != 0 || !below(e.DN, base) || scope == goldap.ScopeBaseObject && !below(base, e.DN) || !e.match(filter) {
+		if code != 0 || !isBelowDN(e.DN, base) || scope == goldap.ScopeBaseObject && !isBelowDN(base, e.DN) || !e.matchesFilter(filter) {
 			continue
 		}
 		if limit > 0 && sent == limit {
 			code = goldap.LDAPResultSizeLimitExceeded
 			break
 		}
-		send(c, id, entry(e, op.Children[7]))
+		sendMessage(c, id, newSearchEntry(e, op.Children[7]))
 		sent++
 	}
-	s.reply(c, id, goldap.ApplicationSearchResultDone, code, "")
+	s.sendResult(c, id, goldap.ApplicationSearchResultDone, code, "")
 }
 
-func below(dn, base string) bool {
+func isBelowDN(dn, base string) bool {
 	x, errX := goldap.ParseDN(dn)
 	y, errY := goldap.ParseDN(base)
 	return errX == nil && errY == nil && (y.EqualFold(x) || y.AncestorOfFold(x))
 }
 
-func entry(e Entry, wanted *ber.Packet) *ber.Packet {
+func newSearchEntry(e Entry, wanted *ber.Packet) *ber.Packet {
 	var names []string
 	for _, w := range wanted.Children {
 		names = append(names, strings.ToLower(string(w.ByteValue)))
 	}
 	p := ber.Encode(ber.ClassApplication, ber.TypeConstructed, goldap.ApplicationSearchResultEntry, nil, "")
-	p.AppendChild(text8(e.DN))
+	p.AppendChild(newOctetString(e.DN))
 	list := ber.NewSequence("")
 	for name, values := range e.Attributes {
 		if len(names) > 0 && !slices.Contains(names, strings.ToLower(name)) {
@@ -53,10 +53,10 @@ func entry(e Entry, wanted *ber.Packet) *ber.Packet {
 		}
 		set := ber.Encode(ber.ClassUniversal, ber.TypeConstructed, ber.TagSet, nil, "")
 		for _, v := range values {
-			set.AppendChild(text8(v))
+			set.AppendChild(newOctetString(v))
 		}
 		one := ber.NewSequence("")
-		one.AppendChild(text8(name))
+		one.AppendChild(newOctetString(name))
 		one.AppendChild(set)
 		list.AppendChild(one)
 	}
@@ -64,18 +64,18 @@ func entry(e Entry, wanted *ber.Packet) *ber.Packet {
 	return p
 }
 
-// match evaluates and, or, not, equality, presence, and the matching rule of chains
+// matchesFilter evaluates and, or, not, equality, presence, and the matching rule of chains
 // as equality.
-func (e Entry) match(f *ber.Packet) bool {
+func (e Entry) matchesFilter(f *ber.Packet) bool {
 	switch f.Tag {
 	case goldap.FilterAnd:
-		return !slices.ContainsFunc(f.Children, func(c *ber.Packet) bool { return !e.match(c) })
+		return !slices.ContainsFunc(f.Children, func(c *ber.Packet) bool { return !e.matchesFilter(c) })
 	case goldap.FilterOr:
-		return slices.ContainsFunc(f.Children, e.match)
+		return slices.ContainsFunc(f.Children, e.matchesFilter)
 	case goldap.FilterNot:
-		return !e.match(f.Children[0])
+		return !e.matchesFilter(f.Children[0])
 	case goldap.FilterEqualityMatch:
-		return e.has(string(f.Children[0].ByteValue), string(f.Children[1].ByteValue))
+		return e.hasValue(string(f.Children[0].ByteValue), string(f.Children[1].ByteValue))
 	case goldap.FilterPresent:
 		for name := range e.Attributes {
 			if strings.EqualFold(name, f.Data.String()) {
@@ -92,7 +92,7 @@ func (e Entry) match(f *ber.Packet) bool {
 				value = c.Data.String()
 			}
 		}
-		return e.has(attribute, value)
+		return e.hasValue(attribute, value)
 	}
 	return false
 }

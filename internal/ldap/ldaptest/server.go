@@ -66,7 +66,7 @@ func (s *Server) Start(t testing.TB) *Server {
 			s.mu.Lock()
 			s.conns[c] = true
 			s.mu.Unlock()
-			s.wg.Go(func() { s.serve(c) })
+			s.wg.Go(func() { s.serveConn(c) })
 		}
 	})
 	t.Cleanup(s.Stop)
@@ -104,7 +104,7 @@ func (s *Server) Filters() []string {
 	return append([]string(nil), s.filters...)
 }
 
-func (s *Server) serve(raw net.Conn) {
+func (s *Server) serveConn(raw net.Conn) {
 	c := raw
 	if s.Secure {
 		c = tls.Server(raw, s.TLS)
@@ -127,20 +127,20 @@ func (s *Server) serve(raw net.Conn) {
 		id, op := p.Children[0].Value, p.Children[1]
 		switch op.Tag {
 		case goldap.ApplicationBindRequest:
-			code := s.bind(op)
+			code := s.bindResultCode(op)
 			bound = code == 0
 			s.answerBind(c, id, string(op.Children[1].ByteValue), code)
 		case goldap.ApplicationSearchRequest:
 			if !bound {
 				s.Anonymous.Add(1)
 			}
-			s.search(c, id, op)
+			s.answerSearch(c, id, op)
 		case goldap.ApplicationExtendedRequest:
 			if s.TLS == nil {
-				s.reply(c, id, goldap.ApplicationExtendedResponse, goldap.LDAPResultProtocolError, "no TLS here")
+				s.sendResult(c, id, goldap.ApplicationExtendedResponse, goldap.LDAPResultProtocolError, "no TLS here")
 				continue
 			}
-			s.reply(c, id, goldap.ApplicationExtendedResponse, 0, "")
+			s.sendResult(c, id, goldap.ApplicationExtendedResponse, 0, "")
 			c = tls.Server(raw, s.TLS)
 		default:
 			return
@@ -148,12 +148,12 @@ func (s *Server) serve(raw net.Conn) {
 	}
 }
 
-func (s *Server) reply(c net.Conn, id any, op ber.Tag, code uint16, text string) {
+func (s *Server) sendResult(c net.Conn, id any, op ber.Tag, code uint16, text string) {
 	r := ber.Encode(ber.ClassApplication, ber.TypeConstructed, op, nil, "")
 	r.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagEnumerated, int64(code), ""))
-	r.AppendChild(text8(""))
-	r.AppendChild(text8(text))
-	send(c, id, r)
+	r.AppendChild(newOctetString(""))
+	r.AppendChild(newOctetString(text))
+	sendMessage(c, id, r)
 }
 
 // answerBind answers a bind, with what the password policy says.
@@ -163,18 +163,18 @@ func (s *Server) answerBind(c net.Conn, id any, dn string, code uint16) {
 		says = s.Policy(dn)
 	}
 	if says == nil {
-		s.reply(c, id, goldap.ApplicationBindResponse, code, s.Diagnostic)
+		s.sendResult(c, id, goldap.ApplicationBindResponse, code, s.Diagnostic)
 		return
 	}
 	control := ber.NewSequence("")
-	control.AppendChild(text8(goldap.ControlTypeBeheraPasswordPolicy))
-	control.AppendChild(text8(string(append([]byte{0x30, byte(len(says))}, says...))))
+	control.AppendChild(newOctetString(goldap.ControlTypeBeheraPasswordPolicy))
+	control.AppendChild(newOctetString(string(append([]byte{0x30, byte(len(says))}, says...))))
 	controls := ber.Encode(ber.ClassContext, ber.TypeConstructed, 0, nil, "")
 	controls.AppendChild(control)
 	op := ber.Encode(ber.ClassApplication, ber.TypeConstructed, goldap.ApplicationBindResponse, nil, "")
 	op.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagEnumerated, int64(code), ""))
-	op.AppendChild(text8(""))
-	op.AppendChild(text8(s.Diagnostic))
+	op.AppendChild(newOctetString(""))
+	op.AppendChild(newOctetString(s.Diagnostic))
 	p := ber.NewSequence("")
 	p.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagInteger, id, ""))
 	p.AppendChild(op)
@@ -182,18 +182,18 @@ func (s *Server) answerBind(c net.Conn, id any, dn string, code uint16) {
 	_, _ = c.Write(p.Bytes())
 }
 
-func send(c net.Conn, id any, op *ber.Packet) {
+func sendMessage(c net.Conn, id any, op *ber.Packet) {
 	p := ber.NewSequence("")
 	p.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagInteger, id, ""))
 	p.AppendChild(op)
 	_, _ = c.Write(p.Bytes())
 }
 
-func text8(s string) *ber.Packet {
+func newOctetString(s string) *ber.Packet {
 	return ber.NewString(ber.ClassUniversal, ber.TypePrimitive, ber.TagOctetString, s, "")
 }
 
-func (s *Server) bind(op *ber.Packet) uint16 {
+func (s *Server) bindResultCode(op *ber.Packet) uint16 {
 	s.Binds.Add(1)
 	dn, password := string(op.Children[1].ByteValue), op.Children[2].Data.String()
 	if s.BindCode != 0 {
@@ -203,20 +203,20 @@ func (s *Server) bind(op *ber.Packet) uint16 {
 		return goldap.LDAPResultInvalidCredentials
 	}
 	for _, e := range s.Entries {
-		if e.Password != "" && e.Password == password && (same(e.DN, dn) || e.has("userPrincipalName", dn)) {
+		if e.Password != "" && e.Password == password && (equalDN(e.DN, dn) || e.hasValue("userPrincipalName", dn)) {
 			return 0
 		}
 	}
 	return goldap.LDAPResultInvalidCredentials
 }
 
-func same(a, b string) bool {
+func equalDN(a, b string) bool {
 	x, errX := goldap.ParseDN(a)
 	y, errY := goldap.ParseDN(b)
 	return errX == nil && errY == nil && x.EqualFold(y)
 }
 
-func (e Entry) has(attribute, value string) bool {
+func (e Entry) hasValue(attribute, value string) bool {
 	for name, values := range e.Attributes {
 		for _, v := range values {
 			if strings.EqualFold(name, attribute) && strings.EqualFold(v, value) {

@@ -99,7 +99,7 @@ func (f *Framer) readChunks() ([]byte, error) {
 			begin := len(msg)
 			msg = msg[:begin+part]
 			if _, err := io.ReadFull(f.r, msg[begin:]); err != nil {
-				return nil, unexpected(err)
+				return nil, unexpectedEOF(err)
 			}
 			n -= uint64(part)
 		}
@@ -114,7 +114,7 @@ func (f *Framer) chunkHeader(first bool) (uint64, error) {
 			if first && i == 0 {
 				return 0, err
 			}
-			return 0, unexpected(err)
+			return 0, unexpectedEOF(err)
 		}
 		if c != want {
 			return 0, fmt.Errorf("%w: %q where the header of a chunk must be", ErrBroken, c)
@@ -125,7 +125,7 @@ func (f *Framer) chunkHeader(first bool) (uint64, error) {
 		c, err := f.r.ReadByte()
 		switch {
 		case err != nil:
-			return 0, unexpected(err)
+			return 0, unexpectedEOF(err)
 		case c == '\n' && string(digits) == "#":
 			return 0, nil
 		case c == '\n' && len(digits) > 0 && digits[0] != '#':
@@ -147,7 +147,7 @@ func chunkSize(digits string) (uint64, error) {
 	return n, nil
 }
 
-func unexpected(err error) error {
+func unexpectedEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}

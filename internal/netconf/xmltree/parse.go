@@ -30,7 +30,7 @@ func Parse(data []byte) (*Node, error) {
 		case xml.Directive:
 			return nil, errors.New("a document type declaration is not allowed in NETCONF")
 		case xml.StartElement:
-			n, err := element(t)
+			n, err := newElementNode(t)
 			if err != nil {
 				return nil, err
 			}
@@ -67,16 +67,16 @@ func Parse(data []byte) (*Node, error) {
 	return root, nil
 }
 
-func element(t xml.StartElement) (*Node, error) {
+func newElementNode(t xml.StartElement) (*Node, error) {
 	n := &Node{Space: t.Name.Space, Name: t.Name.Local}
-	if !plain(n.Name) {
+	if !isPlainName(n.Name) {
 		return nil, fmt.Errorf("the element name %q is not allowed", n.Name)
 	}
 	for _, a := range t.Attr {
 		if a.Name.Space == "xmlns" || a.Name.Space == "" && a.Name.Local == "xmlns" {
 			continue
 		}
-		if !plain(a.Name.Local) {
+		if !isPlainName(a.Name.Local) {
 			return nil, fmt.Errorf("the attribute name %q is not allowed", a.Name.Local)
 		}
 		n.Attrs = append(n.Attrs, Attr{a.Name.Space, a.Name.Local, a.Value})
@@ -84,6 +84,6 @@ func element(t xml.StartElement) (*Node, error) {
 	return n, nil
 }
 
-// plain is true for a local name that can be written as it is: a colon left in it
+// isPlainName is true for a local name that can be written as it is: a colon left in it
 // is one that belongs to no prefix.
-func plain(name string) bool { return name != "" && !strings.ContainsAny(name, ":<>&\"' \t\r\n") }
+func isPlainName(name string) bool { return name != "" && !strings.ContainsAny(name, ":<>&\"' \t\r\n") }

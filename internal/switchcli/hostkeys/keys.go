@@ -39,7 +39,9 @@ type Keys struct {
 // prefix is that of the keys in the plugin's private data, by address and port.
 const prefix = "host-keys/"
 
-func place(t switchcli.Target) string { return prefix + t.Host + "/" + strconv.Itoa(t.TCPPort()) }
+func hostKeyPlace(t switchcli.Target) string {
+	return prefix + t.Host + "/" + strconv.Itoa(t.TCPPort())
+}
 
 // Open is switchcli.Open; a switch that is reached by SSH must show its key. The faults
 // are those of switchcli.Open, and fault.Denied for a key that is unknown or another one,
@@ -49,15 +51,15 @@ func (k *Keys) Open(ctx context.Context, t switchcli.Target, d switchcli.Dialogu
 		return switchcli.Open(ctx, t, d)
 	}
 	var err error
-	if t.HostKey, err = k.expected(ctx, t); err != nil {
+	if t.HostKey, err = k.expectedKey(ctx, t); err != nil {
 		return nil, err
 	}
 	s, err := switchcli.Open(ctx, t, d)
 	if err != nil {
-		return nil, k.changed(t, err)
+		return nil, k.explainChangedKey(t, err)
 	}
 	if k.Policy == First && t.HostKey == "" {
-		if err := k.keep(ctx, t, s.HostKey()); err != nil {
+		if err := k.keepKey(ctx, t, s.HostKey()); err != nil {
 			s.Close()
 			return nil, err
 		}
@@ -65,8 +67,8 @@ func (k *Keys) Open(ctx context.Context, t switchcli.Target, d switchcli.Dialogu
 	return s, nil
 }
 
-// expected is the key that a switch must show; empty: any.
-func (k *Keys) expected(ctx context.Context, t switchcli.Target) (string, error) {
+// expectedKey is the key that a switch must show; empty: any.
+func (k *Keys) expectedKey(ctx context.Context, t switchcli.Target) (string, error) {
 	if key := k.Known[t.Host]; key != "" {
 		return key, nil
 	}
@@ -76,27 +78,27 @@ func (k *Keys) expected(ctx context.Context, t switchcli.Target) (string, error)
 	case Known:
 		return "", fault.New(fault.Denied, "no SSH host key of switch %s is known; write it into known_hosts of %s", t, k.File)
 	}
-	e, err := k.Store.Get(ctx, host.Private, place(t))
+	e, err := k.Store.Get(ctx, host.Private, hostKeyPlace(t))
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return "", fault.Wrap(fault.Unavailable, err, "the SSH host keys cannot be read: %v", err)
 	}
 	return string(e.Value), nil
 }
 
-// keep stores the first key if none was stored in the meantime: two nodes cannot trust two
+// keepKey stores the first key if none was stored in the meantime: two nodes cannot trust two
 // keys of one switch.
-func (k *Keys) keep(ctx context.Context, t switchcli.Target, key string) error {
-	_, err := k.Store.Commit(ctx, host.Txn{Compares: []host.Compare{{Key: place(t)}}, Ops: []host.Op{{Key: place(t), Value: []byte(key)}}})
+func (k *Keys) keepKey(ctx context.Context, t switchcli.Target, key string) error {
+	_, err := k.Store.Commit(ctx, host.Txn{Compares: []host.Compare{{Key: hostKeyPlace(t)}}, Ops: []host.Op{{Key: hostKeyPlace(t), Value: []byte(key)}}})
 	var lost *host.ConflictError
 	if errors.As(err, &lost) {
-		first, err := k.Store.Get(ctx, host.Private, place(t))
+		first, err := k.Store.Get(ctx, host.Private, hostKeyPlace(t))
 		switch {
 		case err != nil:
 			return fault.Wrap(fault.Unavailable, err, "the SSH host keys cannot be read: %v", err)
 		case string(first.Value) == key:
 			return nil
 		}
-		return k.changed(t, &netconf.HostKeyError{Pinned: string(first.Value), Shown: key})
+		return k.explainChangedKey(t, &netconf.HostKeyError{Pinned: string(first.Value), Shown: key})
 	}
 	if err != nil {
 		return fault.Wrap(fault.Unavailable, err, "the SSH host key of switch %s cannot be stored: %v", t, err)
@@ -105,13 +107,13 @@ func (k *Keys) keep(ctx context.Context, t switchcli.Target, key string) error {
 	return nil
 }
 
-// changed says how to accept another key.
-func (k *Keys) changed(t switchcli.Target, err error) error {
+// explainChangedKey says how to accept another key.
+func (k *Keys) explainChangedKey(t switchcli.Target, err error) error {
 	var other *netconf.HostKeyError
 	if !errors.As(err, &other) {
 		return err
 	}
-	remedy := k.Command + " --forget " + strings.TrimPrefix(place(t), prefix)
+	remedy := k.Command + " --forget " + strings.TrimPrefix(hostKeyPlace(t), prefix)
 	if k.Known[t.Host] != "" {
 		remedy = "known_hosts of " + k.File
 	}
@@ -125,8 +127,8 @@ func (k *Keys) changed(t switchcli.Target, err error) error {
 	return f
 }
 
-// split reads ADDRESS, ADDRESS/PORT or ADDRESS:PORT; port 0 means no port.
-func split(at string) (address string, port string) {
+// splitAddressPort reads ADDRESS, ADDRESS/PORT or ADDRESS:PORT; port 0 means no port.
+func splitAddressPort(at string) (address string, port string) {
 	if a, p, ok := strings.Cut(at, "/"); ok {
 		return a, p
 	}

@@ -21,7 +21,7 @@ func Table(name string, keys func() *Keys) commands.Command {
 			"When that is right, because the switch was replaced, forget the old key: the next one is kept instead.\n\n" +
 			"Example: " + name + " --forget 192.0.2.32",
 		Options: []commands.Option{{Name: "forget", Help: "address of the switch, or address/port", Complete: func(ctx context.Context, prefix string) []string {
-			return complete(ctx, keys(), prefix)
+			return completeAddress(ctx, keys(), prefix)
 		}}},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			k := keys()
@@ -29,15 +29,15 @@ func Table(name string, keys func() *Keys) commands.Command {
 				return fault.New(fault.Unavailable, "the plugin is not configured yet")
 			}
 			if at, asked := in.Options["forget"]; asked {
-				return k.forget(ctx, in, at)
+				return k.forgetKey(ctx, in, at)
 			}
-			return k.show(ctx, in)
+			return k.showKeys(ctx, in)
 		},
 	}
 }
 
-// kept are the keys of the store, by address and port as split reads it.
-func (k *Keys) kept(ctx context.Context) (map[string]string, error) {
+// keptKeys are the keys of the store, by address and port as split reads it.
+func (k *Keys) keptKeys(ctx context.Context) (map[string]string, error) {
 	out := map[string]string{}
 	if k.Store == nil {
 		return out, nil
@@ -51,15 +51,15 @@ func (k *Keys) kept(ctx context.Context) (map[string]string, error) {
 	return out, nil
 }
 
-func (k *Keys) show(ctx context.Context, in *commands.Invocation) error {
-	kept, err := k.kept(ctx)
+func (k *Keys) showKeys(ctx context.Context, in *commands.Invocation) error {
+	kept, err := k.keptKeys(ctx)
 	if err != nil {
 		return err
 	}
 	t := commands.Table{Empty: "No SSH host key is known.", Columns: []commands.Column{{Title: "Address", Key: "address"}, {Title: "Port", Key: "port", Right: true},
 		{Title: "Known from", Key: "known-from"}, {Title: "Type", Key: "type"}, {Title: "Fingerprint", Key: "fingerprint"}}}
 	add := func(at, from, key string) {
-		address, port := split(at)
+		address, port := splitAddressPort(at)
 		kind, _, _ := strings.Cut(key, " ")
 		t.Add(address, port, from, kind, netconf.Fingerprint(key))
 	}
@@ -72,15 +72,15 @@ func (k *Keys) show(ctx context.Context, in *commands.Invocation) error {
 	return in.Emit(t, nil)
 }
 
-func (k *Keys) forget(ctx context.Context, in *commands.Invocation, at string) error {
-	kept, err := k.kept(ctx)
+func (k *Keys) forgetKey(ctx context.Context, in *commands.Invocation, at string) error {
+	kept, err := k.keptKeys(ctx)
 	if err != nil {
 		return err
 	}
-	address, port := split(at)
+	address, port := splitAddressPort(at)
 	var gone []string
 	for _, name := range slices.Sorted(maps.Keys(kept)) {
-		if a, p := split(name); a == address && (port == "" || p == port) {
+		if a, p := splitAddressPort(name); a == address && (port == "" || p == port) {
 			if err := k.Store.Delete(ctx, prefix+name); err != nil {
 				return fault.Wrap(fault.Unavailable, err, "the SSH host key of %s could not be deleted: %v", name, err)
 			}
@@ -96,11 +96,11 @@ func (k *Keys) forget(ctx context.Context, in *commands.Invocation, at string) e
 	return in.Emit(map[string][]string{"forgotten": gone}, func() string { return "forgotten: " + strings.Join(gone, ", ") + "\n" })
 }
 
-func complete(ctx context.Context, k *Keys, begin string) (out []string) {
+func completeAddress(ctx context.Context, k *Keys, begin string) (out []string) {
 	if k == nil {
 		return nil
 	}
-	kept, err := k.kept(ctx)
+	kept, err := k.keptKeys(ctx)
 	if err != nil {
 		return nil
 	}

@@ -29,14 +29,14 @@ func Pump(ctx context.Context, cancel context.CancelCauseFunc, in grpc.ServerStr
 	if err != nil {
 		return err
 	}
-	go requests(in, out, cancel)
-	err = answers(in, out)
+	go pumpRequests(in, out, cancel)
+	err = pumpAnswers(in, out)
 	in.SetTrailer(Passing(out.Trailer()))
 	return err
 }
 
-// requests ends with the stream it reads from, which gRPC ends with the handler.
-func requests(in grpc.ServerStream, out grpc.ClientStream, cancel context.CancelCauseFunc) {
+// pumpRequests ends with the stream it reads from, which gRPC ends with the handler.
+func pumpRequests(in grpc.ServerStream, out grpc.ClientStream, cancel context.CancelCauseFunc) {
 	for {
 		f := &Message{}
 		if err := in.RecvMsg(f); errors.Is(err, io.EOF) {
@@ -52,7 +52,7 @@ func requests(in grpc.ServerStream, out grpc.ClientStream, cancel context.Cancel
 	}
 }
 
-func answers(in grpc.ServerStream, out grpc.ClientStream) error {
+func pumpAnswers(in grpc.ServerStream, out grpc.ClientStream) error {
 	if h, err := out.Header(); err == nil {
 		if err := in.SendHeader(Passing(h)); err != nil {
 			return err

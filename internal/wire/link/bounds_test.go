@@ -28,14 +28,14 @@ func TestLargeAnswersTakeTurns(t *testing.T) {
 			t.Fatal(id, err)
 		}
 	}
-	o.add(answerOf(1, 2*chunk+1))
-	o.add(answerOf(2, 2*chunk))
-	o.add(answerOf(3, chunk))
+	o.addAnswer(answerOf(1, 2*chunk+1))
+	o.addAnswer(answerOf(2, 2*chunk))
+	o.addAnswer(answerOf(3, chunk))
 	var got [][]uint64
 	parts := map[uint64][]byte{}
 	for {
 		m := &pluginv1.CarryResponse{}
-		o.take(m)
+		o.takeAnswers(m)
 		if len(m.Answers) == 0 {
 			break
 		}
@@ -73,7 +73,7 @@ func TestLargeAnswersWaitForRoom(t *testing.T) {
 		if err := room.acquireLarge(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
-		o.add(half)
+		o.addAnswer(half)
 		gone, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 3)
 		go func() { done <- room.acquireLarge(gone, n) }()
@@ -87,17 +87,17 @@ func TestLargeAnswersWaitForRoom(t *testing.T) {
 		}
 		go func() { done <- room.acquireLarge(t.Context(), n) }()
 		synctest.Wait()
-		o.drop(1)
+		o.dropAnswer(1)
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		other.add(&pluginv1.LinkAnswer{Id: 3, Response: half.Response})
-		other.add(&pluginv1.LinkAnswer{Id: 4, Response: make([]byte, 100)})
+		other.addAnswer(&pluginv1.LinkAnswer{Id: 3, Response: half.Response})
+		other.addAnswer(&pluginv1.LinkAnswer{Id: 4, Response: make([]byte, 100)})
 		other.close()
 		if err := room.acquireLarge(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
-		other.add(&pluginv1.LinkAnswer{Id: 5, Response: half.Response}) // of a call that ends after its link
+		other.addAnswer(&pluginv1.LinkAnswer{Id: 5, Response: half.Response}) // of a call that ends after its link
 		if !room.large.TryAcquire(maxLarge) || room.small.Load() != 0 {
 			t.Error("the room of a link that has ended is not free")
 		}
@@ -110,7 +110,7 @@ func TestSmallAnswersThatAreNotRead(t *testing.T) {
 		room := newAnswerRoom()
 		o := newOutbox(room)
 		for room.small.Load() <= maxSmall {
-			o.add(answerOf(1, chunk))
+			o.addAnswer(answerOf(1, chunk))
 		}
 		reads := make(chan struct{})
 		go func() { o.waitSmall(t.Context()); close(reads) }()
@@ -120,7 +120,7 @@ func TestSmallAnswersThatAreNotRead(t *testing.T) {
 			t.Fatal("calls are read although the answers are not")
 		default:
 		}
-		o.take(&pluginv1.CarryResponse{})
+		o.takeAnswers(&pluginv1.CarryResponse{})
 		<-reads
 	})
 }
@@ -274,11 +274,11 @@ func TestHostThatLies(t *testing.T) {
 	base, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	k := newSession(s, base, base)
-	k.cancel(5)
-	if err := k.start(&pluginv1.LinkCall{Id: 5, Method: "/x/y"}); err != nil {
+	k.cancelCall(5)
+	if err := k.startCall(&pluginv1.LinkCall{Id: 5, Method: "/x/y"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.start(&pluginv1.LinkCall{Id: 5, Method: "/x/y"}); status.Code(err) != codes.InvalidArgument {
+	if err := k.startCall(&pluginv1.LinkCall{Id: 5, Method: "/x/y"}); status.Code(err) != codes.InvalidArgument {
 		t.Fatal(err)
 	}
 }

@@ -63,8 +63,8 @@ var (
 
 func newClient(stream grpc.BidiStreamingClient[pluginv1.CarryRequest, pluginv1.CarryResponse], cancel context.CancelFunc) *client {
 	l := &client{stream: stream, cancel: cancel, wake: make(chan struct{}, 1), over: make(chan struct{}), pending: map[uint64]*call{}}
-	l.work.Go(l.read)
-	l.work.Go(l.write)
+	l.work.Go(l.readAnswers)
+	l.work.Go(l.writeQueue)
 	return l
 }
 
@@ -73,8 +73,8 @@ func (l *client) close() {
 	l.work.Wait()
 }
 
-// begin queues a call; nil without an error when the link cannot take it.
-func (l *client) begin(ctx context.Context, method string, request any, md []*pluginv1.LinkCall_MetadataEntry) (*call, error) {
+// beginCall queues a call; nil without an error when the link cannot take it.
+func (l *client) beginCall(ctx context.Context, method string, request any, md []*pluginv1.LinkCall_MetadataEntry) (*call, error) {
 	r := requests.Get().(*pluginv1.LinkCall)
 	body := r.Request[:0]
 	if m, ok := request.(*frames.Message); ok {
@@ -99,14 +99,14 @@ func (l *client) begin(ctx context.Context, method string, request any, md []*pl
 	l.next++
 	k.id, r.Id = l.next, l.next
 	l.pending[k.id] = k
-	l.enqueue(r)
+	l.enqueueCall(r)
 	l.mu.Unlock()
-	l.signal()
+	l.signalWriter()
 	return k, nil
 }
 
-// wait returns the answer of a call.
-func (l *client) wait(ctx context.Context, k *call) ([]byte, error) {
+// awaitAnswer returns the answer of a call.
+func (l *client) awaitAnswer(ctx context.Context, k *call) ([]byte, error) {
 	select {
 	case <-k.done:
 	case <-ctx.Done():
@@ -115,11 +115,11 @@ func (l *client) wait(ctx context.Context, k *call) ([]byte, error) {
 		if mine {
 			r := requests.Get().(*pluginv1.LinkCall)
 			r.Id, r.Method, r.Request, r.Metadata, r.Timeout = k.id, "", r.Request[:0], nil, 0
-			l.enqueue(r)
+			l.enqueueCall(r)
 		}
 		l.mu.Unlock()
 		if mine {
-			l.signal() // the reader may be at a part of it still: not for another call
+			l.signalWriter() // the reader may be at a part of it still: not for another call
 			return nil, status.FromContextError(ctx.Err()).Err()
 		}
 		<-k.done // the answer was faster
@@ -130,20 +130,20 @@ func (l *client) wait(ctx context.Context, k *call) ([]byte, error) {
 	return body, err
 }
 
-func (l *client) enqueue(r *pluginv1.LinkCall) {
+func (l *client) enqueueCall(r *pluginv1.LinkCall) {
 	l.queue = append(l.queue, r)
 	l.queued += len(r.Request)
 }
 
-func (l *client) signal() {
+func (l *client) signalWriter() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
 }
 
-// write sends what is queued, as much as there is in one message.
-func (l *client) write() {
+// writeQueue sends what is queued, as much as there is in one message.
+func (l *client) writeQueue() {
 	m := &pluginv1.CarryRequest{}
 	for {
 		select {
@@ -151,7 +151,7 @@ func (l *client) write() {
 		case <-l.over:
 			return
 		}
-		for l.take(m) {
+		for l.takeQueued(m) {
 			if err := l.stream.Send(m); err != nil {
 				return // the reader learns why
 			}
@@ -163,9 +163,9 @@ func (l *client) write() {
 	}
 }
 
-// take moves what is queued into a message. Others who are about to call get the
+// takeQueued moves what is queued into a message. Others who are about to call get the
 // processor first: one message for all is cheaper than one for each.
-func (l *client) take(m *pluginv1.CarryRequest) bool {
+func (l *client) takeQueued(m *pluginv1.CarryRequest) bool {
 	l.mu.Lock()
 	if len(l.queue) > 0 && len(l.pending) > 1 {
 		l.mu.Unlock()
@@ -186,24 +186,24 @@ func (l *client) take(m *pluginv1.CarryRequest) bool {
 	return n > 0
 }
 
-// read delivers answers until the stream ends.
-func (l *client) read() {
+// readAnswers delivers answers until the stream ends.
+func (l *client) readAnswers() {
 	m := &pluginv1.CarryResponse{}
 	for {
 		m.Reset()
 		err := l.stream.RecvMsg(m)
 		if err != nil {
-			l.end(err)
+			l.endCalls(err)
 			return
 		}
 		for _, a := range m.Answers {
-			l.deliver(a)
+			l.deliverAnswer(a)
 		}
 	}
 }
 
-// deliver gives an answer, or the last part of one, to who waits for it.
-func (l *client) deliver(a *pluginv1.LinkAnswer) {
+// deliverAnswer gives an answer, or the last part of one, to who waits for it.
+func (l *client) deliverAnswer(a *pluginv1.LinkAnswer) {
 	l.mu.Lock()
 	k := l.pending[a.Id]
 	l.mu.Unlock()
@@ -212,34 +212,34 @@ func (l *client) deliver(a *pluginv1.LinkAnswer) {
 	}
 	switch {
 	case len(a.Status) > 0:
-		l.finish(k, nil, decodeStatus(a.Status))
+		l.finishCall(k, nil, decodeStatus(a.Status))
 	case a.Size == 0 && k.parts == nil:
-		l.finish(k, a.Response, nil)
+		l.finishCall(k, a.Response, nil)
 	default:
-		l.part(k, a)
+		l.addAnswerPart(k, a)
 	}
 }
 
-// part adds to an answer that comes in several. Its parts are the reader's alone.
-func (l *client) part(k *call, a *pluginv1.LinkAnswer) {
+// addAnswerPart adds to an answer that comes in several. Its parts are the reader's alone.
+func (l *client) addAnswerPart(k *call, a *pluginv1.LinkAnswer) {
 	switch {
 	case a.Size > wire.MaxMessage:
-		l.finish(k, nil, status.Errorf(codes.ResourceExhausted, "grpc: received message larger than max (%d vs. %d)", a.Size, wire.MaxMessage))
+		l.finishCall(k, nil, status.Errorf(codes.ResourceExhausted, "grpc: received message larger than max (%d vs. %d)", a.Size, wire.MaxMessage))
 		return
 	case a.Size > 0:
 		if !l.countPartial(k, int(a.Size)) {
-			l.finish(k, nil, status.Errorf(codes.ResourceExhausted,
+			l.finishCall(k, nil, status.Errorf(codes.ResourceExhausted,
 				"the answers of which parts have come are larger than %d MiB", maxPartial>>20))
 			return
 		}
 		k.parts = make([]byte, 0, a.Size)
 	}
 	if len(k.parts)+len(a.Response) > cap(k.parts) {
-		l.finish(k, nil, status.Error(codes.Internal, "the parts of an answer are larger than it was said to be"))
+		l.finishCall(k, nil, status.Error(codes.Internal, "the parts of an answer are larger than it was said to be"))
 		return
 	}
 	if k.parts = append(k.parts, a.Response...); len(k.parts) == cap(k.parts) {
-		l.finish(k, k.parts, nil)
+		l.finishCall(k, k.parts, nil)
 	}
 }
 
@@ -270,8 +270,8 @@ func (l *client) remove(k *call) bool {
 	return true
 }
 
-// finish ends a call unless its caller was faster.
-func (l *client) finish(k *call, body []byte, err error) {
+// finishCall ends a call unless its caller was faster.
+func (l *client) finishCall(k *call, body []byte, err error) {
 	l.mu.Lock()
 	mine := l.remove(k)
 	l.mu.Unlock()
@@ -281,8 +281,8 @@ func (l *client) finish(k *call, body []byte, err error) {
 	}
 }
 
-// end fails every call under way.
-func (l *client) end(err error) {
+// endCalls fails every call under way.
+func (l *client) endCalls(err error) {
 	if errors.Is(err, io.EOF) {
 		err = status.Error(codes.Unavailable, "the other end has closed the link")
 	}

@@ -66,24 +66,24 @@ func (c *Conn) Close() {
 // Invoke makes a unary call. With the codec of package frames its messages may be
 // *frames.Message: those are carried as they are.
 func (c *Conn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
-	if c.link == nil || !plain(opts) {
+	if c.link == nil || !areOptionsPlain(opts) {
 		return c.calls.Invoke(ctx, method, args, reply, opts...)
 	}
 	if err := ctx.Err(); err != nil {
 		return status.FromContextError(err).Err()
 	}
-	md, ok := carried(ctx)
-	if !ok || size(args) > maxRequest {
+	md, ok := carriedMetadata(ctx)
+	if !ok || requestSize(args) > maxRequest {
 		return c.calls.Invoke(ctx, method, args, reply, opts...)
 	}
-	k, err := c.link.begin(ctx, method, args, md)
+	k, err := c.link.beginCall(ctx, method, args, md)
 	if err != nil {
 		return err
 	}
 	if k == nil { // the link is full or has ended
 		return c.calls.Invoke(ctx, method, args, reply, opts...)
 	}
-	body, err := c.link.wait(ctx, k)
+	body, err := c.link.awaitAnswer(ctx, k)
 	if err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func (c *Conn) Invoke(ctx context.Context, method string, args, reply any, opts 
 	return nil
 }
 
-// size is that of a request; what is no message is larger than any.
-func size(args any) int {
+// requestSize is that of a request; what is no message is larger than any.
+func requestSize(args any) int {
 	switch m := args.(type) {
 	case *frames.Message:
 		return len(m.Body)
@@ -116,8 +116,8 @@ func (c *Conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method stri
 	return c.calls.NewStream(ctx, desc, method, opts...)
 }
 
-// plain reports whether the options are such as a link fulfils.
-func plain(opts []grpc.CallOption) bool {
+// areOptionsPlain reports whether the options are such as a link fulfils.
+func areOptionsPlain(opts []grpc.CallOption) bool {
 	for _, o := range opts {
 		switch o := o.(type) {
 		case grpc.StaticMethodCallOption:
@@ -132,8 +132,8 @@ func plain(opts []grpc.CallOption) bool {
 	return true
 }
 
-// carried is the metadata of a call, if a link can carry it.
-func carried(ctx context.Context) (out []*pluginv1.LinkCall_MetadataEntry, ok bool) {
+// carriedMetadata is the metadata of a call, if a link can carry it.
+func carriedMetadata(ctx context.Context) (out []*pluginv1.LinkCall_MetadataEntry, ok bool) {
 	md, _ := metadata.FromOutgoingContext(ctx)
 	for k, v := range md {
 		if len(v) != 1 || strings.HasSuffix(k, "-bin") {

@@ -78,8 +78,8 @@ func newOutbox(room *answerRoom) *outbox {
 // weight is what a small answer takes of the memory.
 func weight(a *pluginv1.LinkAnswer) int64 { return int64(len(a.Response)+len(a.Status)) + 64 }
 
-// add queues an answer; for a large one the caller has acquired room, which is free again when it was sent.
-func (o *outbox) add(a *pluginv1.LinkAnswer) {
+// addAnswer queues an answer; for a large one the caller has acquired room, which is free again when it was sent.
+func (o *outbox) addAnswer(a *pluginv1.LinkAnswer) {
 	isLarge := len(a.Response) > chunk
 	o.mu.Lock()
 	switch {
@@ -99,8 +99,8 @@ func (o *outbox) add(a *pluginv1.LinkAnswer) {
 	}
 }
 
-// drop removes the parts of an answer whose caller no longer waits.
-func (o *outbox) drop(id uint64) {
+// dropAnswer removes the parts of an answer whose caller no longer waits.
+func (o *outbox) dropAnswer(id uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for i, l := range o.large {
@@ -144,8 +144,8 @@ func (o *outbox) pending() bool {
 	return len(o.small) > 0
 }
 
-// write sends what is there until ctx ends or the stream does.
-func (o *outbox) write(ctx context.Context, send func(*pluginv1.CarryResponse) error) {
+// writeAnswers sends what is there until ctx ends or the stream does.
+func (o *outbox) writeAnswers(ctx context.Context, send func(*pluginv1.CarryResponse) error) {
 	m := &pluginv1.CarryResponse{}
 	for {
 		select {
@@ -155,7 +155,7 @@ func (o *outbox) write(ctx context.Context, send func(*pluginv1.CarryResponse) e
 		}
 		runtime.Gosched() // handlers that are about to answer do so in the same message
 		for {
-			whole := o.take(m)
+			whole := o.takeAnswers(m)
 			if len(m.Answers) == 0 {
 				break
 			}
@@ -170,9 +170,9 @@ func (o *outbox) write(ctx context.Context, send func(*pluginv1.CarryResponse) e
 	}
 }
 
-// take moves small answers, and one part of one large, into a message. It returns
+// takeAnswers moves small answers, and one part of one large, into a message. It returns
 // how many are whole.
-func (o *outbox) take(m *pluginv1.CarryResponse) (whole int) {
+func (o *outbox) takeAnswers(m *pluginv1.CarryResponse) (whole int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n, size := 0, 0
@@ -190,13 +190,13 @@ func (o *outbox) take(m *pluginv1.CarryResponse) (whole int) {
 	default:
 	}
 	if len(o.large) > 0 {
-		m.Answers = append(m.Answers, o.part())
+		m.Answers = append(m.Answers, o.nextPart())
 	}
 	return n
 }
 
-// part is the next part of the large answer whose turn it is.
-func (o *outbox) part() *pluginv1.LinkAnswer {
+// nextPart is the next part of the large answer whose turn it is.
+func (o *outbox) nextPart() *pluginv1.LinkAnswer {
 	l := o.large[0]
 	o.large = append(o.large[:0], o.large[1:]...)
 	a := &pluginv1.LinkAnswer{Id: l.id}

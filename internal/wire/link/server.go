@@ -81,10 +81,10 @@ func (s *Server) Carry(stream grpc.BidiStreamingServer[pluginv1.CarryRequest, pl
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		k.out.write(base, stream.Send)
+		k.out.writeAnswers(base, stream.Send)
 		cancel()
 	}()
-	err := k.read(stream)
+	err := k.readCalls(stream)
 	cancel()
 	<-written
 	if errors.Is(err, io.EOF) {
@@ -93,8 +93,8 @@ func (s *Server) Carry(stream grpc.BidiStreamingServer[pluginv1.CarryRequest, pl
 	return err
 }
 
-// missing is the error of gRPC for a method that is not there.
-func (s *Server) missing(full string) error {
+// missingMethodError is the error of gRPC for a method that is not there.
+func (s *Server) missingMethodError(full string) error {
 	service, name, _ := strings.Cut(strings.TrimPrefix(full, "/"), "/")
 	if s.services[service] {
 		return status.Errorf(codes.Unimplemented, "unknown method %v for service %v", name, service)

@@ -49,8 +49,8 @@ func newSession(s *Server, base, stream context.Context) *session {
 	return &session{server: s, base: base, stream: stream, out: newOutbox(s.room), jobs: make(chan job), active: map[uint64]context.CancelFunc{}}
 }
 
-// read starts calls and cancels them, until the stream ends.
-func (k *session) read(stream grpc.BidiStreamingServer[pluginv1.CarryRequest, pluginv1.CarryResponse]) error {
+// readCalls starts calls and cancels them, until the stream ends.
+func (k *session) readCalls(stream grpc.BidiStreamingServer[pluginv1.CarryRequest, pluginv1.CarryResponse]) error {
 	m := &pluginv1.CarryRequest{}
 	for {
 		m.Reset()
@@ -59,8 +59,8 @@ func (k *session) read(stream grpc.BidiStreamingServer[pluginv1.CarryRequest, pl
 		}
 		for _, c := range m.Calls {
 			if c.Method == "" {
-				k.cancel(c.Id)
-			} else if err := k.start(c); err != nil {
+				k.cancelCall(c.Id)
+			} else if err := k.startCall(c); err != nil {
 				return err
 			}
 		}
@@ -68,17 +68,17 @@ func (k *session) read(stream grpc.BidiStreamingServer[pluginv1.CarryRequest, pl
 	}
 }
 
-func (k *session) cancel(id uint64) {
+func (k *session) cancelCall(id uint64) {
 	k.mu.Lock()
 	cancel := k.active[id]
 	k.mu.Unlock()
 	if cancel != nil {
 		cancel()
 	}
-	k.out.drop(id)
+	k.out.dropAnswer(id)
 }
 
-func (k *session) start(c *pluginv1.LinkCall) error {
+func (k *session) startCall(c *pluginv1.LinkCall) error {
 	j := job{id: c.Id, method: c.Method, request: c.Request}
 	if c.Timeout > 0 {
 		j.ctx, j.cancel = context.WithTimeout(k.base, time.Duration(c.Timeout))
@@ -106,21 +106,21 @@ func (k *session) start(c *pluginv1.LinkCall) error {
 		return status.Errorf(codes.InvalidArgument, "the id %d is of a call under way", c.Id)
 	case full:
 		j.cancel()
-		k.out.add(failure(c.Id, status.Newf(codes.ResourceExhausted, "%d calls over links are being served already", maxCalls)))
+		k.out.addAnswer(newFailureAnswer(c.Id, status.Newf(codes.ResourceExhausted, "%d calls over links are being served already", maxCalls)))
 		return nil
 	}
 	select {
 	case k.jobs <- j:
 	default:
-		go k.work(j)
+		go k.workJobs(j)
 	}
 	return nil
 }
 
-// work serves a call, and more when there are.
-func (k *session) work(j job) {
+// workJobs serves a call, and more when there are.
+func (k *session) workJobs(j job) {
 	for {
-		k.serve(j)
+		k.serveJob(j)
 		if k.idle.Add(1) > maxIdle {
 			k.idle.Add(-1)
 			return
@@ -134,8 +134,8 @@ func (k *session) work(j job) {
 	}
 }
 
-func (k *session) serve(j job) {
-	response, err := k.call(j)
+func (k *session) serveJob(j job) {
+	response, err := k.callHandler(j)
 	n := answerSize(response)
 	switch {
 	case err != nil:
@@ -147,7 +147,7 @@ func (k *session) serve(j job) {
 	a := answers.Get().(*pluginv1.LinkAnswer)
 	a.Id, a.Size, a.Status, a.Response = j.id, 0, nil, a.Response[:0]
 	if err == nil {
-		if a.Response, err = encode(a.Response, response); err != nil && n > chunk {
+		if a.Response, err = encodeResponse(a.Response, response); err != nil && n > chunk {
 			k.server.room.large.Release(int64(n))
 		}
 	}
@@ -156,9 +156,9 @@ func (k *session) serve(j job) {
 		if !ok {
 			st = status.FromContextError(err)
 		}
-		a = failure(j.id, st)
+		a = newFailureAnswer(j.id, st)
 	}
-	k.out.add(a)
+	k.out.addAnswer(a)
 	k.server.room.calls.Add(-1)
 	k.mu.Lock()
 	delete(k.active, j.id)
@@ -177,8 +177,8 @@ func answerSize(response any) int {
 	return 0
 }
 
-// encode appends an answer, whose size was found, to a buffer, or takes it as it is.
-func encode(to []byte, response any) ([]byte, error) {
+// encodeResponse appends an answer, whose size was found, to a buffer, or takes it as it is.
+func encodeResponse(to []byte, response any) ([]byte, error) {
 	if whole, ok := response.([]byte); ok {
 		return whole, nil
 	}
@@ -197,8 +197,8 @@ func tooLarge(n int) error {
 	return status.Errorf(codes.ResourceExhausted, "grpc: trying to send message larger than max (%d vs. %d)", n, maxAnswer)
 }
 
-// call runs the handler as gRPC would. The answer is a proto.Message, or bytes.
-func (k *session) call(j job) (any, error) {
+// callHandler runs the handler as gRPC would. The answer is a proto.Message, or bytes.
+func (k *session) callHandler(j job) (any, error) {
 	ctx := j.ctx
 	if k.server.Admit != nil {
 		var err error
@@ -211,7 +211,7 @@ func (k *session) call(j job) (any, error) {
 		return k.server.Unknown(ctx, j.method, j.request)
 	}
 	if !known {
-		return nil, k.server.missing(j.method)
+		return nil, k.server.missingMethodError(j.method)
 	}
 	decode := func(v any) error {
 		if err := proto.Unmarshal(j.request, v.(proto.Message)); err != nil {
@@ -222,7 +222,7 @@ func (k *session) call(j job) (any, error) {
 	return m.handler(m.impl, ctx, decode, k.server.intercept)
 }
 
-func failure(id uint64, st *status.Status) *pluginv1.LinkAnswer {
+func newFailureAnswer(id uint64, st *status.Status) *pluginv1.LinkAnswer {
 	b, err := proto.Marshal(st.Proto())
 	if err != nil {
 		b, _ = proto.Marshal(status.New(codes.Internal, "an error that cannot be encoded").Proto())

@@ -96,16 +96,16 @@ func TraceID(parent string) string {
 		len(parent) > 55 && (parent[:2] == "00" || parent[55] != '-') || len(parent) > 256 {
 		return ""
 	}
-	if version, trace, span, flags := parent[:2], parent[3:35], parent[36:52], parent[53:55]; !hex(version) || version == "ff" ||
-		!hex(trace) || !hex(span) || !hex(flags) || zero(trace) || zero(span) {
+	if version, trace, span, flags := parent[:2], parent[3:35], parent[36:52], parent[53:55]; !isHex(version) || version == "ff" ||
+		!isHex(trace) || !isHex(span) || !isHex(flags) || isZeroHex(trace) || isZeroHex(span) {
 		return ""
 	}
 	return parent[3:35]
 }
 
-func hex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
-func zero(s string) bool { return strings.Trim(s, "0") == "" }
+func isZeroHex(s string) bool { return strings.Trim(s, "0") == "" }
 
 // TraceOf returns the trace that ctx belongs to, whether it serves a call of it or
 // creates one; empty without a trace.

@@ -36,7 +36,7 @@ func TestTraceID(t *testing.T) {
 func FuzzTraceID(f *testing.F) {
 	f.Add(parent)
 	f.Fuzz(func(t *testing.T, s string) {
-		if id := TraceID(s); id != "" && (len(id) != 32 || !hex(id) || !strings.Contains(s, id)) {
+		if id := TraceID(s); id != "" && (len(id) != 32 || !isHex(id) || !strings.Contains(s, id)) {
 			t.Errorf("%q: %q", s, id)
 		}
 	})

@@ -20,8 +20,8 @@ type Fields struct {
 	GroupWildcard  *uint8  `json:"group-wildcard"`
 }
 
-// missing names the first field that a new channel lacks.
-func (f *Fields) missing() string {
+// missingField names the first field that a new channel lacks.
+func (f *Fields) missingField() string {
 	for _, x := range []struct {
 		name string
 		ok   bool
@@ -34,18 +34,18 @@ func (f *Fields) missing() string {
 	return ""
 }
 
-func (f *Fields) onto(c *bier.Channel) error {
-	set(&c.SrcIP, f.SrcIP)
-	set(&c.DstGroup, f.DstGroup)
-	set(&c.DomainID, f.DomainID)
-	set(&c.SubDomainID, f.SubDomainID)
-	set(&c.SourceWildcard, f.SourceWildcard)
-	set(&c.GroupWildcard, f.GroupWildcard)
-	return valid(c)
+func (f *Fields) applyToChannel(c *bier.Channel) error {
+	setIfGiven(&c.SrcIP, f.SrcIP)
+	setIfGiven(&c.DstGroup, f.DstGroup)
+	setIfGiven(&c.DomainID, f.DomainID)
+	setIfGiven(&c.SubDomainID, f.SubDomainID)
+	setIfGiven(&c.SourceWildcard, f.SourceWildcard)
+	setIfGiven(&c.GroupWildcard, f.GroupWildcard)
+	return validateChannel(c)
 }
 
-// valid says what is wrong with a channel by itself.
-func valid(c *bier.Channel) error {
+// validateChannel says what is wrong with a channel by itself.
+func validateChannel(c *bier.Channel) error {
 	if len(c.Name) > maxName {
 		return fmt.Errorf("the name of a channel has at most %d bytes", maxName)
 	}
@@ -56,7 +56,7 @@ func valid(c *bier.Channel) error {
 	return err
 }
 
-func set[T any](to *T, given *T) {
+func setIfGiven[T any](to *T, given *T) {
 	if given != nil {
 		*to = *given
 	}
@@ -68,21 +68,21 @@ const maxName = 256
 // Add returns a new channel. have is the channel of that name, nil if it does not exist, t its
 // topology, nil if it does not exist.
 func Add(have *bier.Channel, f *Fields, t *bier.Topology) (*bier.Channel, error) {
-	if m := f.missing(); m != "" {
+	if m := f.missingField(); m != "" {
 		return nil, fmt.Errorf("%s is missing", m)
 	}
 	if have != nil {
 		return nil, fmt.Errorf("channel %s exists already; modify-channel changes it", f.Name)
 	}
 	c := &bier.Channel{Name: f.Name}
-	if err := f.onto(c); err != nil {
+	if err := f.applyToChannel(c); err != nil {
 		return nil, err
 	}
-	return c, within(t, f.Topology, c)
+	return c, checkInTopology(t, f.Topology, c)
 }
 
-// within says why a channel has no place in a topology.
-func within(t *bier.Topology, id string, c *bier.Channel) error {
+// checkInTopology says why a channel has no place in a topology.
+func checkInTopology(t *bier.Topology, id string, c *bier.Channel) error {
 	switch {
 	case t == nil:
 		return fmt.Errorf("there is no topology %s", id)
@@ -105,10 +105,10 @@ func Modify(have *bier.Channel, f *Fields, t *bier.Topology) (*bier.Channel, err
 		return nil, fmt.Errorf("channel %s is deployed from node %s; only a channel that is not deployed can be modified", f.Name, have.IngressNode)
 	}
 	c := *have
-	if err := f.onto(&c); err != nil {
+	if err := f.applyToChannel(&c); err != nil {
 		return nil, err
 	}
-	return &c, within(t, f.Topology, &c)
+	return &c, checkInTopology(t, f.Topology, &c)
 }
 
 // Deployment is what deploy-channel asks for.
@@ -142,14 +142,14 @@ func Deploy(have *bier.Channel, d *Deployment, t *bier.Topology, others iter.Seq
 		c.EgressNodes = append(c.EgressNodes, n)
 	}
 	if t == nil {
-		return nil, within(t, d.Topology, &c)
+		return nil, checkInTopology(t, d.Topology, &c)
 	}
-	return &c, carried(&c, t, others)
+	return &c, checkDeployedChannel(&c, t, others)
 }
 
-// carried says why a deployed channel cannot be carried; others are the channels of the
+// checkDeployedChannel says why a deployed channel cannot be carried; others are the channels of the
 // topology.
-func carried(c *bier.Channel, t *bier.Topology, others iter.Seq[bier.Channel]) error {
+func checkDeployedChannel(c *bier.Channel, t *bier.Topology, others iter.Seq[bier.Channel]) error {
 	plan, err := bier.PlanChannel(t, c)
 	if err == nil {
 		err = plan.Err()
@@ -167,18 +167,18 @@ func carried(c *bier.Channel, t *bier.Topology, others iter.Seq[bier.Channel]) e
 // Check says what is wrong with a channel of a topology that somebody writes in place of
 // before, nil if there was none.
 func Check(before, c *bier.Channel, id string, t *bier.Topology, others iter.Seq[bier.Channel]) error {
-	if err := valid(c); err != nil {
+	if err := validateChannel(c); err != nil {
 		return err
 	}
 	switch {
 	case !c.Deployed() && len(c.EgressNodes) > 0:
 		return fmt.Errorf("ingress-node is missing: egress nodes need one")
 	case t == nil, !c.Deployed():
-		return within(t, id, c)
+		return checkInTopology(t, id, c)
 	case before != nil && before.Deployed() && !sameFlow(before, c):
 		return fmt.Errorf("channel %s is deployed from node %s; only a channel that is not deployed can be modified", c.Name, before.IngressNode)
 	}
-	return carried(c, t, others)
+	return checkDeployedChannel(c, t, others)
 }
 
 // sameFlow reports whether two channels differ at most in who carries them.

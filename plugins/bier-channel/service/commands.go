@@ -15,12 +15,12 @@ import (
 )
 
 // Commands describes the console's commands of channels.
-func Commands() []commands.Command { return (&Service{}).commands() }
+func Commands() []commands.Command { return (&Service{}).commandTable() }
 
-// commands is the table of commands; those of the zero Service describe themselves only.
-func (s *Service) commands() []commands.Command {
-	channel := commands.Argument{Name: "channel", Help: "its name", Required: true, Complete: s.names}
-	topology := commands.Option{Name: "topology", Short: "t", Complete: s.topologies,
+// commandTable is the table of commands; those of the zero Service describe themselves only.
+func (s *Service) commandTable() []commands.Command {
+	channel := commands.Argument{Name: "channel", Help: "its name", Required: true, Complete: s.completeChannelNames}
+	topology := commands.Option{Name: "topology", Short: "t", Complete: s.completeTopologyIDs,
 		Help: "topology-id; when absent, the one that has the channel, else the default one"}
 	return []commands.Command{
 		{Name: "bier:channel-list", Summary: "List the channels", Safe: true, Run: s.listChannels,
@@ -32,26 +32,26 @@ func (s *Service) commands() []commands.Command {
 			Help: "Configures the ingress and egress routers; those not named any more lose the channel. Ports with receivers\n" +
 				"follow the node-id of an egress node after @, the port of the source that of the ingress.\n\n" +
 				"Examples: bier:channel-deploy tv 1 2 3, bier:channel-deploy tv r1@eth1 r2@eth3,eth4 r3",
-			Arguments: []commands.Argument{channel, {Name: "ingress", Help: "node-id of the BFIR", Required: true, Complete: s.nodes},
-				{Name: "egress", Help: "node-ids of the BFERs", Required: true, Repeated: true, Complete: s.nodes}},
+			Arguments: []commands.Argument{channel, {Name: "ingress", Help: "node-id of the BFIR", Required: true, Complete: s.completeNodeIDs},
+				{Name: "egress", Help: "node-ids of the BFERs", Required: true, Repeated: true, Complete: s.completeNodeIDs}},
 			Options: []commands.Option{topology, {Name: "check", Type: commands.Bool,
 				Help: "only show the ways and what to be warned of; nothing is changed"}}},
 		{Name: "bier:port-show", Summary: "Show which channels use a port", Safe: true, Run: s.showPort,
 			Help: "Shows the deployed channels whose packets may pass the link at a port, or whose source or receivers are there,\n" +
 				"and the egress nodes that no packets reach without the port.\n\nExample: bier:port-show r1 ethernet1",
 			Arguments: []commands.Argument{
-				{Name: "node", Help: "node-id", Required: true, Complete: s.nodes},
+				{Name: "node", Help: "node-id", Required: true, Complete: s.completeNodeIDs},
 				{Name: "port", Help: "port, as the topology or the channel names it", Required: true},
 			},
-			Options: []commands.Option{{Name: "topology", Short: "t", Complete: s.topologies, Help: "topology-id; all when absent"}}},
+			Options: []commands.Option{{Name: "topology", Short: "t", Complete: s.completeTopologyIDs, Help: "topology-id; all when absent"}}},
 		{Name: "bier:channel-remove", Summary: "Remove a channel, from its routers too", Run: s.removeChannel,
 			Help:      "Removes the channel. Routers that cannot be reached now lose it when they return.",
 			Arguments: []commands.Argument{channel}, Options: []commands.Option{topology}},
 	}
 }
 
-// names completes names of channels.
-func (s *Service) names(_ context.Context, prefix string) []string {
+// completeChannelNames completes names of channels.
+func (s *Service) completeChannelNames(_ context.Context, prefix string) []string {
 	return bierplugin.Complete(func(yield func(string) bool) {
 		for _, c := range s.Channels.All(s.Now()) {
 			if !yield(c.Name) {
@@ -61,13 +61,13 @@ func (s *Service) names(_ context.Context, prefix string) []string {
 	}, prefix)
 }
 
-// topologies completes ids of topologies with channels.
-func (s *Service) topologies(_ context.Context, prefix string) []string {
+// completeTopologyIDs completes ids of topologies with channels.
+func (s *Service) completeTopologyIDs(_ context.Context, prefix string) []string {
 	return bierplugin.Complete(slices.Values(s.ChannelTopologies(s.Now())), prefix)
 }
 
-// nodes completes node-ids.
-func (s *Service) nodes(_ context.Context, prefix string) []string {
+// completeNodeIDs completes node-ids.
+func (s *Service) completeNodeIDs(_ context.Context, prefix string) []string {
 	return bierplugin.Complete(s.NodeIDs(s.Now()), prefix)
 }
 
@@ -114,8 +114,8 @@ func (s *Service) deployChannel(ctx context.Context, in *commands.Invocation) er
 	if in.Flag("check") {
 		return s.showTry(ctx, in, d)
 	}
-	out, err := s.deploy(ctx, d)
-	return finish(in, out, err)
+	out, err := s.applyDeployment(ctx, d)
+	return showChangeResult(in, out, err)
 }
 
 func (s *Service) removeChannel(ctx context.Context, in *commands.Invocation) error {
@@ -123,12 +123,12 @@ func (s *Service) removeChannel(ctx context.Context, in *commands.Invocation) er
 	if err != nil {
 		return err
 	}
-	out, err := s.remove(ctx, removeIn{Topology: topology, Name: in.Arg("channel")})
-	return finish(in, out, err)
+	out, err := s.deleteChannel(ctx, removeIn{Topology: topology, Name: in.Arg("channel")})
+	return showChangeResult(in, out, err)
 }
 
-// finish shows what deploying or removing came to; a FAILURE is the command's error.
-func finish(in *commands.Invocation, out output, err error) error {
+// showChangeResult shows what deploying or removing came to; a FAILURE is the command's error.
+func showChangeResult(in *commands.Invocation, out output, err error) error {
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func finish(in *commands.Invocation, out output, err error) error {
 
 // showTry shows what deploying would come to.
 func (s *Service) showTry(ctx context.Context, in *commands.Invocation, d channels.Deployment) error {
-	plan, warnings, err := s.try(ctx, d)
+	plan, warnings, err := s.planDeployment(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -189,17 +189,17 @@ func (s *Service) showChannel(ctx context.Context, in *commands.Invocation) erro
 	if err != nil {
 		return err
 	}
-	out, err := s.query(ctx, queryIn{Topology: topology, Names: []string{in.Arg("channel")}})
+	out, err := s.queryChannels(ctx, queryIn{Topology: topology, Names: []string{in.Arg("channel")}})
 	if err != nil {
 		return err
 	}
 	if len(out.Channels) == 0 {
 		return fault.New(fault.NotFound, "there is no channel %s", in.Arg("channel"))
 	}
-	return in.Emit(out.Channels[0], func() string { return text(&out.Channels[0]) })
+	return in.Emit(out.Channels[0], func() string { return formatChannel(&out.Channels[0]) })
 }
 
-func text(c *described) string {
+func formatChannel(c *described) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Channel     %s\nFlow        %s/%d to %s/%d\nSub-domain  %d of domain %d\n", c.Name,
 		c.SrcIP, c.SourceWildcard, c.DstGroup, c.GroupWildcard, c.SubDomainID, c.DomainID)

@@ -48,7 +48,7 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	group.Go(func() {
 		s.WatchBroken(ctx, func(all map[string]error) { env.Health(bierplugin.Health(all)) })
 	})
-	return &sdk.Plugin{Operations: s.mux(), Commands: s.commands(), State: s.Store.Store, Check: s.Check,
+	return &sdk.Plugin{Operations: s.rpcMux(), Commands: s.commandTable(), State: s.Store.Store, Check: s.Check,
 		Stop: bierplugin.Stop(cancel, &group)}, nil
 }
 
@@ -62,8 +62,8 @@ type deployment struct {
 	Deployment []bier.RouterState `json:"deployment,omitempty"`
 }
 
-// routers lists the routers of a channel as it is and as it was; either may be nil.
-func routers(now, before *bier.Channel) (out []string) {
+// listChannelRouters lists the routers of a channel as it is and as it was; either may be nil.
+func listChannelRouters(now, before *bier.Channel) (out []string) {
 	seen := map[string]bool{"": true}
 	for _, c := range []*bier.Channel{now, before} {
 		if c == nil {
@@ -79,9 +79,9 @@ func routers(now, before *bier.Channel) (out []string) {
 	return out
 }
 
-// deployed says how far a channel of a topology is as to what was configured up to a revision, with
+// deploymentState says how far a channel of a topology is as to what was configured up to a revision, with
 // the routers it was taken from, and its plan, nil where it has none.
-func (s *Service) deployed(now state.Reader, topology string, c, before *bier.Channel, revision uint64) (out deployment, plan *bier.Plan) {
+func (s *Service) deploymentState(now state.Reader, topology string, c, before *bier.Channel, revision uint64) (out deployment, plan *bier.Plan) {
 	if c != nil && c.Deployed() {
 		if t := s.Topology(now, topology); t != nil {
 			x := s.Routers.Channel(now, t, c, revision)
@@ -96,7 +96,7 @@ func (s *Service) deployed(now state.Reader, topology string, c, before *bier.Ch
 			plan = x.Plan
 		}
 	}
-	for _, node := range routers(c, before)[len(routers(c, nil)):] {
+	for _, node := range listChannelRouters(c, before)[len(listChannelRouters(c, nil)):] {
 		x := s.Routers.State(now, node, revision)
 		out.Deployment = slices.DeleteFunc(out.Deployment, func(o bier.RouterState) bool { return o.Node == node }) // it forwards only
 		x.Role = bier.RoleFormer

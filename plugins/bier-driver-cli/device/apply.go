@@ -16,13 +16,13 @@ import (
 // a fault is taken back by typing what was there.
 func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, permit bierdriver.Permit) (*bierdriver.Result, error) {
 	a := &bierdriver.Result{}
-	if err := d.able(c); err != nil {
+	if err := d.checkSupported(c); err != nil {
 		a.State, a.Reason = bierdriver.Failed, err.Error()
 		return a, nil
 	}
 	var err error
-	a.Session, a.Messages, err = d.with(ctx, r, func(ctx context.Context, n *node, t *terminal) error {
-		said, err := d.ask(ctx, t, d.set.Commands.Show)
+	a.Session, a.Messages, err = d.withTerminal(ctx, r, func(ctx context.Context, n *node, t *terminal) error {
+		said, err := d.sendLine(ctx, t, d.set.Commands.Show)
 		if err != nil {
 			return err
 		}
@@ -47,11 +47,11 @@ func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.
 		switch {
 		case len(typed) > 0:
 			n.unsaved = true
-			if err := d.change(ctx, t, have, want, typed); err != nil {
+			if err := d.changeConfig(ctx, t, have, want, typed); err != nil {
 				return err
 			}
 		case n.unsaved: // the session ended before the last change was saved
-			if err := d.save(ctx, t); err != nil {
+			if err := d.saveConfig(ctx, t); err != nil {
 				return err
 			}
 		}
@@ -70,8 +70,8 @@ func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.
 	return a, nil
 }
 
-// able says why a configuration cannot be typed.
-func (d *Driver) able(c *bierdriver.Config) error {
+// checkSupported says why a configuration cannot be typed.
+func (d *Driver) checkSupported(c *bierdriver.Config) error {
 	if n := len(c.GetGlobal().GetSubDomains()); n > 1 && slices.Contains(d.set.Lacks, bierdriver.SubDomains) {
 		return fmt.Errorf("the router's model has one sub-domain only, and %d are wanted (%s)", n, bierdriver.SubDomains)
 	}
@@ -83,7 +83,7 @@ func (d *Driver) able(c *bierdriver.Config) error {
 func (d *Driver) Check(_ context.Context, _ *bierdriver.Router, c *bierdriver.Config) (*bierdriver.Checked, error) {
 	out := &bierdriver.Checked{}
 	channels := d.model.Refusals(c)
-	if err := d.able(&bierdriver.Config{Global: c.GetGlobal()}); err != nil {
+	if err := d.checkSupported(&bierdriver.Config{Global: c.GetGlobal()}); err != nil {
 		out.Reason = err.Error()
 	}
 	for _, i := range slices.Sorted(maps.Keys(channels)) {
@@ -92,17 +92,17 @@ func (d *Driver) Check(_ context.Context, _ *bierdriver.Router, c *bierdriver.Co
 	return out, nil
 }
 
-// change types, reads back, and takes everything back when that is not what was meant.
-func (d *Driver) change(ctx context.Context, t *terminal, have, want []template.Section, typed []string) error {
+// changeConfig types, reads back, and takes everything back when that is not what was meant.
+func (d *Driver) changeConfig(ctx context.Context, t *terminal, have, want []template.Section, typed []string) error {
 	err := d.typeAll(ctx, t, typed)
 	if err == nil {
 		var now []template.Section
-		if now, err = d.sections(ctx, t); err == nil {
+		if now, err = d.readSections(ctx, t); err == nil {
 			_, edits := d.model.Diff(now, want)
 			if len(edits) > 0 {
 				err = fmt.Errorf("%w: it accepted every line, but does not have %q", errRefused, edits[0])
 			} else {
-				err = d.save(ctx, t)
+				err = d.saveConfig(ctx, t)
 			}
 		}
 	}
@@ -110,37 +110,37 @@ func (d *Driver) change(ctx context.Context, t *terminal, have, want []template.
 		return err // or the session is over; the next call finds out what is there
 	}
 	ctx = context.WithoutCancel(ctx)
-	if back := d.back(ctx, t, have); back != nil {
+	if back := d.restoreConfig(ctx, t, have); back != nil {
 		err = errors.Join(err, fmt.Errorf("and the change could not be undone: %w", back))
 	}
 	return err
 }
 
-// save makes the configuration survive a restart of the router.
-func (d *Driver) save(ctx context.Context, t *terminal) error {
+// saveConfig makes the configuration survive a restart of the router.
+func (d *Driver) saveConfig(ctx context.Context, t *terminal) error {
 	if d.set.Commands.Save == "" {
 		return nil
 	}
-	return d.type1(ctx, t, d.set.Commands.Save)
+	return d.typeLine(ctx, t, d.set.Commands.Save)
 }
 
 func (d *Driver) typeAll(ctx context.Context, t *terminal, lines []string) error {
-	if err := d.type1(ctx, t, d.set.Commands.Configure); err != nil {
+	if err := d.typeLine(ctx, t, d.set.Commands.Configure); err != nil {
 		return err
 	}
 	for _, l := range lines {
-		if err := d.type1(ctx, t, l); err != nil {
+		if err := d.typeLine(ctx, t, l); err != nil {
 			if errors.Is(err, errRefused) {
-				err = errors.Join(err, d.type1(ctx, t, d.set.Commands.End))
+				err = errors.Join(err, d.typeLine(ctx, t, d.set.Commands.End))
 			}
 			return err
 		}
 	}
-	return d.type1(ctx, t, d.set.Commands.End)
+	return d.typeLine(ctx, t, d.set.Commands.End)
 }
 
-func (d *Driver) back(ctx context.Context, t *terminal, before []template.Section) error {
-	now, err := d.sections(ctx, t)
+func (d *Driver) restoreConfig(ctx context.Context, t *terminal, before []template.Section) error {
+	now, err := d.readSections(ctx, t)
 	if err != nil {
 		return err
 	}

@@ -68,9 +68,9 @@ func (d *Driver) Delivery(ctx context.Context, r *bierdriver.Router, channels []
 	if set.Show == "" {
 		return nil, fault.New(fault.Unsupported, "the templates of router %s do not say how it shows channels", r.NodeId)
 	}
-	_, _, err = d.with(ctx, r, func(ctx context.Context, _ *node, t *terminal) error {
+	_, _, err = d.withTerminal(ctx, r, func(ctx context.Context, _ *node, t *terminal) error {
 		for _, line := range set.Prepare {
-			_, err := d.ask(ctx, t, line)
+			_, err := d.sendLine(ctx, t, line)
 			if err != nil {
 				return err
 			}
@@ -84,7 +84,7 @@ func (d *Driver) Delivery(ctx context.Context, r *bierdriver.Router, channels []
 		}
 		return nil
 	})
-	return out, failed(err)
+	return out, toReadError(err)
 }
 
 // readDelivery reads what the router does with one channel.
@@ -93,7 +93,7 @@ func (d *Driver) readDelivery(ctx context.Context, t *terminal, c *bierdriver.Ch
 	if err != nil {
 		return nil, err
 	}
-	said, err := d.ask(ctx, t, values.Replace(d.set.Inspect.Delivery.Show))
+	said, err := d.sendLine(ctx, t, values.Replace(d.set.Inspect.Delivery.Show))
 	if errors.Is(err, errRefused) && d.inspect.delivery.absent.MatchString(err.Error()) {
 		said, err = "", nil
 	}

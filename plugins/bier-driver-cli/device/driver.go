@@ -51,7 +51,7 @@ type node struct {
 // chooses this driver by its name.
 func (d *Driver) Describe() bierdriver.Description {
 	lacks := slices.Clone(d.set.Lacks)
-	if !d.set.Inspect.shows() {
+	if !d.set.Inspect.canShowForwarding() {
 		lacks = append(lacks, bierdriver.ForwardingAbility)
 	}
 	if d.set.Inspect.Ping.Line == "" {
@@ -66,8 +66,8 @@ func (d *Driver) Describe() bierdriver.Description {
 	return bierdriver.Description{Dialects: []string{d.set.Dialect}, Members: d.model.Members(), Lacks: lacks}
 }
 
-// with does something at a router's command line, after those who came before.
-func (d *Driver) with(ctx context.Context, r *bierdriver.Router, do func(context.Context, *node, *terminal) error) (*bierdriver.Session, uint32, error) {
+// withTerminal does something at a router's command line, after those who came before.
+func (d *Driver) withTerminal(ctx context.Context, r *bierdriver.Router, do func(context.Context, *node, *terminal) error) (*bierdriver.Session, uint32, error) {
 	d.mu.Lock()
 	n := d.nodes[r.NodeId]
 	if n == nil {
@@ -83,7 +83,7 @@ func (d *Driver) with(ctx context.Context, r *bierdriver.Router, do func(context
 	var t *terminal
 	to := netconf.Target{Host: r.Host, Port: cmp.Or(int(r.Port), 22), User: r.User, Password: r.Password, PrivateKey: []byte(r.PrivateKey), HostKey: r.HostKey}
 	err := d.logins.Do(ctx, to, d.set.Connect.Duration, func(ctx context.Context, to netconf.Target) (err error) {
-		t, err = open(ctx, to, d.prompt, d.refuse)
+		t, err = openTerminal(ctx, to, d.prompt, d.refuse)
 		return err
 	})
 	if err != nil {
@@ -100,7 +100,7 @@ func (d *Driver) with(ctx context.Context, r *bierdriver.Router, do func(context
 	}
 	s.State, s.HostKey = bierdriver.Up, t.key
 	for _, line := range d.set.Commands.Prepare {
-		if err = d.type1(ctx, t, line); err != nil {
+		if err = d.typeLine(ctx, t, line); err != nil {
 			break
 		}
 	}
@@ -110,14 +110,14 @@ func (d *Driver) with(ctx context.Context, r *bierdriver.Router, do func(context
 	return s, t.typed, err
 }
 
-func (d *Driver) type1(ctx context.Context, t *terminal, line string) error {
-	_, err := d.ask(ctx, t, line)
+func (d *Driver) typeLine(ctx context.Context, t *terminal, line string) error {
+	_, err := d.sendLine(ctx, t, line)
 	return err
 }
 
-// sections reads what the router holds of ours.
-func (d *Driver) sections(ctx context.Context, t *terminal) ([]template.Section, error) {
-	said, err := d.ask(ctx, t, d.set.Commands.Show)
+// readSections reads what the router holds of ours.
+func (d *Driver) readSections(ctx context.Context, t *terminal) ([]template.Section, error) {
+	said, err := d.sendLine(ctx, t, d.set.Commands.Show)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (d *Driver) sections(ctx context.Context, t *terminal) ([]template.Section,
 
 // Probe is of the contract; Describe says that it is not offered.
 func (d *Driver) Probe(ctx context.Context, r *bierdriver.Router) (*bierdriver.Probe, error) {
-	s, _, err := d.with(ctx, r, func(context.Context, *node, *terminal) error { return nil })
+	s, _, err := d.withTerminal(ctx, r, func(context.Context, *node, *terminal) error { return nil })
 	p := &bierdriver.Probe{Session: s, Supported: err == nil, Reached: s.State == bierdriver.Up}
 	if err != nil {
 		p.Reason = err.Error()
@@ -138,13 +138,13 @@ func (d *Driver) Probe(ctx context.Context, r *bierdriver.Router) (*bierdriver.P
 func (d *Driver) Read(ctx context.Context, r *bierdriver.Router) (*bierdriver.Observed, error) {
 	o := &bierdriver.Observed{}
 	var err error
-	o.Session, _, err = d.with(ctx, r, func(ctx context.Context, n *node, t *terminal) error {
-		have, err := d.sections(ctx, t)
+	o.Session, _, err = d.withTerminal(ctx, r, func(ctx context.Context, n *node, t *terminal) error {
+		have, err := d.readSections(ctx, t)
 		o.Config = d.model.Read(have, n.members)
 		return err
 	})
 	if err != nil {
-		return nil, failed(err)
+		return nil, toReadError(err)
 	}
 	return o, nil
 }
@@ -162,7 +162,7 @@ func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bie
 	look := time.NewTicker(d.set.Poll.Duration)
 	defer look.Stop()
 	for {
-		s, drift := d.look(ctx, r)
+		s, drift := d.detectDrift(ctx, r)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -186,10 +186,10 @@ func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bie
 	}
 }
 
-// look compares a router with what was applied last.
-func (d *Driver) look(ctx context.Context, r *bierdriver.Router) (s *bierdriver.Session, drift string) {
-	s, _, err := d.with(ctx, r, func(ctx context.Context, n *node, t *terminal) error {
-		have, err := d.sections(ctx, t)
+// detectDrift compares a router with what was applied last.
+func (d *Driver) detectDrift(ctx context.Context, r *bierdriver.Router) (s *bierdriver.Session, drift string) {
+	s, _, err := d.withTerminal(ctx, r, func(ctx context.Context, n *node, t *terminal) error {
+		have, err := d.readSections(ctx, t)
 		if err != nil || !n.had {
 			return err
 		}

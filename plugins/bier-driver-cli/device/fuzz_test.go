@@ -27,7 +27,7 @@ func FuzzAnswer(f *testing.F) {
 	prompt := regexp.MustCompile(`^[A-Za-z0-9._-]+(\([A-Za-z0-9-]+\))?[#>] ?$`)
 	f.Fuzz(func(t *testing.T, data []byte, echo bool) {
 		x := &terminal{ch: said{Reader: bytes.NewReader(data)}, prompt: prompt}
-		text, err := x.answer(echo)
+		text, err := x.readAnswer(echo)
 		if err != nil && text != "" || strings.ContainsRune(text, '\r') || len(text) > len(data) {
 			t.Errorf("%q: %q, %v", data, text, err)
 		}

@@ -35,8 +35,10 @@ type Inspection struct {
 	Delivery DeliveryInspection `json:"delivery"`
 }
 
-// shows reports whether forwarding tables can be read.
-func (x *Inspection) shows() bool { return x.Forwarding.List != "" && x.Forwarding.Show != "" }
+// canShowForwarding reports whether forwarding tables can be read.
+func (x *Inspection) canShowForwarding() bool {
+	return x.Forwarding.List != "" && x.Forwarding.Show != ""
+}
 
 // maxLabels bounds the forwarding tables that are read of one router.
 const maxLabels = 4096
@@ -47,8 +49,8 @@ type expressions struct {
 	delivery                                         deliveryExpressions
 }
 
-// compile returns the expressions; expression compiles one of a path and an expression.
-func (x *Inspection) compile(expression func(path, text string, groups int) *regexp.Regexp) (e expressions) {
+// compileExpressions returns the expressions; expression compiles one of a path and an expression.
+func (x *Inspection) compileExpressions(expression func(path, text string, groups int) *regexp.Regexp) (e expressions) {
 	f := &x.Forwarding
 	e.received = expression("ping/received", x.Ping.Received, 1)
 	for _, y := range []struct {
@@ -78,9 +80,9 @@ func (d *Driver) Ping(ctx context.Context, r *bierdriver.Router, targets []*bier
 		}
 		lines = append(lines, strings.NewReplacer("{address}", p.Addr().String(), "{count}", strconv.Itoa(count)).Replace(d.set.Inspect.Ping.Line))
 	}
-	_, _, err = d.with(ctx, r, func(ctx context.Context, _ *node, t *terminal) error {
+	_, _, err = d.withTerminal(ctx, r, func(ctx context.Context, _ *node, t *terminal) error {
 		for _, line := range lines {
-			said, err := d.ask(ctx, t, line)
+			said, err := d.sendLine(ctx, t, line)
 			if err != nil {
 				return err
 			}
@@ -93,22 +95,22 @@ func (d *Driver) Ping(ctx context.Context, r *bierdriver.Router, targets []*bier
 		}
 		return nil
 	})
-	return out, failed(err)
+	return out, toReadError(err)
 }
 
 // Forwarding implements bierdriver.Forwarder.
 func (d *Driver) Forwarding(ctx context.Context, r *bierdriver.Router) (out []*bierdriver.Forwarding, err error) {
 	f := &d.set.Inspect.Forwarding
-	if !d.set.Inspect.shows() {
+	if !d.set.Inspect.canShowForwarding() {
 		return nil, fault.New(fault.Unsupported, "the templates of router %s do not say how it shows forwarding tables", r.NodeId)
 	}
-	_, _, err = d.with(ctx, r, func(ctx context.Context, _ *node, t *terminal) error {
+	_, _, err = d.withTerminal(ctx, r, func(ctx context.Context, _ *node, t *terminal) error {
 		for _, line := range f.Prepare {
-			if _, err := d.ask(ctx, t, line); err != nil {
+			if _, err := d.sendLine(ctx, t, line); err != nil {
 				return err
 			}
 		}
-		list, err := d.ask(ctx, t, f.List)
+		list, err := d.sendLine(ctx, t, f.List)
 		if err != nil {
 			return err
 		}
@@ -121,11 +123,11 @@ func (d *Driver) Forwarding(ctx context.Context, r *bierdriver.Router) (out []*b
 			if err != nil || len(out) == maxLabels {
 				return fmt.Errorf("%w: %q is not a label, or there are too many labels", errRefused, label[1])
 			}
-			said, err := d.ask(ctx, t, strings.ReplaceAll(f.Show, "{label}", strconv.FormatUint(number, 10)))
+			said, err := d.sendLine(ctx, t, strings.ReplaceAll(f.Show, "{label}", strconv.FormatUint(number, 10)))
 			if err != nil {
 				return err
 			}
-			x, err := d.inspect.table(said)
+			x, err := d.inspect.parseForwardingTable(said)
 			if err != nil {
 				return fmt.Errorf("%w to show label %d as expected: %v", errRefused, number, err)
 			}
@@ -134,26 +136,26 @@ func (d *Driver) Forwarding(ctx context.Context, r *bierdriver.Router) (out []*b
 		}
 		return nil
 	})
-	return out, failed(err)
+	return out, toReadError(err)
 }
 
-// table reads one table from what a router shows.
-func (e *expressions) table(said string) (*bierdriver.Forwarding, error) {
+// parseForwardingTable reads one table from what a router shows.
+func (e *expressions) parseForwardingTable(said string) (*bierdriver.Forwarding, error) {
 	out := &bierdriver.Forwarding{}
 	for line := range strings.Lines(said) {
 		line = strings.TrimSpace(line)
 		var err error
 		switch {
 		case e.bsl.MatchString(line):
-			out.Bitstringlength, err = number(e.bsl, line)
+			out.Bitstringlength, err = parseMatchedNumber(e.bsl, line)
 		case e.si.MatchString(line):
-			out.Si, err = number(e.si, line)
+			out.Si, err = parseMatchedNumber(e.si, line)
 		case e.own.MatchString(line):
-			out.Own, err = bits(e.own.FindStringSubmatch(line)[1])
+			out.Own, err = parseBitString(e.own.FindStringSubmatch(line)[1])
 		case e.neighbor.MatchString(line):
 			found := e.neighbor.FindStringSubmatch(line)
 			n := &bierdriver.Neighbor{Name: found[1]}
-			n.FBm, err = bits(found[2])
+			n.FBm, err = parseBitString(found[2])
 			out.Neighbors = append(out.Neighbors, n)
 		case e.counter.MatchString(line):
 			found := e.counter.FindStringSubmatch(line)
@@ -177,22 +179,24 @@ func (e *expressions) table(said string) (*bierdriver.Forwarding, error) {
 	return out, nil
 }
 
-func number(e *regexp.Regexp, line string) (uint32, error) {
+func parseMatchedNumber(e *regexp.Regexp, line string) (uint32, error) {
 	n, err := strconv.ParseUint(e.FindStringSubmatch(line)[1], 10, 16)
 	return uint32(n), err
 }
 
-func bits(text string) ([]byte, error) { return hex.DecodeString(strings.ReplaceAll(text, " ", "")) }
-
-// ask types a line and returns the answer.
-func (d *Driver) ask(ctx context.Context, t *terminal, line string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.set.Line.Duration)
-	defer cancel()
-	return t.run(ctx, line)
+func parseBitString(text string) ([]byte, error) {
+	return hex.DecodeString(strings.ReplaceAll(text, " ", ""))
 }
 
-// failed is the error of a call that reads.
-func failed(err error) error {
+// sendLine types a line and returns the answer.
+func (d *Driver) sendLine(ctx context.Context, t *terminal, line string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.set.Line.Duration)
+	defer cancel()
+	return t.runLine(ctx, line)
+}
+
+// toReadError is the error of a call that reads.
+func toReadError(err error) error {
 	switch {
 	case errors.Is(err, errRefused):
 		return fault.Device(fault.Downstream, "%s", err)

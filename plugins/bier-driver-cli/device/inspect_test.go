@@ -21,13 +21,13 @@ func inspection() (x Inspection) {
 }
 
 func compiled(x Inspection) expressions {
-	return x.compile(func(_, text string, _ int) *regexp.Regexp { return regexp.MustCompile(text) })
+	return x.compileExpressions(func(_, text string, _ int) *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
 // What a router shows of a label is a table with its neighbours, masks and counter.
 func TestTableAsShown(t *testing.T) {
 	e := compiled(inspection())
-	x, err := e.table(shown)
+	x, err := e.parseForwardingTable(shown)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestTableAsShown(t *testing.T) {
 		t.Errorf("%v", n)
 	}
 	for what, change := range map[string][2]string{"no length": {"bier bsl;1-64;", ""}, "an invalid length": {"1-64", "1-65"}, "half a mask": {"00 00 00 0e", "0e"}, "no hexadecimal": {"0e;", "0e 0;"}} {
-		if x, err := e.table(strings.ReplaceAll(shown, change[0], change[1])); err == nil {
+		if x, err := e.parseForwardingTable(strings.ReplaceAll(shown, change[0], change[1])); err == nil {
 			t.Errorf("%s: taken as %v", what, x)
 		}
 	}
@@ -49,7 +49,7 @@ func FuzzTableAsShown(f *testing.F) {
 	f.Add(shown)
 	e := compiled(inspection())
 	f.Fuzz(func(t *testing.T, said string) {
-		if x, err := e.table(said); err == nil && (x.Bitstringlength == 0 || x.Bitstringlength > 4096) {
+		if x, err := e.parseForwardingTable(said); err == nil && (x.Bitstringlength == 0 || x.Bitstringlength > 4096) {
 			t.Errorf("%q: %v", said, x)
 		}
 	})

@@ -61,7 +61,7 @@ func New(env *sdk.Env, log *slog.Logger) (*Driver, error) {
 		return e
 	}
 	d.prompt, d.refuse = expression("prompt", d.set.Prompt), expression("refused", d.set.Refused)
-	d.inspect = d.set.Inspect.compile(func(path, text string, groups int) *regexp.Regexp {
+	d.inspect = d.set.Inspect.compileExpressions(func(path, text string, groups int) *regexp.Regexp {
 		if text == "" {
 			return regexp.MustCompile(`[^\x00-\x{10FFFF}]`) // matches nothing
 		}

@@ -29,8 +29,8 @@ type terminal struct {
 // errRefused is a line that the router does not take.
 var errRefused = errors.New("the router refused")
 
-// open logs in and waits for the prompt. ctx bounds the opening only.
-func open(ctx context.Context, to netconf.Target, prompt, refused *regexp.Regexp) (*terminal, error) {
+// openTerminal logs in and waits for the prompt. ctx bounds the opening only.
+func openTerminal(ctx context.Context, to netconf.Target, prompt, refused *regexp.Regexp) (*terminal, error) {
 	client, key, err := netconf.DialSSH(ctx, to)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func open(ctx context.Context, to netconf.Target, prompt, refused *regexp.Regexp
 	stop := context.AfterFunc(ctx, t.close)
 	defer stop()
 	if t.ch, err = netconf.OpenShell(client); err == nil {
-		_, err = t.answer(false)
+		_, err = t.readAnswer(false)
 	}
 	if err != nil {
 		t.close()
@@ -50,9 +50,9 @@ func open(ctx context.Context, to netconf.Target, prompt, refused *regexp.Regexp
 
 func (t *terminal) close() { t.client.Close() }
 
-// run types one line and returns what the router says before its next prompt. When
+// runLine types one line and returns what the router says before its next prompt. When
 // ctx ends first the session is closed.
-func (t *terminal) run(ctx context.Context, line string) (string, error) {
+func (t *terminal) runLine(ctx context.Context, line string) (string, error) {
 	for _, c := range []byte(line) {
 		if c < ' ' || c > '~' || c == '?' {
 			return "", fmt.Errorf("%w: %.80q must not be typed", errRefused, line)
@@ -64,7 +64,7 @@ func (t *terminal) run(ctx context.Context, line string) (string, error) {
 	if _, err := t.ch.Write([]byte(line + "\n")); err != nil {
 		return "", errors.Join(fmt.Errorf("the session ended at %q: %w", line, err), ctx.Err())
 	}
-	said, err := t.answer(true)
+	said, err := t.readAnswer(true)
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("no answer to %q: %w", line, err), ctx.Err())
 	}
@@ -79,8 +79,8 @@ func (t *terminal) run(ctx context.Context, line string) (string, error) {
 	return said, nil
 }
 
-// drawn is what is seen of a line in the end: a carriage return begins it again.
-func drawn(line string) string {
+// visibleLine is what is seen of a line in the end: a carriage return begins it again.
+func visibleLine(line string) string {
 	line = strings.TrimRight(escapes.ReplaceAllString(line, ""), "\r\x00")
 	return line[strings.LastIndexByte(line, '\r')+1:]
 }
@@ -88,10 +88,10 @@ func drawn(line string) string {
 // escapes are the sequences that a terminal draws with.
 var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*\x07`)
 
-// answer reads as far as a prompt at the end, and leaves the prompt out. Routers draw
+// readAnswer reads as far as a prompt at the end, and leaves the prompt out. Routers draw
 // the prompt again while a line is typed, and once more after an error: the one that
 // ends an answer comes after a line end, that of the echo at least.
-func (t *terminal) answer(echo bool) (string, error) {
+func (t *terminal) readAnswer(echo bool) (string, error) {
 	var b bytes.Buffer
 	part := make([]byte, 32<<10)
 	for {
@@ -102,11 +102,11 @@ func (t *terminal) answer(echo bool) (string, error) {
 		}
 		tail := b.Bytes()[max(0, b.Len()-1024):]
 		i := bytes.LastIndexByte(tail, '\n')
-		if (i >= 0 || !echo) && t.prompt.MatchString(drawn(string(tail[i+1:]))) {
+		if (i >= 0 || !echo) && t.prompt.MatchString(visibleLine(string(tail[i+1:]))) {
 			lines := strings.SplitAfter(b.String(), "\n")
 			for i, l := range lines {
 				text, end := strings.CutSuffix(l, "\n")
-				lines[i] = drawn(text) + map[bool]string{true: "\n"}[end]
+				lines[i] = visibleLine(text) + map[bool]string{true: "\n"}[end]
 			}
 			return strings.Join(lines[:len(lines)-1], ""), nil
 		}

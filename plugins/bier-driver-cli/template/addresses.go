@@ -37,9 +37,9 @@ func newAddressBook(members []*bierdriver.Member, g *bierdriver.Global) addressB
 	return b
 }
 
-// list is the addresses of a channel's egress routers, in the family of the underlay of its sub-domain
+// egressAddresses is the addresses of a channel's egress routers, in the family of the underlay of its sub-domain
 // (IPv4 where it has both), whatever that of the group.
-func (b addressBook) list(c *bierdriver.Channel) (string, error) {
+func (b addressBook) egressAddresses(c *bierdriver.Channel) (string, error) {
 	v6 := b.v6[c.SubDomain]
 	out := make([]string, 0, len(c.EgressBfrIds))
 	for _, id := range c.EgressBfrIds {

@@ -18,28 +18,28 @@ type Section struct {
 	Lines  []string
 }
 
-func some(n uint32) string {
+func formatNonZero(n uint32) string {
 	if n == 0 {
 		return ""
 	}
-	return text(n)
+	return formatNumber(n)
 }
 
-func text(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+func formatNumber(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 
 // writer fills templates in and keeps the first fault.
 type writer struct{ err error }
 
-func (w *writer) note(err error) {
+func (w *writer) recordError(err error) {
 	if err != nil && w.err == nil {
 		w.err = err
 	}
 }
 
-func (w *writer) lines(out []string, templates []*line, v values) []string {
+func (w *writer) appendLines(out []string, templates []*line, v values) []string {
 	for _, t := range templates {
-		s, ok, err := t.write(v)
-		w.note(err)
+		s, ok, err := t.fillValues(v)
+		w.recordError(err)
 		if ok {
 			out = append(out, s)
 		}
@@ -71,7 +71,7 @@ func (m *Model) Numbered(c *bierdriver.Config, numbers Numbers) ([]Section, erro
 			return nil, err
 		}
 		if o := taken[s.Header]; o != nil {
-			return nil, fmt.Errorf("the channels %s and %s cannot both be on the router: they get the same %q", called(o), called(c), s.Header)
+			return nil, fmt.Errorf("the channels %s and %s cannot both be on the router: they get the same %q", channelFlowName(o), channelFlowName(c), s.Header)
 		}
 		taken[s.Header] = c
 		out = append(out, s)
@@ -99,7 +99,7 @@ func (m *Model) leavesOut(c *bierdriver.Channel) bool {
 	return m.ingressOnly && c.Role == bierdriver.Egress
 }
 
-func called(c *bierdriver.Channel) string { return c.SourceAddress + " " + c.GroupAddress }
+func channelFlowName(c *bierdriver.Channel) string { return c.SourceAddress + " " + c.GroupAddress }
 
 // wantGlobal is the section of the router itself, none if it has no lines.
 func (m *Model) wantGlobal(g *bierdriver.Global) (out []Section, _ error) {
@@ -108,21 +108,21 @@ func (m *Model) wantGlobal(g *bierdriver.Global) (out []Section, _ error) {
 		s := Section{Header: m.bier.text}
 		// not to be lost where no template has it
 		if e := strings.TrimPrefix(g.EncapsulationType, identity); e != "" && e != "mpls" {
-			w.note(fmt.Errorf("routers with a command line know the encapsulation mpls only, not %s", e))
+			w.recordError(fmt.Errorf("routers with a command line know the encapsulation mpls only, not %s", e))
 		}
-		s.Lines = w.lines(nil, m.global, values{"encapsulation": strings.TrimPrefix(g.EncapsulationType, identity), "bitstringlength": some(g.Bitstringlength),
-			"bfr-id": some(g.BfrId), "ipv4-bfr-prefix": g.Ipv4BfrPrefix, "ipv6-bfr-prefix": g.Ipv6BfrPrefix})
+		s.Lines = w.appendLines(nil, m.global, values{"encapsulation": strings.TrimPrefix(g.EncapsulationType, identity), "bitstringlength": formatNonZero(g.Bitstringlength),
+			"bfr-id": formatNonZero(g.BfrId), "ipv4-bfr-prefix": g.Ipv4BfrPrefix, "ipv6-bfr-prefix": g.Ipv6BfrPrefix})
 		for _, d := range g.SubDomains {
-			id := text(d.SubDomainId)
-			s.Lines = w.lines(s.Lines, m.sub, values{"sub-domain-id": id, "igp-type": d.IgpType, "mt-id": some(d.MtId), "bfr-id": some(d.BfrId), "bitstringlength": some(d.Bitstringlength),
-				"effective-bfr-id": some(cmp.Or(d.BfrId, g.BfrId)), "effective-bitstringlength": some(cmp.Or(d.Bitstringlength, g.Bitstringlength))})
+			id := formatNumber(d.SubDomainId)
+			s.Lines = w.appendLines(s.Lines, m.sub, values{"sub-domain-id": id, "igp-type": d.IgpType, "mt-id": formatNonZero(d.MtId), "bfr-id": formatNonZero(d.BfrId), "bitstringlength": formatNonZero(d.Bitstringlength),
+				"effective-bfr-id": formatNonZero(cmp.Or(d.BfrId, g.BfrId)), "effective-bitstringlength": formatNonZero(cmp.Or(d.Bitstringlength, g.Bitstringlength))})
 			for _, f := range []struct {
 				name string
 				list []*bierdriver.Encapsulation
 			}{{"ipv4", d.Ipv4}, {"ipv6", d.Ipv6}} {
 				for _, e := range f.list {
-					s.Lines = w.lines(s.Lines, m.encap, values{"sub-domain-id": id, "family": f.name, "bitstringlength": text(e.Bitstringlength),
-						"label-base": text(e.BierMplsLabelBase), "range-size": text(e.BierMplsLabelRangeSize)})
+					s.Lines = w.appendLines(s.Lines, m.encap, values{"sub-domain-id": id, "family": f.name, "bitstringlength": formatNumber(e.Bitstringlength),
+						"label-base": formatNumber(e.BierMplsLabelBase), "range-size": formatNumber(e.BierMplsLabelRangeSize)})
 				}
 			}
 		}
@@ -138,20 +138,20 @@ func (m *Model) wantGlobal(g *bierdriver.Global) (out []Section, _ error) {
 // a router, which has no role, may lack values.
 func (m *Model) wantChannel(c *bierdriver.Channel, members addressBook, numbers Numbers) (s Section, err error) {
 	v, family := flowOf(c)
-	v["number"] = numbers.of(v)
-	v["sub-domain"], v["ingress-bfr-id"] = text(c.SubDomain), some(c.IngressBfrId)
+	v["number"] = numbers.assignNumber(v)
+	v["sub-domain"], v["ingress-bfr-id"] = formatNumber(c.SubDomain), formatNonZero(c.IngressBfrId)
 	if m.addresses {
-		if v["egress-addresses"], err = members.list(c); err != nil {
+		if v["egress-addresses"], err = members.egressAddresses(c); err != nil {
 			return s, err
 		}
 	}
 	w := &writer{}
 	write := func(t *line, v values) {
-		text, ok, err := t.write(v)
+		text, ok, err := t.fillValues(v)
 		if err == nil && !ok && c.Role != pluginv1.BierChannel_ROLE_UNSPECIFIED {
-			err = fmt.Errorf("the template %q needs {%s}, which the channel %s does not have", t.text, t.missing(v), called(c))
+			err = fmt.Errorf("the template %q needs {%s}, which the channel %s does not have", t.text, t.missingValue(v), channelFlowName(c))
 		}
-		w.note(err)
+		w.recordError(err)
 		if ok {
 			s.Lines = append(s.Lines, text)
 		}
@@ -160,18 +160,18 @@ func (m *Model) wantChannel(c *bierdriver.Channel, members addressBook, numbers 
 	s.Header, s.Lines = strings.Join(s.Lines, ""), nil
 	of := map[string]bool{} // families that templates have lines of
 	for _, t := range m.flow {
-		f := t.family()
+		f := t.addressFamily()
 		of[f] = true
 		if f == "" || f == family {
 			write(t, v)
 		}
 	}
 	if (of["ipv4"] || of["ipv6"]) && !of[family] {
-		w.note(fmt.Errorf("the templates have no line with {group-%s}, so the channel %s would carry nothing", family, called(c)))
+		w.recordError(fmt.Errorf("the templates have no line with {group-%s}, so the channel %s would carry nothing", family, channelFlowName(c)))
 	}
 	for _, e := range c.EgressBfrIds {
 		for _, t := range m.egress {
-			write(t, values{"egress-bfr-id": some(e)})
+			write(t, values{"egress-bfr-id": formatNonZero(e)})
 		}
 	}
 	for _, port := range c.Ports {
@@ -184,8 +184,8 @@ func (m *Model) wantChannel(c *bierdriver.Channel, members addressBook, numbers 
 
 // flowOf is what identifies a channel, and the family of its addresses.
 func flowOf(c *bierdriver.Channel) (v values, family string) {
-	v = values{"vpn-id": text(c.VpnId), "source-address": c.SourceAddress, "source-wildcard": text(c.SourceWildcard),
-		"group-address": c.GroupAddress, "group-wildcard": text(c.GroupWildcard)}
+	v = values{"vpn-id": formatNumber(c.VpnId), "source-address": c.SourceAddress, "source-wildcard": formatNumber(c.SourceWildcard),
+		"group-address": c.GroupAddress, "group-wildcard": formatNumber(c.GroupWildcard)}
 	if a, err := netip.ParseAddr(c.GroupAddress); err == nil {
 		family = map[bool]string{true: "ipv4", false: "ipv6"}[a.Is4()]
 		v["source-"+family], v["group-"+family] = c.SourceAddress, c.GroupAddress
@@ -202,7 +202,7 @@ func (m *Model) Read(sections []Section, members []*bierdriver.Member) *bierdriv
 			c.Global = m.readGlobal(s)
 			continue
 		}
-		if v := m.channel.read(s.Header); v != nil {
+		if v := m.channel.readValues(s.Header); v != nil {
 			c.Channels = append(c.Channels, m.readChannel(v, s, known))
 		}
 	}
@@ -210,8 +210,8 @@ func (m *Model) Read(sections []Section, members []*bierdriver.Member) *bierdriv
 	return c
 }
 
-// number is a value that the type of its placeholder has checked.
-func (v values) number(name string) uint32 {
+// numberValue is a value that the type of its placeholder has checked.
+func (v values) numberValue(name string) uint32 {
 	n, err := strconv.ParseUint(v[name], 10, 32)
 	if err != nil {
 		return 0
@@ -222,18 +222,18 @@ func (v values) number(name string) uint32 {
 func (m *Model) readChannel(v values, s Section, known addressBook) *bierdriver.Channel {
 	if m.identity != nil {
 		for _, l := range s.Lines {
-			if of := m.identity.read(l); of != nil {
+			if of := m.identity.readValues(l); of != nil {
 				v = of
 			}
 		}
 	}
 	addresses := ""
-	c := &bierdriver.Channel{VpnId: v.number("vpn-id"), SourceAddress: v["source-address"], SourceWildcard: v.number("source-wildcard"),
-		GroupAddress: v["group-address"], GroupWildcard: v.number("group-wildcard")}
+	c := &bierdriver.Channel{VpnId: v.numberValue("vpn-id"), SourceAddress: v["source-address"], SourceWildcard: v.numberValue("source-wildcard"),
+		GroupAddress: v["group-address"], GroupWildcard: v.numberValue("group-wildcard")}
 	for _, l := range s.Lines {
-		_, v := find(l, m.flow, m.egress, m.ports)
-		c.SubDomain, c.IngressBfrId = cmp.Or(v.number("sub-domain"), c.SubDomain), cmp.Or(v.number("ingress-bfr-id"), c.IngressBfrId)
-		if id := v.number("egress-bfr-id"); id > 0 {
+		_, v := matchTemplates(l, m.flow, m.egress, m.ports)
+		c.SubDomain, c.IngressBfrId = cmp.Or(v.numberValue("sub-domain"), c.SubDomain), cmp.Or(v.numberValue("ingress-bfr-id"), c.IngressBfrId)
+		if id := v.numberValue("egress-bfr-id"); id > 0 {
 			c.EgressBfrIds = append(c.EgressBfrIds, id)
 		}
 		if v["port"] != "" && !slices.Contains(c.Ports, v["port"]) {
@@ -249,31 +249,31 @@ func (m *Model) readGlobal(s Section) *bierdriver.Global {
 	g := &bierdriver.Global{}
 	by := map[uint32]*bierdriver.SubDomain{}
 	for _, l := range s.Lines {
-		_, v := find(l, m.global, m.sub, m.encap)
+		_, v := matchTemplates(l, m.global, m.sub, m.encap)
 		if v["sub-domain-id"] == "" {
 			if e := v["encapsulation"]; e != "" {
 				g.EncapsulationType = identity + e
 			}
-			g.Bitstringlength, g.BfrId = cmp.Or(v.number("bitstringlength"), g.Bitstringlength), cmp.Or(v.number("bfr-id"), g.BfrId)
+			g.Bitstringlength, g.BfrId = cmp.Or(v.numberValue("bitstringlength"), g.Bitstringlength), cmp.Or(v.numberValue("bfr-id"), g.BfrId)
 			g.Ipv4BfrPrefix, g.Ipv6BfrPrefix = cmp.Or(v["ipv4-bfr-prefix"], g.Ipv4BfrPrefix), cmp.Or(v["ipv6-bfr-prefix"], g.Ipv6BfrPrefix)
 			continue
 		}
-		id := v.number("sub-domain-id")
+		id := v.numberValue("sub-domain-id")
 		d := by[id]
 		if d == nil {
 			d = &bierdriver.SubDomain{SubDomainId: id}
 			by[id] = d
 			g.SubDomains = append(g.SubDomains, d)
 		}
-		e := &bierdriver.Encapsulation{Bitstringlength: v.number("bitstringlength"), BierMplsLabelBase: v.number("label-base"), BierMplsLabelRangeSize: v.number("range-size")}
+		e := &bierdriver.Encapsulation{Bitstringlength: v.numberValue("bitstringlength"), BierMplsLabelBase: v.numberValue("label-base"), BierMplsLabelRangeSize: v.numberValue("range-size")}
 		switch v["family"] {
 		case "ipv4":
 			d.Ipv4 = append(d.Ipv4, e)
 		case "ipv6":
 			d.Ipv6 = append(d.Ipv6, e)
 		default:
-			d.IgpType, d.MtId = cmp.Or(v["igp-type"], d.IgpType), cmp.Or(v.number("mt-id"), d.MtId)
-			d.BfrId, d.Bitstringlength = cmp.Or(v.number("bfr-id"), v.number("effective-bfr-id"), d.BfrId), cmp.Or(v.number("bitstringlength"), v.number("effective-bitstringlength"), d.Bitstringlength)
+			d.IgpType, d.MtId = cmp.Or(v["igp-type"], d.IgpType), cmp.Or(v.numberValue("mt-id"), d.MtId)
+			d.BfrId, d.Bitstringlength = cmp.Or(v.numberValue("bfr-id"), v.numberValue("effective-bfr-id"), d.BfrId), cmp.Or(v.numberValue("bitstringlength"), v.numberValue("effective-bitstringlength"), d.Bitstringlength)
 		}
 	}
 	return g

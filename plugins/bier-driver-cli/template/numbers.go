@@ -36,8 +36,8 @@ func (n Numbers) reserve() Numbers {
 	return n
 }
 
-// of returns the number of a flow, and takes it. That of a flow that has one stays.
-func (n Numbers) of(v values) string {
+// assignNumber returns the number of a flow, and takes it. That of a flow that has one stays.
+func (n Numbers) assignNumber(v values) string {
 	if number := n.ByFlow[flowName(v)]; number != "" {
 		return number
 	}
@@ -51,8 +51,8 @@ func (n Numbers) of(v values) string {
 	return "" // the template then says what is missing
 }
 
-// near reports whether a number may have been given to a flow.
-func near(number string, of values) bool {
+// canBeFlowNumber reports whether a number may have been given to a flow.
+func canBeFlowNumber(number string, of values) bool {
 	n, err := strconv.ParseUint(number, 10, 32)
 	if err != nil || n < 1 || n > maxNumber {
 		return false
@@ -88,20 +88,20 @@ func (m *Model) Numbers(show string, last []Section) Numbers {
 		return n
 	}
 	used := map[string]bool{}
-	for _, s := range m.parse(show) {
-		number := m.channel.read(s.Header)["number"]
+	for _, s := range m.parseSections(show) {
+		number := m.channel.readValues(s.Header)["number"]
 		if number == "" {
 			continue
 		}
 		used[number] = true
-		if of := m.flowIn(s); of != nil && near(number, of) && n.ByFlow[flowName(of)] == "" {
+		if of := m.flowIn(s); of != nil && canBeFlowNumber(number, of) && n.ByFlow[flowName(of)] == "" {
 			n.ByFlow[flowName(of)] = number
 		} else {
 			n.Others[number] = true
 		}
 	}
 	for _, s := range last {
-		number := m.channel.read(s.Header)["number"]
+		number := m.channel.readValues(s.Header)["number"]
 		if of := m.flowIn(s); of != nil && number != "" && !used[number] && n.ByFlow[flowName(of)] == "" {
 			n.ByFlow[flowName(of)] = number
 		}
@@ -112,7 +112,7 @@ func (m *Model) Numbers(show string, last []Section) Numbers {
 // flowIn is the flow that a section names, nil if none.
 func (m *Model) flowIn(s Section) values {
 	for _, l := range s.Lines {
-		if v := m.identity.read(l); v != nil {
+		if v := m.identity.readValues(l); v != nil {
 			return v
 		}
 	}

@@ -8,10 +8,12 @@ import (
 // Parse finds the sections that are ours in what the router shows: a header at the
 // beginning of a line, its lines indented. Sections and lines of no template are the
 // router's own and are left out. A section that is shown in several parts is one.
-func (m *Model) Parse(show string) []Section { return slices.DeleteFunc(m.parse(show), m.strange) }
+func (m *Model) Parse(show string) []Section {
+	return slices.DeleteFunc(m.parseSections(show), m.isForeignSection)
+}
 
-// parse is Parse with the sections that only look like ours.
-func (m *Model) parse(show string) []Section {
+// parseSections is Parse with the sections that only look like ours.
+func (m *Model) parseSections(show string) []Section {
 	var out []Section
 	open, at := -1, map[string]int{} // the section, and all of them by their headers
 	for _, raw := range strings.Split(strings.ReplaceAll(show, "\r", ""), "\n") {
@@ -19,7 +21,7 @@ func (m *Model) parse(show string) []Section {
 		switch {
 		case l == "" || l == "!":
 		case !strings.HasPrefix(raw, " "):
-			header := m.header(l)
+			header := m.canonicalHeader(l)
 			if open = -1; header != "" {
 				before, there := at[header]
 				if open = before; !there {
@@ -33,7 +35,7 @@ func (m *Model) parse(show string) []Section {
 			if s.Header != m.bier.text {
 				templates = [][]*line{m.flow, m.egress, m.ports}
 			}
-			if canonical, _ := find(l, templates...); canonical != "" {
+			if canonical, _ := matchTemplates(l, templates...); canonical != "" {
 				s.Lines = append(s.Lines, canonical)
 			}
 		}
@@ -41,32 +43,32 @@ func (m *Model) parse(show string) []Section {
 	return out
 }
 
-// strange is a section that only looks like ours: on routers that count sections, ours
+// isForeignSection is a section that only looks like ours: on routers that count sections, ours
 // are those that name their flow, and have a number that it may have been given.
-func (m *Model) strange(s Section) bool {
+func (m *Model) isForeignSection(s Section) bool {
 	if m.identity == nil || s.Header == m.bier.text {
 		return false
 	}
 	of := m.flowIn(s)
-	return of == nil || !near(m.channel.read(s.Header)["number"], of)
+	return of == nil || !canBeFlowNumber(m.channel.readValues(s.Header)["number"], of)
 }
 
-// header is a header of ours in its canonical form, "" for any other.
-func (m *Model) header(l string) string {
+// canonicalHeader is a header of ours in its canonical form, "" for any other.
+func (m *Model) canonicalHeader(l string) string {
 	if l == m.bier.text {
 		return l
 	}
-	canonical, _ := find(l, []*line{m.channel})
+	canonical, _ := matchTemplates(l, []*line{m.channel})
 	return canonical
 }
 
-// find reads a line by the first template it is of, and writes it again in its
+// matchTemplates reads a line by the first template it is of, and writes it again in its
 // canonical form.
-func find(text string, templates ...[]*line) (canonical string, v values) {
+func matchTemplates(text string, templates ...[]*line) (canonical string, v values) {
 	for _, group := range templates {
 		for _, t := range group {
-			if v := t.read(text); v != nil {
-				s, ok, err := t.write(v)
+			if v := t.readValues(text); v != nil {
+				s, ok, err := t.fillValues(v)
 				if ok && err == nil {
 					return s, v
 				}

@@ -74,7 +74,7 @@ func Compile(t Templates) (*Model, error) {
 	m := &Model{negate: t.Negate, leave: t.Leave, keep: t.BIER.Keep, ingressOnly: t.Channel.IngressOnly}
 	var bad fault.List
 	one := func(path, text, names string) *line {
-		l, err := compile(text, strings.Fields(names))
+		l, err := compileLine(text, strings.Fields(names))
 		if err != nil {
 			bad = append(bad, fault.At(fault.Invalid, path, "%q: %s", text, err))
 		}
@@ -95,7 +95,7 @@ func Compile(t Templates) (*Model, error) {
 	m.flow = many("channel/lines", t.Channel.Lines,
 		flow+" number sub-domain ingress-bfr-id egress-addresses source-ipv4 group-ipv4 source-ipv6 group-ipv6")
 	for _, l := range m.flow {
-		m.addresses = m.addresses || l.has("egress-addresses")
+		m.addresses = m.addresses || l.hasPlaceholders("egress-addresses")
 	}
 	m.egress = many("channel/egress", t.Channel.Egress, "egress-bfr-id")
 	m.ports = many("channel/ports", t.Channel.Ports, "port")
@@ -104,9 +104,9 @@ func Compile(t Templates) (*Model, error) {
 			m.again = append(m.again, l.text)
 		}
 	}
-	if m.channel != nil && !m.channel.has(flow) {
+	if m.channel != nil && !m.channel.hasPlaceholders(flow) {
 		for _, l := range m.flow {
-			if l.has(flow) && m.channel.has("number") {
+			if l.hasPlaceholders(flow) && m.channel.hasPlaceholders("number") {
 				m.identity = l
 			}
 		}

@@ -16,7 +16,7 @@ type kind struct {
 	canonical func(string) string
 }
 
-func number(most uint64) kind {
+func numberKind(most uint64) kind {
 	return kind{`[0-9]{1,10}`, func(v string) string {
 		n, err := strconv.ParseUint(v, 10, 32)
 		if err != nil || n > most {
@@ -26,7 +26,7 @@ func number(most uint64) kind {
 	}}
 }
 
-func word(words ...string) kind {
+func wordKind(words ...string) kind {
 	return kind{strings.Join(words, "|"), func(v string) string {
 		if slices.Contains(words, v) {
 			return v
@@ -35,7 +35,7 @@ func word(words ...string) kind {
 	}}
 }
 
-func address() kind {
+func addressKind() kind {
 	return kind{`[0-9a-fA-F.:]{2,45}`, func(v string) string {
 		a, err := netip.ParseAddr(v)
 		if err != nil || a.Zone() != "" {
@@ -45,9 +45,9 @@ func address() kind {
 	}}
 }
 
-// addresses is a list of them in one line, ascending.
-func addresses() kind {
-	one := address()
+// addressListKind is a list of them in one line, ascending.
+func addressListKind() kind {
+	one := addressKind()
 	return kind{one.look + "(?: " + one.look + ")*", func(v string) string {
 		var all []netip.Addr
 		for _, f := range strings.Fields(v) {
@@ -66,7 +66,7 @@ func addresses() kind {
 	}}
 }
 
-func prefix(bits int) kind {
+func prefixKind(bits int) kind {
 	return kind{`[0-9a-fA-F.:]{2,45}/[0-9]{1,3}`, func(v string) string {
 		p, err := netip.ParsePrefix(v)
 		if err != nil || p.Addr().BitLen() != bits {
@@ -88,17 +88,17 @@ func port() kind {
 	}}
 }
 
-// kinds are all placeholders there are, by their names.
-func kinds() map[string]kind {
-	id := number(65535)
+// placeholderKinds are all placeholders there are, by their names.
+func placeholderKinds() map[string]kind {
+	id := numberKind(65535)
 	return map[string]kind{
-		"encapsulation": word("mpls"), "bitstringlength": id, "bfr-id": id, "ipv4-bfr-prefix": prefix(32), "ipv6-bfr-prefix": prefix(128),
-		"sub-domain-id": number(255), "igp-type": word("ISIS", "OSPF"), "mt-id": id, "family": word("ipv4", "ipv6"),
-		"label-base": number(1<<20 - 1), "range-size": number(255),
-		"vpn-id": number(1<<32 - 1), "source-address": address(), "source-wildcard": number(255), "group-address": address(), "group-wildcard": number(255),
-		"sub-domain": number(255), "ingress-bfr-id": id, "egress-bfr-id": id,
-		"port": port(), "effective-bfr-id": id, "effective-bitstringlength": id, "number": number(maxNumber), "egress-addresses": addresses(),
-		"source-ipv4": address(), "group-ipv4": address(), "source-ipv6": address(), "group-ipv6": address(),
+		"encapsulation": wordKind("mpls"), "bitstringlength": id, "bfr-id": id, "ipv4-bfr-prefix": prefixKind(32), "ipv6-bfr-prefix": prefixKind(128),
+		"sub-domain-id": numberKind(255), "igp-type": wordKind("ISIS", "OSPF"), "mt-id": id, "family": wordKind("ipv4", "ipv6"),
+		"label-base": numberKind(1<<20 - 1), "range-size": numberKind(255),
+		"vpn-id": numberKind(1<<32 - 1), "source-address": addressKind(), "source-wildcard": numberKind(255), "group-address": addressKind(), "group-wildcard": numberKind(255),
+		"sub-domain": numberKind(255), "ingress-bfr-id": id, "egress-bfr-id": id,
+		"port": port(), "effective-bfr-id": id, "effective-bitstringlength": id, "number": numberKind(maxNumber), "egress-addresses": addressListKind(),
+		"source-ipv4": addressKind(), "group-ipv4": addressKind(), "source-ipv6": addressKind(), "group-ipv6": addressKind(),
 	}
 }
 
@@ -120,7 +120,7 @@ var (
 	wholePort = regexp.MustCompile("^" + portName + "$")
 )
 
-func compile(text string, allowed []string) (*line, error) {
+func compileLine(text string, allowed []string) (*line, error) {
 	l := &line{text: text}
 	var look strings.Builder
 	look.WriteString("^")
@@ -132,7 +132,7 @@ func compile(text string, allowed []string) (*line, error) {
 		}
 		l.names = append(l.names, name)
 		fixed := rest[:len(rest)-(len(text)-m[0])]
-		look.WriteString(regexp.QuoteMeta(fixed) + "(" + kinds()[name].look + ")")
+		look.WriteString(regexp.QuoteMeta(fixed) + "(" + placeholderKinds()[name].look + ")")
 		rest = text[m[1]:]
 	}
 	look.WriteString(regexp.QuoteMeta(rest) + "$")
@@ -144,8 +144,8 @@ func compile(text string, allowed []string) (*line, error) {
 	return l, err
 }
 
-// has reports whether the line, which may be nil, has all of these placeholders.
-func (l *line) has(names string) bool {
+// hasPlaceholders reports whether the line, which may be nil, has all of these placeholders.
+func (l *line) hasPlaceholders(names string) bool {
 	for _, n := range strings.Fields(names) {
 		if l == nil || !slices.Contains(l.names, n) {
 			return false
@@ -154,18 +154,18 @@ func (l *line) has(names string) bool {
 	return true
 }
 
-// family is the family of addresses that the line is for, "" if it is for all.
-func (l *line) family() string {
+// addressFamily is the family of addresses that the line is for, "" if it is for all.
+func (l *line) addressFamily() string {
 	for _, family := range []string{"ipv4", "ipv6"} {
-		if l.has("source-"+family) || l.has("group-"+family) {
+		if l.hasPlaceholders("source-"+family) || l.hasPlaceholders("group-"+family) {
 			return family
 		}
 	}
 	return ""
 }
 
-// missing is the first placeholder that has no value, "" if none.
-func (l *line) missing(v values) string {
+// missingValue is the first placeholder that has no value, "" if none.
+func (l *line) missingValue(v values) string {
 	for _, name := range l.names {
 		if v[name] == "" {
 			return name
@@ -174,15 +174,15 @@ func (l *line) missing(v values) string {
 	return ""
 }
 
-// write fills a template in; ok is false when a value is missing.
-func (l *line) write(v values) (text string, ok bool, err error) {
+// fillValues fills a template in; ok is false when a value is missing.
+func (l *line) fillValues(v values) (text string, ok bool, err error) {
 	text = l.text
 	for _, name := range l.names {
 		given := v[name]
 		if given == "" {
 			return "", false, nil
 		}
-		safe := kinds()[name].canonical(given)
+		safe := placeholderKinds()[name].canonical(given)
 		if safe == "" {
 			return "", false, fmt.Errorf("%.60q is not a %s for a command line", given, name)
 		}
@@ -191,15 +191,15 @@ func (l *line) write(v values) (text string, ok bool, err error) {
 	return text, true, nil
 }
 
-// read finds the values of a line; nil: it is not of this template.
-func (l *line) read(text string) values {
+// readValues finds the values of a line; nil: it is not of this template.
+func (l *line) readValues(text string) values {
 	m := l.match.FindStringSubmatch(text)
 	if m == nil {
 		return nil
 	}
 	v := values{}
 	for i, name := range l.names {
-		canonical := kinds()[name].canonical(m[i+1])
+		canonical := placeholderKinds()[name].canonical(m[i+1])
 		if canonical == "" || v[name] != "" && v[name] != canonical {
 			return nil
 		}

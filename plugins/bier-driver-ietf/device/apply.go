@@ -16,29 +16,29 @@ import (
 
 // Apply is of the contract.
 func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, permit bierdriver.Permit) (*bierdriver.Result, error) {
-	l, err := d.enter(r)
+	l, err := d.acquireLink(r)
 	if err != nil {
 		return nil, err
 	}
-	defer d.leave(l)
-	if err := l.take(ctx); err != nil {
-		return &bierdriver.Result{State: bierdriver.Pending, Reason: "the router is busy with another call", Session: l.state()}, nil
+	defer d.releaseLink(l)
+	if err := l.acquireTurn(ctx); err != nil {
+		return &bierdriver.Result{State: bierdriver.Pending, Reason: "the router is busy with another call", Session: l.sessionState()}, nil
 	}
-	defer l.give()
+	defer l.releaseTurn()
 	l.sent = 0
 	a := &bierdriver.Result{}
-	a.Edits, err = l.apply(ctx, c, permit)
-	a.State, a.Reason = outcome(err)
-	l.notice()
-	a.Messages, a.Session = l.sent, l.state()
+	a.Edits, err = l.applyConfig(ctx, c, permit)
+	a.State, a.Reason = outcomeOfError(err)
+	l.noticeSessionEnd()
+	a.Messages, a.Session = l.sent, l.sessionState()
 	return a, nil
 }
 
 // errRefusedHere is a fault that repeating does not cure.
 var errRefusedHere = errors.New("")
 
-// outcome sorts an error: what may be better at the next try is pending.
-func outcome(err error) (bierdriver.Outcome, string) {
+// outcomeOfError sorts an error: what may be better at the next try is pending.
+func outcomeOfError(err error) (bierdriver.Outcome, string) {
 	if err == nil {
 		return bierdriver.Applied, ""
 	}
@@ -55,7 +55,7 @@ func outcome(err error) (bierdriver.Outcome, string) {
 	return bierdriver.Pending, reason
 }
 
-func (l *link) apply(ctx context.Context, c *bierdriver.Config, permit bierdriver.Permit) ([]string, error) {
+func (l *link) applyConfig(ctx context.Context, c *bierdriver.Config, permit bierdriver.Permit) ([]string, error) {
 	if err := l.connect(ctx); err != nil {
 		if l.session != nil && l.session.Err() == nil {
 			err = fmt.Errorf("%w%w", errRefusedHere, err) // reached, but there is no dialect for it
@@ -64,29 +64,29 @@ func (l *link) apply(ctx context.Context, c *bierdriver.Config, permit bierdrive
 	}
 	// The caller may add to its lists when it has its answer.
 	t := &try{link: l, permit: permit, config: &bierdriver.Config{Global: c.GetGlobal(), Channels: slices.Clone(c.GetChannels())}}
-	have, mark := l.recall()
+	have, mark := l.recallConfig()
 	if permit != nil && have != nil && l.caps.Has(netconf.Candidate) && l.caps.Has(netconf.ConfirmedCommit) {
-		if err := t.assume(have); err != nil { // the router takes back what proves wrong
+		if err := t.assumeConfig(have); err != nil { // the router takes back what proves wrong
 			return nil, fmt.Errorf("%w%w", errRefusedHere, err)
 		}
 	}
 	if !t.assumed {
-		if _, err := t.goal(); err != nil {
+		if _, err := t.wantedTree(); err != nil {
 			return nil, fmt.Errorf("%w%w", errRefusedHere, err)
 		}
 	}
 	if permit == nil {
-		have, err := l.tree(ctx)
+		have, err := l.readTree(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return l.dialect.Diff(have, t.want).Lines, nil
 	}
-	if err := t.run(ctx); err != nil {
-		l.doubt()
+	if err := t.applyUnderLock(ctx); err != nil {
+		l.forgetConfig()
 		return t.change.Lines, err
 	}
-	l.learn(t.config, mark)
+	l.learnConfig(t.config, mark)
 	l.memory.last.Store(l.router.NodeId, t.config)
 	return t.change.Lines, nil
 }
@@ -103,8 +103,8 @@ type try struct {
 	change        dialect.Change
 }
 
-// goal is what the router shall hold. Making it costs as much as it is large.
-func (t *try) goal() (*xmltree.Node, error) {
+// wantedTree is what the router shall hold. Making it costs as much as it is large.
+func (t *try) wantedTree() (*xmltree.Node, error) {
 	if t.want != nil {
 		return t.want, nil
 	}
@@ -115,9 +115,9 @@ func (t *try) goal() (*xmltree.Node, error) {
 	return want, err
 }
 
-// assume takes what is known for what is there. When there would be nothing to
+// assumeConfig takes what is known for what is there. When there would be nothing to
 // change, the call is to compare, and the router is read.
-func (t *try) assume(have *bierdriver.Config) error {
+func (t *try) assumeConfig(have *bierdriver.Config) error {
 	h, w := dialect.Reduce(have, t.config)
 	from, err := t.dialect.Want(h)
 	if err != nil {
@@ -133,14 +133,14 @@ func (t *try) assume(have *bierdriver.Config) error {
 	return nil
 }
 
-// run holds the lock, brings the router there, and lets the lock go. A session that
+// applyUnderLock holds the lock, brings the router there, and lets the lock go. A session that
 // ended has none any more.
-func (t *try) run(ctx context.Context) error {
+func (t *try) applyUnderLock(ctx context.Context) error {
 	ds := netconf.Running
 	if t.caps.Has(netconf.Candidate) {
 		ds = netconf.CandidateDS
 	}
-	lock, get := netconf.LockOp(ds), t.get(nil)
+	lock, get := netconf.LockOp(ds), t.getConfigOp(nil)
 	ops := []netconf.Operation{lock, get}
 	if t.assumed {
 		ops = ops[:1]
@@ -149,13 +149,13 @@ func (t *try) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a := t.together(ctx, ops...)
+	a := t.sendPipelined(ctx, ops...)
 	err = a[0].OK(lock)
-	if by := holder(err); by != "" && slices.Contains(former, by) {
+	if by := lockHolder(err); by != "" && slices.Contains(former, by) {
 		t.log.Warn("ending the session of a process before, which holds the lock", "session", by)
 		kill := netconf.KillOp(by)
-		if err = t.one(ctx, kill).OK(kill); err == nil {
-			a = t.together(ctx, ops...)
+		if err = t.sendOperation(ctx, kill).OK(kill); err == nil {
+			a = t.sendPipelined(ctx, ops...)
 			err = a[0].OK(lock)
 		}
 	}
@@ -169,47 +169,47 @@ func (t *try) run(ctx context.Context) error {
 	}
 	if err == nil && len(t.change.Edits) > 0 {
 		var last *netconf.Operation
-		if last, err = t.bring(ctx, ds); err == nil && last != nil {
+		if last, err = t.changeRouter(ctx, ds); err == nil && last != nil {
 			if err = t.permit.Commit(ctx); err != nil {
-				err = errors.Join(err, t.after(ctx, netconf.CancelCommitOp()))
-				t.unlock(ctx, ds)
+				err = errors.Join(err, t.sendUncancelled(ctx, netconf.CancelCommitOp()))
+				t.unlockDatastores(ctx, ds)
 				return err
 			}
-			ops := append([]netconf.Operation{*last}, t.unlocks(ds)...)
-			a := t.together(ctx, ops...)
+			ops := append([]netconf.Operation{*last}, t.unlockOps(ds)...)
+			a := t.sendPipelined(ctx, ops...)
 			if err := a[0].OK(*last); err != nil {
-				t.unlock(ctx, ds)
+				t.unlockDatastores(ctx, ds)
 				return err // the router takes the change back by itself
 			}
 			for i, op := range ops[1:] {
-				t.unlocked(op, a[i+1].OK(op))
+				t.logUnlockError(op, a[i+1].OK(op))
 			}
 			return nil
 		}
 	}
-	t.unlock(ctx, ds)
+	t.unlockDatastores(ctx, ds)
 	return err
 }
 
-// unlocks are the requests that let the locks go.
-func (t *try) unlocks(ds netconf.Datastore) []netconf.Operation {
+// unlockOps are the requests that let the locks go.
+func (t *try) unlockOps(ds netconf.Datastore) []netconf.Operation {
 	if t.runningLocked {
 		return []netconf.Operation{netconf.UnlockOp(netconf.Running), netconf.UnlockOp(ds)}
 	}
 	return []netconf.Operation{netconf.UnlockOp(ds)}
 }
 
-// unlock lets the locks go, if the session has not ended with them.
-func (t *try) unlock(ctx context.Context, ds netconf.Datastore) {
-	for _, op := range t.unlocks(ds) {
+// unlockDatastores lets the locks go, if the session has not ended with them.
+func (t *try) unlockDatastores(ctx context.Context, ds netconf.Datastore) {
+	for _, op := range t.unlockOps(ds) {
 		if t.session.Err() == nil {
-			t.unlocked(op, t.after(ctx, op))
+			t.logUnlockError(op, t.sendUncancelled(ctx, op))
 		}
 	}
 }
 
-// holder is the session that holds a lock that was denied, "" when that is not known.
-func holder(err error) string {
+// lockHolder is the session that holds a lock that was denied, "" when that is not known.
+func lockHolder(err error) string {
 	for _, e := range netconf.Refused(err) {
 		if e.Tag == "lock-denied" {
 			return e.Session
@@ -218,18 +218,18 @@ func holder(err error) string {
 	return ""
 }
 
-func (t *try) unlocked(op netconf.Operation, err error) {
+func (t *try) logUnlockError(op netconf.Operation, err error) {
 	if err != nil {
 		t.log.Warn("unlocking", "request", op.Name(), "error", err)
 	}
 }
 
-// bring changes the router. last is what is still to be said, under the lock, to make
+// changeRouter changes the router. last is what is still to be said, under the lock, to make
 // the change stay. When the router is not as it was assumed to be, it is read.
-func (t *try) bring(ctx context.Context, ds netconf.Datastore) (last *netconf.Operation, err error) {
-	write := t.write
+func (t *try) changeRouter(ctx context.Context, ds netconf.Datastore) (last *netconf.Operation, err error) {
+	write := t.writeRunning
 	if ds == netconf.CandidateDS {
-		write = t.commit
+		write = t.commitCandidate
 	}
 	for range maxRedone {
 		last, err = write(ctx)
@@ -252,11 +252,11 @@ const maxRedone = 4
 // lookAgain makes the change from what the router holds now; true: there is nothing to change.
 func (t *try) lookAgain(ctx context.Context) (bool, error) {
 	t.assumed = false
-	have, err := t.tree(ctx)
+	have, err := t.readTree(ctx)
 	if err != nil {
 		return false, err
 	}
-	want, err := t.goal()
+	want, err := t.wantedTree()
 	if err != nil {
 		return false, err
 	}
@@ -265,10 +265,10 @@ func (t *try) lookAgain(ctx context.Context) (bool, error) {
 	return len(t.change.Edits) == 0, nil
 }
 
-// after does what must be done although the caller's time may be over.
-func (l *link) after(ctx context.Context, op netconf.Operation) error {
+// sendUncancelled does what must be done although the caller's time may be over.
+func (l *link) sendUncancelled(ctx context.Context, op netconf.Operation) error {
 	if l.session.Err() != nil {
 		return nil
 	}
-	return l.one(context.WithoutCancel(ctx), op).OK(op)
+	return l.sendOperation(context.WithoutCancel(ctx), op).OK(op)
 }

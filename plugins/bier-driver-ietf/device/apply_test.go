@@ -103,14 +103,14 @@ func TestFaultsLeaveNothingHalfApplied(t *testing.T) {
 					s.RPC.Duration = 2 * time.Second
 				}
 				d := newDriver(s)
-				l, err := d.enter(r) // keeps the session between calls, as a watch does
+				l, err := d.acquireLink(r) // keeps the session between calls, as a watch does
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer d.leave(l)
+				defer d.releaseLink(l)
 				apply(t, d, r, config(3, 1, 2), bierdriver.Applied)
 				if strings.HasSuffix(kind, "known") {
-					l.follow(l.session)
+					l.setFollowedSession(l.session)
 					apply(t, d, r, config(3, 1, 2), bierdriver.Applied)
 				}
 				before := sim.Config().String()

@@ -11,7 +11,7 @@ import (
 // Check implements bierdriver.Checker: what the dialect of the router has no place for, as far as its
 // modules are known.
 func (d *Driver) Check(_ context.Context, r *bierdriver.Router, c *bierdriver.Config) (*bierdriver.Checked, error) {
-	model, err := d.model(r)
+	model, err := d.dialectOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -27,15 +27,15 @@ func (d *Driver) Check(_ context.Context, r *bierdriver.Router, c *bierdriver.Co
 	return out, nil
 }
 
-// model is the dialect of a router by what it announced on an open session.
-func (d *Driver) model(r *bierdriver.Router) (*dialect.Dialect, error) {
+// dialectOf is the dialect of a router by what it announced on an open session.
+func (d *Driver) dialectOf(r *bierdriver.Router) (*dialect.Dialect, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, l := range d.links {
 		if l.router.NodeId != r.NodeId || l.router.Host != r.Host || l.router.Port != r.Port {
 			continue
 		}
-		if s := l.state(); len(s.Capabilities) > 0 {
+		if s := l.sessionState(); len(s.Capabilities) > 0 {
 			return dialect.For(s.Capabilities, r.Dialect)
 		}
 	}

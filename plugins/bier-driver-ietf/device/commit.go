@@ -10,9 +10,9 @@ import (
 	"ctl.internal/internal/netconf/xmltree"
 )
 
-// commit uses the candidate datastore. If the router supports confirmed commit, the change is confirmed (last) only
+// commitCandidate uses the candidate datastore. If the router supports confirmed commit, the change is confirmed (last) only
 // after it was read back; else the router undoes it.
-func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
+func (t *try) commitCandidate(ctx context.Context) (last *netconf.Operation, err error) {
 	before, err := t.lockRunning(ctx)
 	if err != nil {
 		return nil, err
@@ -26,42 +26,42 @@ func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
 	if confirmed {
 		commit = netconf.ConfirmedCommitOp(t.set.Confirm.Duration)
 	}
-	ops := []netconf.Operation{edit.Operation(), commit, t.get(t.change.Filter)}
+	ops := []netconf.Operation{edit.Operation(), commit, t.getConfigOp(t.change.Filter)}
 	var a []netconf.Answer
 	if whole && confirmed && t.runningLocked { // a commit after a refused edit changes nothing and is undone
-		a = t.together(ctx, ops...)
-	} else if first := t.one(ctx, ops[0]); first.OK(ops[0]) == nil {
-		if err := t.unchanged(ctx, before); err != nil {
-			return nil, errors.Join(err, t.after(ctx, netconf.DiscardOp()))
+		a = t.sendPipelined(ctx, ops...)
+	} else if first := t.sendOperation(ctx, ops[0]); first.OK(ops[0]) == nil {
+		if err := t.checkUnchanged(ctx, before); err != nil {
+			return nil, errors.Join(err, t.sendUncancelled(ctx, netconf.DiscardOp()))
 		}
 		if !confirmed { // the change cannot be undone after the commit
 			if err := t.permit.Commit(ctx); err != nil {
-				return nil, errors.Join(err, t.after(ctx, netconf.DiscardOp()))
+				return nil, errors.Join(err, t.sendUncancelled(ctx, netconf.DiscardOp()))
 			}
 		}
 		a = append(a, first)
-		a = append(a, t.together(ctx, ops[1:]...)...)
+		a = append(a, t.sendPipelined(ctx, ops[1:]...)...)
 	} else {
 		a = []netconf.Answer{first, {Err: errNotSent}, {Err: errNotSent}}
 	}
 	edited, committed := a[0].OK(ops[0]), a[1].OK(ops[1])
 	switch {
 	case edited != nil && committed == nil:
-		if e := t.after(ctx, netconf.CancelCommitOp()); e != nil { // there was nothing to undo
+		if e := t.sendUncancelled(ctx, netconf.CancelCommitOp()); e != nil { // there was nothing to undo
 			t.log.Debug("taking back a commit of nothing", "error", e)
 		}
 		return nil, edited
 	case edited != nil:
-		return nil, errors.Join(edited, t.after(ctx, netconf.DiscardOp()))
+		return nil, errors.Join(edited, t.sendUncancelled(ctx, netconf.DiscardOp()))
 	case committed != nil:
-		return nil, errors.Join(committed, t.after(ctx, netconf.DiscardOp()))
+		return nil, errors.Join(committed, t.sendUncancelled(ctx, netconf.DiscardOp()))
 	}
-	err = t.check(ctx, a[2])
+	err = t.checkReadBack(ctx, a[2])
 	switch {
 	case !confirmed:
 		return nil, err
 	case err != nil:
-		return nil, errors.Join(err, t.after(ctx, netconf.CancelCommitOp()))
+		return nil, errors.Join(err, t.sendUncancelled(ctx, netconf.CancelCommitOp()))
 	}
 	op := netconf.CommitOp()
 	return &op, nil
@@ -79,7 +79,7 @@ func (t *try) lockRunning(ctx context.Context) (before *xmltree.Node, err error)
 	if t.runningLocked {
 		ops = ops[1:]
 	}
-	a := t.together(ctx, ops...)
+	a := t.sendPipelined(ctx, ops...)
 	if err := a[len(a)-1].OK(discard); err != nil && a[0].Err != nil {
 		return nil, a[0].Err
 	} else if err != nil {
@@ -97,47 +97,47 @@ func (t *try) lockRunning(ctx context.Context) (before *xmltree.Node, err error)
 	case no == nil, no.Has("in-use"), no.Has("lock-denied"), no.Has("resource-denied"):
 		return nil, fmt.Errorf("locking running: %w", err)
 	}
-	return t.running(ctx)
+	return t.readRunning(ctx)
 }
 
-// running is all that running holds.
-func (t *try) running(ctx context.Context) (*xmltree.Node, error) {
+// readRunning is all that running holds.
+func (t *try) readRunning(ctx context.Context) (*xmltree.Node, error) {
 	op := netconf.GetConfigOp(netconf.Running)
-	all, err := t.one(ctx, op).Data(op)
+	all, err := t.sendOperation(ctx, op).Data(op)
 	if err != nil {
 		return nil, fmt.Errorf("reading running, which cannot be locked: %w", err)
 	}
 	return all, nil
 }
 
-// unchanged reports whether running is as it was, where it is not locked.
-func (t *try) unchanged(ctx context.Context, before *xmltree.Node) error {
+// checkUnchanged reports whether running is as it was, where it is not locked.
+func (t *try) checkUnchanged(ctx context.Context, before *xmltree.Node) error {
 	if t.runningLocked {
 		return nil
 	}
-	now, err := t.running(ctx)
+	now, err := t.readRunning(ctx)
 	if err == nil && now.String() != before.String() {
 		err = errMeanwhile
 	}
 	return err
 }
 
-// write changes running. Routers without rollback-on-error may stop half way; then
+// writeRunning changes running. Routers without rollback-on-error may stop half way; then
 // the driver restores the former configuration.
-func (t *try) write(ctx context.Context) (last *netconf.Operation, err error) {
+func (t *try) writeRunning(ctx context.Context) (last *netconf.Operation, err error) {
 	if err := t.permit.Commit(ctx); err != nil {
 		return nil, err
 	}
 	edit := t.editRunning(t.change.Edits)
-	a := t.together(ctx, edit, t.get(t.change.Filter))
+	a := t.sendPipelined(ctx, edit, t.getConfigOp(t.change.Filter))
 	if err = a[0].OK(edit); err == nil {
-		if err = t.check(ctx, a[1]); err == nil {
+		if err = t.checkReadBack(ctx, a[1]); err == nil {
 			return nil, nil
 		}
 	} else if t.caps.Has(netconf.RollbackOnError) {
 		return nil, err
 	}
-	return nil, errors.Join(err, t.restore(context.WithoutCancel(ctx)))
+	return nil, errors.Join(err, t.restoreRunning(context.WithoutCancel(ctx)))
 }
 
 func (l *link) editRunning(edits []*xmltree.Node) netconf.Operation {
@@ -148,50 +148,50 @@ func (l *link) editRunning(edits []*xmltree.Node) netconf.Operation {
 	return e.Operation()
 }
 
-// restore restores the former content of running.
-func (t *try) restore(ctx context.Context) error {
+// restoreRunning restores the former content of running.
+func (t *try) restoreRunning(ctx context.Context) error {
 	if t.session.Err() != nil {
 		return nil // the next call reads what is there
 	}
-	now, err := t.tree(ctx)
+	now, err := t.readTree(ctx)
 	if err != nil {
 		return fmt.Errorf("and the state of the router is now unknown: %w", err)
 	}
 	if edits := t.dialect.Diff(now, t.have).Edits; len(edits) > 0 {
 		op := t.editRunning(edits)
-		if err := t.one(ctx, op).OK(op); err != nil {
+		if err := t.sendOperation(ctx, op).OK(op); err != nil {
 			return fmt.Errorf("and the change could not be undone: %w", err)
 		}
 	}
 	return nil
 }
 
-// check compares what was read back of the change. Routers differ in how they
+// checkReadBack compares what was read back of the change. Routers differ in how they
 // answer filters, so before an error everything is read.
-func (t *try) check(ctx context.Context, back netconf.Answer) error {
-	part, err := back.Data(t.get(nil))
+func (t *try) checkReadBack(ctx context.Context, back netconf.Answer) error {
+	part, err := back.Data(t.getConfigOp(nil))
 	if err != nil {
 		return fmt.Errorf("reading back: %w", err)
 	}
 	if len(t.dialect.Diff(part, t.change.Part).Edits) == 0 {
 		return nil
 	}
-	have, err := t.tree(ctx)
+	have, err := t.readTree(ctx)
 	if err != nil {
 		return fmt.Errorf("reading back: %w", err)
 	}
-	want, err := t.goal()
+	want, err := t.wantedTree()
 	if err != nil {
 		return err
 	}
 	if left := t.dialect.Diff(have, want); len(left.Edits) > 0 {
-		return fmt.Errorf("%wthe router answered ok but does not have what was sent: %s", errRefusedHere, few(left.Lines))
+		return fmt.Errorf("%wthe router answered ok but does not have what was sent: %s", errRefusedHere, shortenDifferences(left.Lines))
 	}
 	return nil
 }
 
-// few shortens a list of differences.
-func few(lines []string) string {
+// shortenDifferences shortens a list of differences.
+func shortenDifferences(lines []string) string {
 	if len(lines) > 3 {
 		return strings.Join(lines[:3], ", ") + fmt.Sprintf(" and %d more", len(lines)-3)
 	}
@@ -201,13 +201,13 @@ func few(lines []string) string {
 // errNotSent is the result of a request after one that failed.
 var errNotSent = errors.New("it was not sent, because what it depends on failed")
 
-// together sends requests in one piece and waits for all answers: the way to the
+// sendPipelined sends requests in one piece and waits for all answers: the way to the
 // router is needed once. A router that leaves one of several unanswered may not support that; from then on its requests are sent one by one, up to the first that fails.
-func (l *link) together(ctx context.Context, ops ...netconf.Operation) []netconf.Answer {
+func (l *link) sendPipelined(ctx context.Context, ops ...netconf.Operation) []netconf.Answer {
 	if _, slow := l.memory.slow.Load(l.router.NodeId); slow && len(ops) > 1 {
-		return l.singly(ctx, ops)
+		return l.sendOneByOne(ctx, ops)
 	}
-	ctx, cancel := l.call(ctx, len(ops))
+	ctx, cancel := l.callContext(ctx, len(ops))
 	defer cancel()
 	out := l.session.DoAll(ctx, ops...)
 	if len(ops) > 1 && errors.Is(ctx.Err(), context.DeadlineExceeded) && l.session.Err() != nil {
@@ -217,7 +217,7 @@ func (l *link) together(ctx context.Context, ops ...netconf.Operation) []netconf
 	return out
 }
 
-func (l *link) singly(ctx context.Context, ops []netconf.Operation) []netconf.Answer {
+func (l *link) sendOneByOne(ctx context.Context, ops []netconf.Operation) []netconf.Answer {
 	out := make([]netconf.Answer, len(ops))
 	failed := false
 	for i, op := range ops {
@@ -225,15 +225,15 @@ func (l *link) singly(ctx context.Context, ops []netconf.Operation) []netconf.An
 			out[i].Err = errNotSent
 			continue
 		}
-		out[i] = l.one(ctx, op)
+		out[i] = l.sendOperation(ctx, op)
 		failed = out[i].Err != nil
 	}
 	return out
 }
 
-// one sends one request with its own deadline.
-func (l *link) one(ctx context.Context, op netconf.Operation) netconf.Answer {
-	ctx, cancel := l.call(ctx, 1)
+// sendOperation sends one request with its own deadline.
+func (l *link) sendOperation(ctx context.Context, op netconf.Operation) netconf.Answer {
+	ctx, cancel := l.callContext(ctx, 1)
 	defer cancel()
 	return l.session.DoAll(ctx, op)[0]
 }

@@ -49,10 +49,10 @@ func (d *Driver) Describe() bierdriver.Description {
 	}
 }
 
-// enter returns the link of a router, made when it is the first call; leave must be
+// acquireLink returns the link of a router, made when it is the first call; leave must be
 // called. Links are kept apart by everything that the caller says of a router, so
 // that another password gets a session of its own.
-func (d *Driver) enter(r *bierdriver.Router) (*link, error) {
+func (d *Driver) acquireLink(r *bierdriver.Router) (*link, error) {
 	key, err := proto.MarshalOptions{Deterministic: true}.Marshal(r)
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "the router's description is broken")
@@ -70,8 +70,8 @@ func (d *Driver) enter(r *bierdriver.Router) (*link, error) {
 	return l, nil
 }
 
-// leave gives a link back. The last one to leave closes the session.
-func (d *Driver) leave(l *link) {
+// releaseLink gives a link back. The last one to leave closes the session.
+func (d *Driver) releaseLink(l *link) {
 	d.mu.Lock()
 	l.users--
 	last := l.users == 0
@@ -86,17 +86,17 @@ func (d *Driver) leave(l *link) {
 
 // Probe is of the contract.
 func (d *Driver) Probe(ctx context.Context, r *bierdriver.Router) (*bierdriver.Probe, error) {
-	l, err := d.enter(r)
+	l, err := d.acquireLink(r)
 	if err != nil {
 		return nil, err
 	}
-	defer d.leave(l)
-	if err := l.take(ctx); err != nil {
-		return &bierdriver.Probe{Reason: "the router is busy with another call", Session: l.state()}, nil
+	defer d.releaseLink(l)
+	if err := l.acquireTurn(ctx); err != nil {
+		return &bierdriver.Probe{Reason: "the router is busy with another call", Session: l.sessionState()}, nil
 	}
-	defer l.give()
+	defer l.releaseTurn()
 	err = l.connect(ctx)
-	p := &bierdriver.Probe{Session: l.state(), Reached: len(l.state().Capabilities) > 0, Supported: err == nil}
+	p := &bierdriver.Probe{Session: l.sessionState(), Reached: len(l.sessionState().Capabilities) > 0, Supported: err == nil}
 	if err != nil {
 		p.Reason = err.Error()
 	}
@@ -105,36 +105,36 @@ func (d *Driver) Probe(ctx context.Context, r *bierdriver.Router) (*bierdriver.P
 
 // Read is of the contract.
 func (d *Driver) Read(ctx context.Context, r *bierdriver.Router) (out *bierdriver.Observed, err error) {
-	err = d.with(ctx, r, func(l *link) error {
-		c, err := l.read(ctx)
+	err = d.withLink(ctx, r, func(l *link) error {
+		c, err := l.readConfig(ctx)
 		if err != nil {
-			return device(err)
+			return toDeviceError(err)
 		}
-		out = &bierdriver.Observed{Config: c, Session: l.state()}
+		out = &bierdriver.Observed{Config: c, Session: l.sessionState()}
 		return nil
 	})
 	return out, err
 }
 
-// with does something that reads over the session to a router.
-func (d *Driver) with(ctx context.Context, r *bierdriver.Router, do func(*link) error) error {
-	l, err := d.enter(r)
+// withLink does something that reads over the session to a router.
+func (d *Driver) withLink(ctx context.Context, r *bierdriver.Router, do func(*link) error) error {
+	l, err := d.acquireLink(r)
 	if err != nil {
 		return err
 	}
-	defer d.leave(l)
-	if err := l.take(ctx); err != nil {
+	defer d.releaseLink(l)
+	if err := l.acquireTurn(ctx); err != nil {
 		return fault.Wrap(fault.Unavailable, err, "the router is busy with another call")
 	}
-	defer l.give()
+	defer l.releaseTurn()
 	if err := l.connect(ctx); err != nil {
 		return fault.Wrap(fault.Unavailable, err, "%s", err.Error())
 	}
 	return do(l)
 }
 
-// device is the error of an answer, or of none.
-func device(err error) error {
+// toDeviceError is the error of an answer, or of none.
+func toDeviceError(err error) error {
 	return &fault.Error{Kind: kindOf(err), Text: err.Error(), Source: fault.SourceDevice, Cause: err}
 }
 

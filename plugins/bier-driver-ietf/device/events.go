@@ -16,11 +16,11 @@ import (
 
 const nsBier = "urn:ietf:params:xml:ns:yang:ietf-bier"
 
-// hear passes a notification on, in the terms of the contract.
-func (w *watcher) hear(ctx context.Context, n netconf.Notification, own ...*netconf.Session) error {
+// handleNotification passes a notification on, in the terms of the contract.
+func (w *watcher) handleNotification(ctx context.Context, n netconf.Notification, own ...*netconf.Session) error {
 	if n.Lost > 0 {
-		w.doubt()
-		if err := w.audit(ctx, "", n.At); err != nil {
+		w.forgetConfig()
+		if err := w.auditRouter(ctx, "", n.At); err != nil {
 			return err
 		}
 	}
@@ -33,9 +33,9 @@ func (w *watcher) hear(ctx context.Context, n netconf.Notification, own ...*netc
 		}
 		return nil
 	}
-	if by, ours := changed(n.Body, own); !ours {
-		w.doubt()
-		return w.audit(ctx, by, n.At)
+	if by, ours := parseConfigChange(n.Body, own); !ours {
+		w.forgetConfig()
+		return w.auditRouter(ctx, by, n.At)
 	}
 	return nil
 }
@@ -72,9 +72,9 @@ func bierEvents(n *xmltree.Node) []*bierdriver.Notification {
 	return nil
 }
 
-// changed reads netconf-config-change (RFC 6470 section 2.1): who did it, and whether
+// parseConfigChange reads netconf-config-change (RFC 6470 section 2.1): who did it, and whether
 // it is nothing to look into: another notification, another datastore, ourselves.
-func changed(n *xmltree.Node, own []*netconf.Session) (by string, ours bool) {
+func parseConfigChange(n *xmltree.Node, own []*netconf.Session) (by string, ours bool) {
 	if !n.Is(netconf.NSBaseEvents, "netconf-config-change") {
 		return "", true
 	}
@@ -101,17 +101,17 @@ func changed(n *xmltree.Node, own []*netconf.Session) (by string, ours bool) {
 	return strings.TrimSpace(strings.Join(parts, " ")), false
 }
 
-// audit compares what the router holds with what was applied last and reports a
+// auditRouter compares what the router holds with what was applied last and reports a
 // difference. A router that cannot be read is no drift.
-func (w *watcher) audit(ctx context.Context, by string, at time.Time) error {
-	if err := w.take(ctx); err != nil {
+func (w *watcher) auditRouter(ctx context.Context, by string, at time.Time) error {
+	if err := w.acquireTurn(ctx); err != nil {
 		return err
 	}
-	defer w.give()
+	defer w.releaseTurn()
 	if w.session == nil || w.session.Err() != nil {
 		return nil
 	}
-	lines, err := w.drifted(ctx)
+	lines, err := w.findDrift(ctx)
 	if err != nil {
 		w.log.Warn("comparing the router's configuration", "error", err)
 		return nil
@@ -119,6 +119,6 @@ func (w *watcher) audit(ctx context.Context, by string, at time.Time) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	w.doubt()
-	return w.emit(&bierdriver.Event{Drift: &bierdriver.Drift{At: timestamppb.New(at), By: by, What: "to repair: " + few(lines)}})
+	w.forgetConfig()
+	return w.emit(&bierdriver.Event{Drift: &bierdriver.Drift{At: timestamppb.New(at), By: by, What: "to repair: " + shortenDifferences(lines)}})
 }

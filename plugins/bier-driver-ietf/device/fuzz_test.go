@@ -30,7 +30,7 @@ func FuzzEvents(f *testing.F) {
 				t.Errorf("%q: %v", data, e)
 			}
 		}
-		if by, _ := changed(n, nil); !utf8.ValidString(by) {
+		if by, _ := parseConfigChange(n, nil); !utf8.ValidString(by) {
 			t.Errorf("%q: %q does not fit a message of the contract", data, by)
 		}
 	})

@@ -14,8 +14,8 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// lacks are the abilities that the router's modules have no place for.
-func (l *link) lacks() (out []string) {
+// missingAbilities are the abilities that the router's modules have no place for.
+func (l *link) missingAbilities() (out []string) {
 	if l.dialect == nil {
 		return nil
 	}
@@ -30,15 +30,15 @@ func (l *link) lacks() (out []string) {
 
 // Forwarding implements bierdriver.Forwarder.
 func (d *Driver) Forwarding(ctx context.Context, r *bierdriver.Router) (out []*bierdriver.Forwarding, err error) {
-	err = d.with(ctx, r, func(l *link) error {
+	err = d.withLink(ctx, r, func(l *link) error {
 		filter := l.dialect.StateFilter()
 		if filter == nil {
 			return fault.New(fault.Unsupported, "this router's model (%s) has no forwarding table to read", l.dialect.Name)
 		}
 		op := netconf.StateOp(l.caps, filter...)
-		data, err := l.one(ctx, op).Data(op)
+		data, err := l.sendOperation(ctx, op).Data(op)
 		if err != nil {
-			return device(err)
+			return toDeviceError(err)
 		}
 		if out, err = l.dialect.Forwarding(data); err != nil {
 			return fault.Device(fault.Downstream, "%s", err)
@@ -50,13 +50,13 @@ func (d *Driver) Forwarding(ctx context.Context, r *bierdriver.Router) (out []*b
 
 // Ping implements bierdriver.Pinger.
 func (d *Driver) Ping(ctx context.Context, r *bierdriver.Router, targets []*bierdriver.Member, count int) (out []*bierdriver.PingReply, err error) {
-	err = d.with(ctx, r, func(l *link) error {
+	err = d.withLink(ctx, r, func(l *link) error {
 		if !dialect.Pings(l.caps) {
 			return fault.New(fault.Unsupported, "this router's model has no ping over BIER: it does not announce ietf-connectionless-oam-methods and ietf-bier-rpcs")
 		}
-		c, err := l.read(ctx)
+		c, err := l.readConfig(ctx)
 		if err != nil {
-			return device(err)
+			return toDeviceError(err)
 		}
 		for _, t := range targets {
 			op, err := dialect.Ping(c, t, count)
@@ -69,7 +69,7 @@ func (d *Driver) Ping(ctx context.Context, r *bierdriver.Router, targets []*bier
 			answer := l.session.DoAll(wait, op)[0]
 			cancel()
 			if answer.Err != nil {
-				return device(answer.Err)
+				return toDeviceError(answer.Err)
 			}
 			p, err := dialect.Pong(answer.Reply.Data)
 			if err != nil {
@@ -85,28 +85,28 @@ func (d *Driver) Ping(ctx context.Context, r *bierdriver.Router, targets []*bier
 // errUnreadable is a router whose configuration makes no sense to us.
 var errUnreadable = errors.New("the router's configuration cannot be read")
 
-// tree reads what the router holds of ours.
-func (l *link) tree(ctx context.Context) (*xmltree.Node, error) {
-	op := l.get(nil)
-	return l.one(ctx, op).Data(op)
+// readTree reads what the router holds of ours.
+func (l *link) readTree(ctx context.Context) (*xmltree.Node, error) {
+	op := l.getConfigOp(nil)
+	return l.sendOperation(ctx, op).Data(op)
 }
 
-// get is the request for part of it; nil: all.
-func (l *link) get(part []*xmltree.Node) netconf.Operation {
+// getConfigOp is the request for part of it; nil: all.
+func (l *link) getConfigOp(part []*xmltree.Node) netconf.Operation {
 	if part == nil {
 		part = l.dialect.Filter()
 	}
 	return netconf.GetConfigOp(netconf.Running, part...)
 }
 
-// read returns the configuration. What a dialect cannot distinguish is reported as it was
+// readConfig returns the configuration. What a dialect cannot distinguish is reported as it was
 // applied last, as long as the router still holds that.
-func (l *link) read(ctx context.Context) (*bierdriver.Config, error) {
-	have, err := l.tree(ctx)
+func (l *link) readConfig(ctx context.Context) (*bierdriver.Config, error) {
+	have, err := l.readTree(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if last := l.memory.of(l.router.NodeId); last != nil {
+	if last := l.memory.lastConfig(l.router.NodeId); last != nil {
 		if want, err := l.dialect.Want(last); err == nil {
 			if len(l.dialect.Diff(have, want).Edits) == 0 {
 				return proto.CloneOf(last), nil
@@ -120,14 +120,14 @@ func (l *link) read(ctx context.Context) (*bierdriver.Config, error) {
 	return c, nil
 }
 
-// drifted says how the router differs from what was applied last; none: not at all,
+// findDrift says how the router differs from what was applied last; none: not at all,
 // or nothing was applied yet.
-func (l *link) drifted(ctx context.Context) ([]string, error) {
-	last := l.memory.of(l.router.NodeId)
+func (l *link) findDrift(ctx context.Context) ([]string, error) {
+	last := l.memory.lastConfig(l.router.NodeId)
 	if last == nil {
 		return nil, nil
 	}
-	have, err := l.tree(ctx)
+	have, err := l.readTree(ctx)
 	if err != nil {
 		return nil, err
 	}

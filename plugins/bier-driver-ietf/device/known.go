@@ -16,23 +16,23 @@ type known struct {
 	mark    uint64 // grows with each thing that casts doubt
 }
 
-// follow says that changes by others are reported while s is open; nil: no more.
-func (l *link) follow(s *netconf.Session) {
+// setFollowedSession says that changes by others are reported while s is open; nil: no more.
+func (l *link) setFollowedSession(s *netconf.Session) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.known = known{follows: s, mark: l.known.mark + 1}
 }
 
-// doubt forgets what is known, and what is being learned just now.
-func (l *link) doubt() {
+// forgetConfig forgets what is known, and what is being learned just now.
+func (l *link) forgetConfig() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.known.config = nil
 	l.known.mark++
 }
 
-// recall returns what the router holds, nil when it must be read, and a mark for learn.
-func (l *link) recall() (*bierdriver.Config, uint64) {
+// recallConfig returns what the router holds, nil when it must be read, and a mark for learn.
+func (l *link) recallConfig() (*bierdriver.Config, uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known.follows == nil || l.known.follows != l.session {
@@ -41,9 +41,9 @@ func (l *link) recall() (*bierdriver.Config, uint64) {
 	return l.known.config, l.known.mark
 }
 
-// learn keeps what the router holds, unless something happened since recall. It must
+// learnConfig keeps what the router holds, unless something happened since recall. It must
 // not be changed any more.
-func (l *link) learn(c *bierdriver.Config, mark uint64) {
+func (l *link) learnConfig(c *bierdriver.Config, mark uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known.mark == mark && l.known.follows != nil && l.known.follows == l.session {
@@ -58,8 +58,8 @@ type memory struct {
 	slow sync.Map // node-ids of routers that are asked one thing at a time
 }
 
-// of returns what a router was brought to last, nil: not known.
-func (m *memory) of(id string) *bierdriver.Config {
+// lastConfig returns what a router was brought to last, nil: not known.
+func (m *memory) lastConfig(id string) *bierdriver.Config {
 	last, _ := m.last.Load(id)
 	c, _ := last.(*bierdriver.Config)
 	return c

@@ -52,16 +52,16 @@ func TestWhatIsKnownMayBeOld(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sim, r := start(t, o)
 			d := newDriver(quick())
-			l, err := d.enter(r)
+			l, err := d.acquireLink(r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer d.leave(l)
+			defer d.releaseLink(l)
 			apply(t, d, r, config(3, 1, 2), bierdriver.Applied)
-			l.follow(l.session)
+			l.setFollowedSession(l.session)
 			for _, wrong := range []*bierdriver.Config{config(3, 1, 2, 9), config(7, 2), {}} {
-				_, mark := l.recall()
-				l.learn(wrong, mark)
+				_, mark := l.recallConfig()
+				l.learnConfig(wrong, mark)
 				id := wrong.GetGlobal().GetBfrId() + 11
 				apply(t, d, r, config(id, 4), bierdriver.Applied)
 				apply(t, d, r, config(id, 4), bierdriver.Applied) // compares
@@ -70,7 +70,7 @@ func TestWhatIsKnownMayBeOld(t *testing.T) {
 				}
 			}
 			// A change that was reported casts doubt: the next change reads first.
-			_, mark := l.recall()
+			_, mark := l.recallConfig()
 			all := xmltree.New("", "")
 			for _, n := range sim.Config().Kids {
 				all.Add(xmltree.New(n.Space, n.Name).With(netconf.NS, "operation", "remove"))
@@ -78,8 +78,8 @@ func TestWhatIsKnownMayBeOld(t *testing.T) {
 			if err := sim.Change(all); err != nil {
 				t.Fatal(err)
 			}
-			l.doubt()
-			if c, now := l.recall(); c != nil || now == mark {
+			l.forgetConfig()
+			if c, now := l.recallConfig(); c != nil || now == mark {
 				t.Error("what is known outlives doubt")
 			}
 			apply(t, d, r, config(5, 1), bierdriver.Applied)

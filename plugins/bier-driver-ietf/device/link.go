@@ -47,10 +47,10 @@ func newLink(s Settings, log *slog.Logger, r *bierdriver.Router) *link {
 		now: &bierdriver.Session{State: bierdriver.Connecting, Since: timestamppb.Now()}}
 }
 
-func (l *link) take(ctx context.Context) error { return l.turn.Acquire(ctx, 1) }
+func (l *link) acquireTurn(ctx context.Context) error { return l.turn.Acquire(ctx, 1) }
 
-func (l *link) give() {
-	l.notice()
+func (l *link) releaseTurn() {
+	l.noticeSessionEnd()
 	l.turn.Release(1)
 }
 
@@ -63,14 +63,14 @@ func closeSoon(s *netconf.Session, log *slog.Logger) {
 	}
 }
 
-// state is the session as callers see it.
-func (l *link) state() *bierdriver.Session {
+// sessionState is the session as callers see it.
+func (l *link) sessionState() *bierdriver.Session {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return proto.CloneOf(l.now)
 }
 
-func (l *link) become(state bierdriver.SessionState, reason string) {
+func (l *link) setState(state bierdriver.SessionState, reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := &bierdriver.Session{State: state, Reason: reason, Since: timestamppb.Now(), HostKey: l.now.HostKey, Capabilities: l.caps}
@@ -78,7 +78,7 @@ func (l *link) become(state bierdriver.SessionState, reason string) {
 		s.HostKey = l.session.HostKey()
 	}
 	if l.dialect != nil {
-		s.Dialect, s.Lacks = l.dialect.Name, l.lacks()
+		s.Dialect, s.Lacks = l.dialect.Name, l.missingAbilities()
 	}
 	if s.State == l.now.State && s.Reason == l.now.Reason {
 		s.Since = l.now.Since
@@ -89,10 +89,10 @@ func (l *link) become(state bierdriver.SessionState, reason string) {
 	}
 }
 
-// notice sees that the session ended during a call.
-func (l *link) notice() {
+// noticeSessionEnd sees that the session ended during a call.
+func (l *link) noticeSessionEnd() {
 	if l.session != nil && l.session.Err() != nil {
-		l.become(bierdriver.Down, l.session.Err().Error())
+		l.setState(bierdriver.Down, l.session.Err().Error())
 	}
 }
 
@@ -100,18 +100,18 @@ func (l *link) notice() {
 func (l *link) connect(ctx context.Context) error {
 	if l.session != nil && l.session.Err() == nil {
 		if l.dialect == nil {
-			return errors.New(l.state().Reason)
+			return errors.New(l.sessionState().Reason)
 		}
 		return nil
 	}
 	var s *netconf.Session
-	err := l.logins.Do(ctx, l.target(), l.set.Connect.Duration, func(ctx context.Context, t netconf.Target) (err error) {
+	err := l.logins.Do(ctx, l.netconfTarget(), l.set.Connect.Duration, func(ctx context.Context, t netconf.Target) (err error) {
 		s, err = netconf.Dial(ctx, t)
 		return err
 	})
 	if err != nil {
 		l.session, l.dialect, l.caps = nil, nil, nil
-		l.become(trouble(err), err.Error())
+		l.setState(stateOfError(err), err.Error())
 		return err
 	}
 	if l.router.HostKey == "" {
@@ -120,22 +120,22 @@ func (l *link) connect(ctx context.Context) error {
 	l.session, l.caps = s, s.Capabilities()
 	dial, cancel := context.WithTimeout(ctx, l.set.Connect.Duration)
 	defer cancel()
-	if l.dialect, err = l.choose(dial); err != nil {
-		l.become(bierdriver.Refused, err.Error())
+	if l.dialect, err = l.chooseDialect(dial); err != nil {
+		l.setState(bierdriver.Refused, err.Error())
 		return err
 	}
-	l.become(bierdriver.Up, "")
+	l.setState(bierdriver.Up, "")
 	return nil
 }
 
-func (l *link) target() netconf.Target {
+func (l *link) netconfTarget() netconf.Target {
 	r := l.router
 	return netconf.Target{Host: r.Host, Port: int(r.Port), User: r.User, Password: r.Password, PrivateKey: []byte(r.PrivateKey),
 		HostKey: r.HostKey, MaxMessage: l.set.MaxBytes}
 }
 
-// trouble is the state of a router that could not be reached.
-func trouble(err error) bierdriver.SessionState {
+// stateOfError is the state of a router that could not be reached.
+func stateOfError(err error) bierdriver.SessionState {
 	var other *netconf.HostKeyError
 	if errors.Is(err, netconf.ErrLogin) || errors.As(err, &other) {
 		return bierdriver.Refused
@@ -143,8 +143,8 @@ func trouble(err error) bierdriver.SessionState {
 	return bierdriver.Down
 }
 
-// call counts requests and bounds the time until they are answered.
-func (l *link) call(ctx context.Context, requests int) (context.Context, context.CancelFunc) {
+// callContext counts requests and bounds the time until they are answered.
+func (l *link) callContext(ctx context.Context, requests int) (context.Context, context.CancelFunc) {
 	l.sent += uint32(requests)
 	return context.WithTimeout(ctx, l.set.RPC.Duration)
 }
@@ -156,23 +156,23 @@ const (
 	maxModules = 20_000
 )
 
-// choose finds the dialect. Routers with modules of YANG 1.1 do not name them in the
+// chooseDialect finds the dialect. Routers with modules of YANG 1.1 do not name them in the
 // hello but in the YANG library (RFC 7950 section 5.6.4), which is asked then.
-func (l *link) choose(ctx context.Context) (*dialect.Dialect, error) {
+func (l *link) chooseDialect(ctx context.Context) (*dialect.Dialect, error) {
 	_, announced := l.caps.Module("ietf-bier")
 	if !announced && (l.caps.Has(library10) || l.caps.Has(library11)) {
-		if err := l.library(ctx); err != nil {
+		if err := l.readYANGLibrary(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return dialect.For(l.caps, l.router.Dialect)
 }
 
-// library adds the modules of the YANG library, of RFC 7895 and of RFC 8525, to the
+// readYANGLibrary adds the modules of the YANG library, of RFC 7895 and of RFC 8525, to the
 // capabilities, in the form of a hello.
-func (l *link) library(ctx context.Context) error {
+func (l *link) readYANGLibrary(ctx context.Context) error {
 	ask := netconf.GetOp(xmltree.New(nsLibrary, "modules-state"), xmltree.New(nsLibrary, "yang-library"))
-	data, err := l.one(ctx, ask).Data(ask)
+	data, err := l.sendOperation(ctx, ask).Data(ask)
 	if err != nil {
 		return err
 	}

@@ -18,13 +18,13 @@ const refusedPause = 5 * time.Minute
 
 // Watch is of the contract.
 func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bierdriver.Event) error) error {
-	l, err := d.enter(r)
+	l, err := d.acquireLink(r)
 	if err != nil {
 		return err
 	}
-	defer d.leave(l)
+	defer d.releaseLink(l)
 	w := &watcher{link: l, emit: emit}
-	if err := w.report(&bierdriver.Session{State: bierdriver.Connecting, Since: timestamppb.Now()}); err != nil {
+	if err := w.reportSession(&bierdriver.Session{State: bierdriver.Connecting, Since: timestamppb.Now()}); err != nil {
 		return err
 	}
 	for tries := 0; ; tries++ {
@@ -35,26 +35,26 @@ func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bie
 		}
 		if err == nil {
 			since := time.Now()
-			if err := w.follow(ctx, s); err != nil {
+			if err := w.followSession(ctx, s); err != nil {
 				return err
 			}
 			if time.Since(since) > l.set.Retry.Most.Duration {
 				tries = 0 // a router that ends every session at once is not well
 			}
 			opened = l.fresh.Wait()
-		} else if err := w.report(l.state()); err != nil {
+		} else if err := w.reportSession(l.sessionState()); err != nil {
 			return err
 		}
-		if err := pause(ctx, l.wait(tries), opened); err != nil {
+		if err := waitForRetry(ctx, l.retryDelay(tries), opened); err != nil {
 			return err
 		}
 	}
 }
 
-// wait is the pause before the next try: doubled each time, with jitter, so that a
+// retryDelay is the pause before the next try: doubled each time, with jitter, so that a
 // thousand routers after one broken link do not come back in one moment.
-func (l *link) wait(tries int) time.Duration {
-	if l.state().State == bierdriver.Refused {
+func (l *link) retryDelay(tries int) time.Duration {
+	if l.sessionState().State == bierdriver.Refused {
 		return refusedPause
 	}
 	d := min(l.set.Retry.First.Duration<<min(tries, 20), l.set.Retry.Most.Duration)
@@ -64,8 +64,8 @@ func (l *link) wait(tries int) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// pause ends early when somebody else has opened a session.
-func pause(ctx context.Context, d time.Duration, opened <-chan struct{}) error {
+// waitForRetry ends early when somebody else has opened a session.
+func waitForRetry(ctx context.Context, d time.Duration, opened <-chan struct{}) error {
 	select {
 	case <-time.After(d):
 	case <-opened:
@@ -81,31 +81,33 @@ type watcher struct {
 	emit func(*bierdriver.Event) error
 }
 
-func (w *watcher) report(s *bierdriver.Session) error { return w.emit(&bierdriver.Event{Session: s}) }
+func (w *watcher) reportSession(s *bierdriver.Session) error {
+	return w.emit(&bierdriver.Event{Session: s})
+}
 
 func (w *watcher) connect(ctx context.Context) (*netconf.Session, error) {
-	if err := w.take(ctx); err != nil {
+	if err := w.acquireTurn(ctx); err != nil {
 		return nil, err
 	}
-	defer w.give()
+	defer w.releaseTurn()
 	err := w.link.connect(ctx)
 	return w.session, err
 }
 
-// follow reports what happens until the session ends. An error ends the watch.
-func (w *watcher) follow(ctx context.Context, s *netconf.Session) error {
-	events, heard := w.subscribe(ctx, s)
+// followSession reports what happens until the session ends. An error ends the watch.
+func (w *watcher) followSession(ctx context.Context, s *netconf.Session) error {
+	events, heard := w.subscribeEvents(ctx, s)
 	if heard != nil {
-		w.link.follow(s)
-		defer w.link.follow(nil)
+		w.link.setFollowedSession(s)
+		defer w.link.setFollowedSession(nil)
 	}
 	if events != s {
 		defer closeSoon(events, w.log)
 	}
-	if err := w.report(w.state()); err != nil {
+	if err := w.reportSession(w.sessionState()); err != nil {
 		return err
 	}
-	alive := time.NewTicker(w.keepalive())
+	alive := time.NewTicker(w.keepaliveInterval())
 	defer alive.Stop()
 	audit := time.NewTicker(w.set.Audit.Duration)
 	defer audit.Stop()
@@ -114,35 +116,35 @@ func (w *watcher) follow(ctx context.Context, s *netconf.Session) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-s.Done():
-			return w.report(&bierdriver.Session{State: bierdriver.Down, Reason: fmt.Sprint(s.Err()), Since: timestamppb.Now(), HostKey: s.HostKey()})
+			return w.reportSession(&bierdriver.Session{State: bierdriver.Down, Reason: fmt.Sprint(s.Err()), Since: timestamppb.Now(), HostKey: s.HostKey()})
 		case n, open := <-heard:
 			if !open {
 				heard = nil // the audit goes on
-				w.link.follow(nil)
+				w.link.setFollowedSession(nil)
 				continue
 			}
-			if err := w.hear(ctx, n, s, events); err != nil {
+			if err := w.handleNotification(ctx, n, s, events); err != nil {
 				return err
 			}
 		case <-alive.C:
-			w.ping(ctx, s)
+			w.pingRouter(ctx, s)
 		case <-audit.C:
-			if err := w.audit(ctx, "", time.Now()); err != nil {
+			if err := w.auditRouter(ctx, "", time.Now()); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func (w *watcher) keepalive() time.Duration {
+func (w *watcher) keepaliveInterval() time.Duration {
 	if n := w.router.KeepaliveSeconds; n > 0 {
 		return time.Duration(n) * time.Second
 	}
 	return w.set.Keepalive.Duration
 }
 
-// ping asks for nothing; without an answer in time the session ends itself.
-func (w *watcher) ping(ctx context.Context, s *netconf.Session) {
+// pingRouter asks for nothing; without an answer in time the session ends itself.
+func (w *watcher) pingRouter(ctx context.Context, s *netconf.Session) {
 	ctx, cancel := context.WithTimeout(ctx, w.set.RPC.Duration)
 	defer cancel()
 	if _, err := s.Do(ctx, netconf.GetConfigOp(netconf.Running, netconf.NoFilter()...)); err != nil {
@@ -150,11 +152,11 @@ func (w *watcher) ping(ctx context.Context, s *netconf.Session) {
 	}
 }
 
-// subscribe opens a subscription and returns the session it is on: one of its own,
+// subscribeEvents opens a subscription and returns the session it is on: one of its own,
 // unless the router takes requests beside a subscription (RFC 5277 section 6).
 // Without a subscription the driver is left to its audits, which is not worth ending
 // the session for.
-func (w *watcher) subscribe(ctx context.Context, s *netconf.Session) (*netconf.Session, <-chan netconf.Notification) {
+func (w *watcher) subscribeEvents(ctx context.Context, s *netconf.Session) (*netconf.Session, <-chan netconf.Notification) {
 	caps := s.Capabilities()
 	if !caps.Has(netconf.Notifications) {
 		return s, nil
@@ -163,7 +165,7 @@ func (w *watcher) subscribe(ctx context.Context, s *netconf.Session) (*netconf.S
 	if !caps.Has(netconf.Interleave) {
 		dial, cancel := context.WithTimeout(ctx, w.set.Connect.Duration)
 		defer cancel()
-		t := w.target()
+		t := w.netconfTarget()
 		t.HostKey = s.HostKey()
 		other, err := netconf.Dial(dial, t)
 		if err != nil {

@@ -126,11 +126,11 @@ func (d *Dialect) Read(data *xmltree.Node) (*bierdriver.Config, error) {
 
 func channelSchema() *schema {
 	m := nsMulticast
-	entry := list(m, "pure-multicast", "vpn-id source-address source-wildcard group-address group-wildcard", leaf(m, "vpn-id", "", nil),
-		leaf(m, "source-address", "", address), leaf(m, "source-wildcard", "", nil), leaf(m, "group-address", "", address), leaf(m, "group-wildcard", "", nil),
-		shared(m, "multicast-overlay", shared(m, "bier-information", leaf(m, "sub-domain", "", nil), leaf(m, "ingress-node", "0", nil),
-			list(m, "egress-nodes", "egress-node", leaf(m, "egress-node", "", nil)))))
-	return shared(m, "multicast-information", shared(m, "pure-multicast", entry))
+	entry := newList(m, "pure-multicast", "vpn-id source-address source-wildcard group-address group-wildcard", newLeaf(m, "vpn-id", "", nil),
+		newLeaf(m, "source-address", "", canonicalAddress), newLeaf(m, "source-wildcard", "", nil), newLeaf(m, "group-address", "", canonicalAddress), newLeaf(m, "group-wildcard", "", nil),
+		newSharedContainer(m, "multicast-overlay", newSharedContainer(m, "bier-information", newLeaf(m, "sub-domain", "", nil), newLeaf(m, "ingress-node", "0", nil),
+			newList(m, "egress-nodes", "egress-node", newLeaf(m, "egress-node", "", nil)))))
+	return newSharedContainer(m, "multicast-information", newSharedContainer(m, "pure-multicast", entry))
 }
 
 func writeChannels(l []*bierdriver.Channel) *xmltree.Node {
@@ -140,12 +140,12 @@ func writeChannels(l []*bierdriver.Channel) *xmltree.Node {
 	}
 	all := xmltree.New(m, "pure-multicast")
 	for _, c := range l {
-		info := xmltree.New(m, "bier-information", must(m, "sub-domain", c.SubDomain), number(m, "ingress-node", c.IngressBfrId))
+		info := xmltree.New(m, "bier-information", requiredNumberLeaf(m, "sub-domain", c.SubDomain), numberLeaf(m, "ingress-node", c.IngressBfrId))
 		for _, e := range c.EgressBfrIds {
-			info.Add(xmltree.New(m, "egress-nodes", must(m, "egress-node", e)))
+			info.Add(xmltree.New(m, "egress-nodes", requiredNumberLeaf(m, "egress-node", e)))
 		}
-		all.Add(xmltree.New(m, "pure-multicast", must(m, "vpn-id", c.VpnId), word(m, "source-address", c.SourceAddress),
-			must(m, "source-wildcard", c.SourceWildcard), word(m, "group-address", c.GroupAddress), must(m, "group-wildcard", c.GroupWildcard),
+		all.Add(xmltree.New(m, "pure-multicast", requiredNumberLeaf(m, "vpn-id", c.VpnId), stringLeaf(m, "source-address", c.SourceAddress),
+			requiredNumberLeaf(m, "source-wildcard", c.SourceWildcard), stringLeaf(m, "group-address", c.GroupAddress), requiredNumberLeaf(m, "group-wildcard", c.GroupWildcard),
 			xmltree.New(m, "multicast-overlay", info)))
 	}
 	return xmltree.New(m, "multicast-information", all)
@@ -155,12 +155,12 @@ func readChannels(data *xmltree.Node) ([]*bierdriver.Channel, error) {
 	r := &reader{}
 	var out []*bierdriver.Channel
 	for _, k := range data.Kid(nsMulticast, "multicast-information").Down("pure-multicast").All(nsMulticast, "pure-multicast") {
-		c := &bierdriver.Channel{VpnId: r.number(k, "vpn-id", 1<<32-1), SourceAddress: k.Value("source-address"), SourceWildcard: r.number(k, "source-wildcard", 255),
-			GroupAddress: k.Value("group-address"), GroupWildcard: r.number(k, "group-wildcard", 255)}
+		c := &bierdriver.Channel{VpnId: r.readNumber(k, "vpn-id", 1<<32-1), SourceAddress: k.Value("source-address"), SourceWildcard: r.readNumber(k, "source-wildcard", 255),
+			GroupAddress: k.Value("group-address"), GroupWildcard: r.readNumber(k, "group-wildcard", 255)}
 		if info := k.Down("multicast-overlay", "bier-information"); info != nil {
-			c.SubDomain, c.IngressBfrId = r.number(info, "sub-domain", 65535), r.number(info, "ingress-node", 65535)
+			c.SubDomain, c.IngressBfrId = r.readNumber(info, "sub-domain", 65535), r.readNumber(info, "ingress-node", 65535)
 			for _, e := range info.All(nsMulticast, "egress-nodes") {
-				c.EgressBfrIds = append(c.EgressBfrIds, r.number(e, "egress-node", 65535))
+				c.EgressBfrIds = append(c.EgressBfrIds, r.readNumber(e, "egress-node", 65535))
 			}
 		}
 		out = append(out, c)

@@ -34,7 +34,7 @@ func (d *Dialect) Diff(have, want *xmltree.Node) Change {
 	x := &differ{}
 	c := Change{Part: xmltree.New("", "")}
 	for _, s := range d.top {
-		for _, one := range x.kid(s, have, want, "") {
+		for _, one := range x.diffChild(s, have, want, "") {
 			c.Edits, c.Filter = append(c.Edits, one.edit), append(c.Filter, one.filter)
 			c.Part.Add(one.part)
 		}
@@ -43,7 +43,7 @@ func (d *Dialect) Diff(have, want *xmltree.Node) Change {
 	return c
 }
 
-func (x *differ) say(verb, path, value string) {
+func (x *differ) addLine(verb, path, value string) {
 	line := verb + " " + strings.TrimPrefix(path, "/")
 	if value != "" {
 		line += " = " + value
@@ -51,27 +51,27 @@ func (x *differ) say(verb, path, value string) {
 	x.lines = append(x.lines, line)
 }
 
-// kid compares the children of one name.
-func (x *differ) kid(s *schema, have, want *xmltree.Node, path string) []step {
+// diffChild compares the children of one name.
+func (x *differ) diffChild(s *schema, have, want *xmltree.Node, path string) []step {
 	path += "/" + s.name
 	if s.keys != nil {
-		return x.list(s, have.All(s.space, s.name), want.All(s.space, s.name), path)
+		return x.diffList(s, have.All(s.space, s.name), want.All(s.space, s.name), path)
 	}
-	h, w := s.of(have), s.of(want)
+	h, w := s.childOf(have), s.childOf(want)
 	var one step
 	switch {
 	case s.leaf:
-		one = x.leaf(s, h, w, path)
+		one = x.diffLeaf(s, h, w, path)
 	case s.shared:
-		one = x.inside(s, h, w, path)
+		one = x.diffContents(s, h, w, path)
 	case h == nil && w != nil:
-		x.say("create", path, "")
+		x.addLine("create", path, "")
 		one = step{w.Clone(), xmltree.New(s.space, s.name), w}
 	case h != nil && w == nil:
-		x.say("delete", path, "")
-		one = step{remove(xmltree.New(s.space, s.name)), xmltree.New(s.space, s.name), nil}
+		x.addLine("delete", path, "")
+		one = step{markDeleted(xmltree.New(s.space, s.name)), xmltree.New(s.space, s.name), nil}
 	case h != nil:
-		one = x.inside(s, h, w, path)
+		one = x.diffContents(s, h, w, path)
 	}
 	if one.edit == nil {
 		return nil
@@ -79,9 +79,9 @@ func (x *differ) kid(s *schema, have, want *xmltree.Node, path string) []step {
 	return []step{one}
 }
 
-// of is the child of a name; a container without content does not count (RFC 7950 section
+// childOf is the child of a name; a container without content does not count (RFC 7950 section
 // 7.5.1), and routers show it or not.
-func (s *schema) of(n *xmltree.Node) *xmltree.Node {
+func (s *schema) childOf(n *xmltree.Node) *xmltree.Node {
 	k := n.Kid(s.space, s.name)
 	if !s.leaf && k != nil && len(k.Kids) == 0 {
 		return nil
@@ -89,57 +89,57 @@ func (s *schema) of(n *xmltree.Node) *xmltree.Node {
 	return k
 }
 
-func (x *differ) leaf(s *schema, h, w *xmltree.Node, path string) step {
-	switch old, now := s.value(h), s.value(w); {
+func (x *differ) diffLeaf(s *schema, h, w *xmltree.Node, path string) step {
+	switch old, now := s.comparableValue(h), s.comparableValue(w); {
 	case old == now:
 		return step{}
 	case now == "":
-		x.say("delete", path, "")
-		return step{remove(xmltree.New(s.space, s.name)), xmltree.New(s.space, s.name), nil}
+		x.addLine("delete", path, "")
+		return step{markDeleted(xmltree.New(s.space, s.name)), xmltree.New(s.space, s.name), nil}
 	}
-	x.say("set", path, w.Trimmed())
+	x.addLine("set", path, w.Trimmed())
 	return step{xmltree.Leaf(s.space, s.name, w.Trimmed()), xmltree.New(s.space, s.name), w}
 }
 
-// list compares entries by their keys: deletions first, since a new entry may need
+// diffList compares entries by their keys: deletions first, since a new entry may need
 // what an old one has.
-func (x *differ) list(s *schema, have, want []*xmltree.Node, path string) []step {
+func (x *differ) diffList(s *schema, have, want []*xmltree.Node, path string) []step {
 	old, keep := make(map[string]*xmltree.Node, len(have)), make(map[string]bool, len(want))
 	for _, h := range have {
-		old[s.key(h)] = h
+		old[s.entryKey(h)] = h
 	}
 	for _, w := range want {
-		keep[s.key(w)] = true
+		keep[s.entryKey(w)] = true
 	}
 	var out []step
 	for _, h := range have {
-		if k := s.key(h); !keep[k] {
-			x.say("delete", path+k, "")
-			out = append(out, step{remove(s.bare(h)), s.bare(h), nil})
+		if k := s.entryKey(h); !keep[k] {
+			x.addLine("delete", path+k, "")
+			out = append(out, step{markDeleted(s.keysOnly(h)), s.keysOnly(h), nil})
 		}
 	}
 	for _, w := range want {
-		k := s.key(w)
+		k := s.entryKey(w)
 		if h := old[k]; h == nil {
-			x.say("create", path+k, "")
-			out = append(out, step{w.Clone(), s.bare(w), w})
-		} else if one := x.inside(s, h, w, path+k); one.edit != nil {
+			x.addLine("create", path+k, "")
+			out = append(out, step{w.Clone(), s.keysOnly(w), w})
+		} else if one := x.diffContents(s, h, w, path+k); one.edit != nil {
 			out = append(out, one)
 		}
 	}
 	return out
 }
 
-// inside compares what two containers or entries hold; nothing when that is the same.
-func (x *differ) inside(s *schema, h, w *xmltree.Node, path string) step {
+// diffContents compares what two containers or entries hold; nothing when that is the same.
+func (x *differ) diffContents(s *schema, h, w *xmltree.Node, path string) step {
 	var out step
 	for _, k := range s.kids {
 		if slices.Contains(s.keys, k.name) {
 			continue
 		}
-		for _, one := range x.kid(k, h, w, path) {
+		for _, one := range x.diffChild(k, h, w, path) {
 			if out.edit == nil {
-				out = step{s.bare(h), s.bare(h), s.bare(h)}
+				out = step{s.keysOnly(h), s.keysOnly(h), s.keysOnly(h)}
 			}
 			out.edit.Add(one.edit)
 			out.filter.Add(one.filter)
@@ -149,8 +149,8 @@ func (x *differ) inside(s *schema, h, w *xmltree.Node, path string) step {
 	return out
 }
 
-// bare is the element with nothing but its keys, as the router writes them.
-func (s *schema) bare(n *xmltree.Node) *xmltree.Node {
+// keysOnly is the element with nothing but its keys, as the router writes them.
+func (s *schema) keysOnly(n *xmltree.Node) *xmltree.Node {
 	out := xmltree.New(s.space, s.name)
 	for _, k := range s.keys {
 		out.Add(xmltree.Leaf(s.space, k, n.Value(k)))
@@ -158,9 +158,9 @@ func (s *schema) bare(n *xmltree.Node) *xmltree.Node {
 	return out
 }
 
-// remove marks an element: "delete" is what base:1.0 has too, and the router's
+// markDeleted marks an element: "delete" is what base:1.0 has too, and the router's
 // configuration was read under the lock.
-func remove(n *xmltree.Node) *xmltree.Node { return n.With(netconf.NS, "operation", "delete") }
+func markDeleted(n *xmltree.Node) *xmltree.Node { return n.With(netconf.NS, "operation", "delete") }
 
 // Reduce leaves out of two configurations what is the same in both, so that comparing
 // them as trees costs what they differ in. Lists are in the order of the contract;
@@ -176,7 +176,7 @@ func Reduce(have, want *bierdriver.Config) (h, w *bierdriver.Config) {
 		return h, w
 	}
 	for len(a) > 0 || len(b) > 0 {
-		switch order := first(a, b); {
+		switch order := compareFirstChannels(a, b); {
 		case order < 0:
 			h.Channels, a = append(h.Channels, a[0]), a[1:]
 		case order > 0:
@@ -191,8 +191,8 @@ func Reduce(have, want *bierdriver.Config) (h, w *bierdriver.Config) {
 	return h, w
 }
 
-// first says which of two lists has the lower first entry.
-func first(a, b []*bierdriver.Channel) int {
+// compareFirstChannels says which of two lists has the lower first entry.
+func compareFirstChannels(a, b []*bierdriver.Channel) int {
 	switch {
 	case len(a) == 0:
 		return 1

@@ -36,8 +36,8 @@ func (d *Dialect) Forwarding(data *xmltree.Node) ([]*bierdriver.Forwarding, erro
 	own := map[uint32]bool{} // BFR-ids of the router itself
 	var subs []uint32
 	for _, s := range at.All(nsBier, "sub-domain") {
-		subs = append(subs, r.number(s, "sub-domain-id", 255))
-		own[r.number(s, "bfr-id", 65535)] = true
+		subs = append(subs, r.readNumber(s, "sub-domain-id", 255))
+		own[r.readNumber(s, "bfr-id", 65535)] = true
 	}
 	slices.Sort(subs)
 	subs = slices.Compact(subs)
@@ -55,9 +55,9 @@ func (d *Dialect) Forwarding(data *xmltree.Node) ([]*bierdriver.Forwarding, erro
 	tables := map[set]*bierdriver.Forwarding{}
 	bytes := 0
 	for _, e := range entries {
-		id := r.number(e, "bfr-id", 65535)
+		id := r.readNumber(e, "bfr-id", 65535)
 		for _, l := range e.All(nsBier, "birt-bitstringlength") {
-			bsl := r.bits(l, "bsl")
+			bsl := r.readBitStringLength(l, "bsl")
 			if r.err == nil && (id == 0 || bsl < 64 || bsl > 4096 || bsl&(bsl-1) != 0) {
 				r.err = fmt.Errorf("the router shows bfr-id %d with bit strings of %d", id, bsl)
 			}
@@ -71,7 +71,7 @@ func (d *Dialect) Forwarding(data *xmltree.Node) ([]*bierdriver.Forwarding, erro
 				tables[k] = t
 			}
 			if own[id] {
-				t.Own, bytes = mark(t.Own, id, bsl, bytes)
+				t.Own, bytes = setMaskBit(t.Own, id, bsl, bytes)
 				continue
 			}
 			for _, n := range l.All(nsBier, "bfr-nbr") {
@@ -81,7 +81,7 @@ func (d *Dialect) Forwarding(data *xmltree.Node) ([]*bierdriver.Forwarding, erro
 					i = len(t.Neighbors)
 					t.Neighbors = append(t.Neighbors, &bierdriver.Neighbor{Name: name})
 				}
-				t.Neighbors[i].FBm, bytes = mark(t.Neighbors[i].FBm, id, bsl, bytes)
+				t.Neighbors[i].FBm, bytes = setMaskBit(t.Neighbors[i].FBm, id, bsl, bytes)
 			}
 			if bytes > maxMasks {
 				return nil, fmt.Errorf("the router shows more than %d MiB of forwarding tables", maxMasks>>20)
@@ -93,9 +93,9 @@ func (d *Dialect) Forwarding(data *xmltree.Node) ([]*bierdriver.Forwarding, erro
 	}), nil
 }
 
-// mark sets the bit of a BFR-id in a mask, which is made when it is nil; bytes counts those
+// setMaskBit sets the bit of a BFR-id in a mask, which is made when it is nil; bytes counts those
 // of masks that were made.
-func mark(mask []byte, id, bsl uint32, bytes int) ([]byte, int) {
+func setMaskBit(mask []byte, id, bsl uint32, bytes int) ([]byte, int) {
 	if mask == nil {
 		mask = make([]byte, bsl/8)
 		bytes += len(mask)
@@ -129,13 +129,13 @@ func Ping(c *bierdriver.Config, target *bierdriver.Member, count int) (netconf.O
 	}
 	s := g.SubDomains[i]
 	to := func(list string) *xmltree.Node {
-		return xmltree.New(nsRPCs, list, must(nsRPCs, "bier-bfrid", target.BfrId))
+		return xmltree.New(nsRPCs, list, requiredNumberLeaf(nsRPCs, "bier-bfrid", target.BfrId))
 	}
 	return netconf.Operation{Element: xmltree.New(nsMethods, "continuity-check",
-		xmltree.New(nsMethods, "destination-tp", bits(nsRPCs, "bier-bsl", cmp.Or(s.Bitstringlength, g.Bitstringlength)),
-			must(nsRPCs, "bier-subdomainid", target.SubDomainId), must(nsRPCs, "bfir", cmp.Or(s.BfrId, g.BfrId)),
-			to("bier-bfers"), to("target-bfers"), word(nsRPCs, "reply-mode", "reply via IPv4/IPv6 UDP packet")),
-		must(nsMethods, "count", uint32(count)))}, nil
+		xmltree.New(nsMethods, "destination-tp", bitStringLengthLeaf(nsRPCs, "bier-bsl", cmp.Or(s.Bitstringlength, g.Bitstringlength)),
+			requiredNumberLeaf(nsRPCs, "bier-subdomainid", target.SubDomainId), requiredNumberLeaf(nsRPCs, "bfir", cmp.Or(s.BfrId, g.BfrId)),
+			to("bier-bfers"), to("target-bfers"), stringLeaf(nsRPCs, "reply-mode", "reply via IPv4/IPv6 UDP packet")),
+		requiredNumberLeaf(nsMethods, "count", uint32(count)))}, nil
 }
 
 // Pong reads the answer to Ping.
@@ -145,7 +145,7 @@ func Pong(answer []*xmltree.Node) (*bierdriver.PingReply, error) {
 		return nil, fmt.Errorf("the router's answer to continuity-check does not say how many packets were sent and came back")
 	}
 	r := &reader{}
-	out := &bierdriver.PingReply{Sent: r.number(n, "tx-packet-count", bierdriver.MaxPings), Received: r.number(n, "rx-packet-count", bierdriver.MaxPings)}
+	out := &bierdriver.PingReply{Sent: r.readNumber(n, "tx-packet-count", bierdriver.MaxPings), Received: r.readNumber(n, "rx-packet-count", bierdriver.MaxPings)}
 	if r.err == nil && out.Received > out.Sent {
 		r.err = fmt.Errorf("the router says that %d packets were sent and %d came back", out.Sent, out.Received)
 	}

@@ -13,10 +13,10 @@ import (
 // BFR-id, a length and a neighbour.
 func shown(entries ...any) *xmltree.Node {
 	b := nsBier
-	at := xmltree.New(b, "bier", xmltree.New(b, "sub-domain", must(b, "sub-domain-id", 7), word(b, "address-family", "ipv4"), must(b, "bfr-id", 3)))
+	at := xmltree.New(b, "bier", xmltree.New(b, "sub-domain", requiredNumberLeaf(b, "sub-domain-id", 7), stringLeaf(b, "address-family", "ipv4"), requiredNumberLeaf(b, "bfr-id", 3)))
 	for i := 0; i < len(entries); i += 3 {
-		at.Add(xmltree.New(b, "bift", must(b, "bfr-id", uint32(entries[i].(int))), xmltree.New(b, "birt-bitstringlength",
-			word(b, "bsl", entries[i+1].(string)), xmltree.New(b, "bfr-nbr", word(b, "bfr-nbr", entries[i+2].(string))))))
+		at.Add(xmltree.New(b, "bift", requiredNumberLeaf(b, "bfr-id", uint32(entries[i].(int))), xmltree.New(b, "birt-bitstringlength",
+			stringLeaf(b, "bsl", entries[i+1].(string)), xmltree.New(b, "bfr-nbr", stringLeaf(b, "bfr-nbr", entries[i+2].(string))))))
 	}
 	return xmltree.New("", "data", xmltree.New(nsRouting, "routing", at))
 }
@@ -27,7 +27,7 @@ func TestForwardingTables(t *testing.T) {
 	data := shown(1, "64-bit", "192.0.2.1/32", 2, "64-bit", "192.0.2.2/32", 3, "64-bit", "192.0.2.3/32", 64, "64-bit", "192.0.2.1/32",
 		65, "64-bit", "192.0.2.2/32", 2, "128-bit", "192.0.2.2/32")
 	more := data.Kids[0].Kids[0].All(nsBier, "bift")[1].Down("birt-bitstringlength") // an equal way to 2
-	more.Add(xmltree.New(nsBier, "bfr-nbr", word(nsBier, "bfr-nbr", "192.0.2.1/32")))
+	more.Add(xmltree.New(nsBier, "bfr-nbr", stringLeaf(nsBier, "bfr-nbr", "192.0.2.1/32")))
 	tables, err := d.Forwarding(data)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestForwardingTables(t *testing.T) {
 func TestForwardingTablesThatAreNone(t *testing.T) {
 	d := mustNew(t, RFC8349)
 	two := shown(1, "64-bit", "192.0.2.1/32")
-	two.Kids[0].Kids[0].Add(xmltree.New(nsBier, "sub-domain", must(nsBier, "sub-domain-id", 8)))
+	two.Kids[0].Kids[0].Add(xmltree.New(nsBier, "sub-domain", requiredNumberLeaf(nsBier, "sub-domain-id", 8)))
 	for want, data := range map[string]*xmltree.Node{
 		"does not say of which one": two,
 		"shows nothing in bift":     shown(),

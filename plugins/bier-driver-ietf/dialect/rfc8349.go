@@ -13,11 +13,11 @@ import (
 // BFR-prefix, and says for itself what bier-global said for all.
 func rfc8349Schema() *schema {
 	b := nsBier
-	encapsulation := list(b, "encapsulation", "bsl encapsulation-type", leaf(b, "bsl", "", nil), leaf(b, "encapsulation-type", "", identity),
-		leaf(b, "max-si", "", nil), shared(b, "in-bift-id", leaf(b, "in-bift-id-base", "", nil)))
-	return shared(nsRouting, "routing", shared(b, "bier", list(b, "sub-domain", "sub-domain-id address-family", leaf(b, "sub-domain-id", "", nil),
-		leaf(b, "address-family", "", identity), leaf(b, "bfr-prefix", "", prefix), leaf(b, "underlay-protocol-type", "", igp),
-		leaf(b, "mt-id", "0", nil), leaf(b, "bfr-id", "0", nil), leaf(b, "bsl", "", nil), encapsulation)))
+	encapsulation := newList(b, "encapsulation", "bsl encapsulation-type", newLeaf(b, "bsl", "", nil), newLeaf(b, "encapsulation-type", "", stripIdentityPrefix),
+		newLeaf(b, "max-si", "", nil), newSharedContainer(b, "in-bift-id", newLeaf(b, "in-bift-id-base", "", nil)))
+	return newSharedContainer(nsRouting, "routing", newSharedContainer(b, "bier", newList(b, "sub-domain", "sub-domain-id address-family", newLeaf(b, "sub-domain-id", "", nil),
+		newLeaf(b, "address-family", "", stripIdentityPrefix), newLeaf(b, "bfr-prefix", "", canonicalPrefix), newLeaf(b, "underlay-protocol-type", "", igpTypeOf),
+		newLeaf(b, "mt-id", "0", nil), newLeaf(b, "bfr-id", "0", nil), newLeaf(b, "bsl", "", nil), encapsulation)))
 }
 
 func writeRFC8349(g *bierdriver.Global) (*xmltree.Node, error) {
@@ -44,34 +44,36 @@ func writeRFC8349(g *bierdriver.Global) (*xmltree.Node, error) {
 
 func writeFamily(g *bierdriver.Global, s *bierdriver.SubDomain, family, prefix string, l []*bierdriver.Encapsulation) (*xmltree.Node, error) {
 	b := nsBier
-	out := xmltree.New(b, "sub-domain", must(b, "sub-domain-id", s.SubDomainId), word(b, "address-family", family), word(b, "bfr-prefix", prefix),
-		word(b, "underlay-protocol-type", underlay(s.IgpType)), number(b, "mt-id", s.MtId), number(b, "bfr-id", cmp.Or(s.BfrId, g.BfrId)),
-		bits(b, "bsl", cmp.Or(s.Bitstringlength, g.Bitstringlength)))
+	out := xmltree.New(b, "sub-domain", requiredNumberLeaf(b, "sub-domain-id", s.SubDomainId), stringLeaf(b, "address-family", family), stringLeaf(b, "bfr-prefix", prefix),
+		stringLeaf(b, "underlay-protocol-type", underlayProtocol(s.IgpType)), numberLeaf(b, "mt-id", s.MtId), numberLeaf(b, "bfr-id", cmp.Or(s.BfrId, g.BfrId)),
+		bitStringLengthLeaf(b, "bsl", cmp.Or(s.Bitstringlength, g.Bitstringlength)))
 	seen := map[uint32]bool{} // the list has one entry a length
 	for _, e := range l {
 		if seen[e.Bitstringlength] {
 			return nil, fmt.Errorf("sub-domain %d has two label ranges for %d bits in %s, and the router's ietf-bier has room for one", s.SubDomainId, e.Bitstringlength, family)
 		}
 		seen[e.Bitstringlength] = true
-		n := xmltree.New(b, "encapsulation", bits(b, "bsl", e.Bitstringlength), word(b, "encapsulation-type", cmp.Or(g.EncapsulationType, mpls)))
+		n := xmltree.New(b, "encapsulation", bitStringLengthLeaf(b, "bsl", e.Bitstringlength), stringLeaf(b, "encapsulation-type", cmp.Or(g.EncapsulationType, mpls)))
 		if e.BierMplsLabelRangeSize > 0 {
-			n.Add(must(b, "max-si", e.BierMplsLabelRangeSize-1))
+			n.Add(requiredNumberLeaf(b, "max-si", e.BierMplsLabelRangeSize-1))
 		}
-		out.Add(n.Add(xmltree.New(b, "in-bift-id", must(b, "in-bift-id-base", e.BierMplsLabelBase))))
+		out.Add(n.Add(xmltree.New(b, "in-bift-id", requiredNumberLeaf(b, "in-bift-id-base", e.BierMplsLabelBase))))
 	}
 	return out, nil
 }
 
-// underlay is an igp-type as the drafts of 2023 write it: IS-IS, OSPF.
-func underlay(igpType string) string {
+// underlayProtocol is an igp-type as the drafts of 2023 write it: IS-IS, OSPF.
+func underlayProtocol(igpType string) string {
 	if igpType == "ISIS" {
 		return "IS-IS"
 	}
 	return igpType
 }
 
-// igp is the igp-type of an underlay-protocol-type; earlier drafts have isis and ospf.
-func igp(v string) string { return strings.ToUpper(strings.ReplaceAll(identity(v), "-", "")) }
+// igpTypeOf is the igp-type of an underlay-protocol-type; earlier drafts have isis and ospf.
+func igpTypeOf(v string) string {
+	return strings.ToUpper(strings.ReplaceAll(stripIdentityPrefix(v), "-", ""))
+}
 
 func readRFC8349(data *xmltree.Node) (*bierdriver.Global, error) {
 	list := data.Kid(nsRouting, "routing").Kid(nsBier, "bier").All(nsBier, "sub-domain")
@@ -82,25 +84,25 @@ func readRFC8349(data *xmltree.Node) (*bierdriver.Global, error) {
 	g := &bierdriver.Global{}
 	by := map[uint32]*bierdriver.SubDomain{}
 	for _, k := range list {
-		id := r.number(k, "sub-domain-id", 255)
+		id := r.readNumber(k, "sub-domain-id", 255)
 		s := by[id]
 		if s == nil {
 			s = &bierdriver.SubDomain{SubDomainId: id}
 			by[id] = s
 			g.SubDomains = append(g.SubDomains, s)
 		}
-		s.IgpType, s.MtId = igp(k.Value("underlay-protocol-type")), r.number(k, "mt-id", 65535)
-		s.BfrId, s.Bitstringlength = r.number(k, "bfr-id", 65535), r.bits(k, "bsl")
+		s.IgpType, s.MtId = igpTypeOf(k.Value("underlay-protocol-type")), r.readNumber(k, "mt-id", 65535)
+		s.BfrId, s.Bitstringlength = r.readNumber(k, "bfr-id", 65535), r.readBitStringLength(k, "bsl")
 		var l []*bierdriver.Encapsulation
 		for _, e := range k.All(nsBier, "encapsulation") {
-			x := &bierdriver.Encapsulation{Bitstringlength: r.bits(e, "bsl"), BierMplsLabelBase: r.number(e.Down("in-bift-id"), "in-bift-id-base", 1<<20-1)}
+			x := &bierdriver.Encapsulation{Bitstringlength: r.readBitStringLength(e, "bsl"), BierMplsLabelBase: r.readNumber(e.Down("in-bift-id"), "in-bift-id-base", 1<<20-1)}
 			if e.Down("max-si") != nil {
-				x.BierMplsLabelRangeSize = r.number(e, "max-si", 255) + 1
+				x.BierMplsLabelRangeSize = r.readNumber(e, "max-si", 255) + 1
 			}
-			g.EncapsulationType = identity(e.Value("encapsulation-type"))
+			g.EncapsulationType = stripIdentityPrefix(e.Value("encapsulation-type"))
 			l = append(l, x)
 		}
-		if identity(k.Value("address-family")) == "ipv6" {
+		if stripIdentityPrefix(k.Value("address-family")) == "ipv6" {
 			s.Ipv6, g.Ipv6BfrPrefix = l, k.Value("bfr-prefix")
 		} else {
 			s.Ipv4, g.Ipv4BfrPrefix = l, k.Value("bfr-prefix")

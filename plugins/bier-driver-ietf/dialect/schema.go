@@ -21,24 +21,24 @@ type schema struct {
 	kids        []*schema
 }
 
-func container(space, name string, kids ...*schema) *schema {
+func newContainer(space, name string, kids ...*schema) *schema {
 	return &schema{space: space, name: name, kids: kids}
 }
 
-func shared(space, name string, kids ...*schema) *schema {
+func newSharedContainer(space, name string, kids ...*schema) *schema {
 	return &schema{space: space, name: name, shared: true, kids: kids}
 }
 
-func list(space, name, keys string, kids ...*schema) *schema {
+func newList(space, name, keys string, kids ...*schema) *schema {
 	return &schema{space: space, name: name, keys: strings.Fields(keys), kids: kids}
 }
 
-func leaf(space, name, zero string, same func(string) string) *schema {
+func newLeaf(space, name, zero string, same func(string) string) *schema {
 	return &schema{space: space, name: name, leaf: true, zero: zero, same: same}
 }
 
-// value is the value of a leaf for comparisons; n may be nil.
-func (s *schema) value(n *xmltree.Node) string {
+// comparableValue is the value of a leaf for comparisons; n may be nil.
+func (s *schema) comparableValue(n *xmltree.Node) string {
 	v := n.Trimmed()
 	if v != "" && s.same != nil {
 		v = s.same(v)
@@ -49,8 +49,8 @@ func (s *schema) value(n *xmltree.Node) string {
 	return v
 }
 
-// key is the key of a list entry for comparisons.
-func (s *schema) key(n *xmltree.Node) string {
+// entryKey is the key of a list entry for comparisons.
+func (s *schema) entryKey(n *xmltree.Node) string {
 	var b strings.Builder
 	for _, name := range s.keys {
 		v := n.Value(name)
@@ -64,48 +64,48 @@ func (s *schema) key(n *xmltree.Node) string {
 	return b.String()
 }
 
-// identity drops the prefix of an identity (RFC 7950 section 9.10.3).
-func identity(v string) string { return v[strings.IndexByte(v, ':')+1:] }
+// stripIdentityPrefix drops the prefix of an identity (RFC 7950 section 9.10.3).
+func stripIdentityPrefix(v string) string { return v[strings.IndexByte(v, ':')+1:] }
 
-// address and prefix bring addresses to their canonical form (RFC 6991): servers
+// canonicalAddress and prefix bring addresses to their canonical form (RFC 6991): servers
 // answer with it, whatever was written.
-func address(v string) string {
+func canonicalAddress(v string) string {
 	if a, err := netip.ParseAddr(v); err == nil {
 		return a.String()
 	}
 	return v
 }
 
-func prefix(v string) string {
+func canonicalPrefix(v string) string {
 	if p, err := netip.ParsePrefix(v); err == nil {
 		return p.Masked().String()
 	}
 	return v
 }
 
-// number is a leaf, left out for 0: in the modules that is the same as none.
-func number(space, name string, v uint32) *xmltree.Node {
+// numberLeaf is a leaf, left out for 0: in the modules that is the same as none.
+func numberLeaf(space, name string, v uint32) *xmltree.Node {
 	if v == 0 {
 		return nil
 	}
-	return must(space, name, v)
+	return requiredNumberLeaf(space, name, v)
 }
 
-// must is a leaf that is written for 0 too.
-func must(space, name string, v uint32) *xmltree.Node {
+// requiredNumberLeaf is a leaf that is written for 0 too.
+func requiredNumberLeaf(space, name string, v uint32) *xmltree.Node {
 	return xmltree.Leaf(space, name, strconv.FormatUint(uint64(v), 10))
 }
 
-// word is a leaf, left out when empty.
-func word(space, name, v string) *xmltree.Node {
+// stringLeaf is a leaf, left out when empty.
+func stringLeaf(space, name, v string) *xmltree.Node {
 	if v == "" {
 		return nil
 	}
 	return xmltree.Leaf(space, name, v)
 }
 
-// bits is the enumeration of bit string lengths: "256-bit".
-func bits(space, name string, v uint32) *xmltree.Node {
+// bitStringLengthLeaf is the enumeration of bit string lengths: "256-bit".
+func bitStringLengthLeaf(space, name string, v uint32) *xmltree.Node {
 	if v == 0 {
 		return nil
 	}
@@ -115,15 +115,15 @@ func bits(space, name string, v uint32) *xmltree.Node {
 // reader reads leaves and keeps the first fault.
 type reader struct{ err error }
 
-func (r *reader) number(n *xmltree.Node, name string, top uint32) uint32 {
-	return r.parse(n, name, n.Value(name), top)
+func (r *reader) readNumber(n *xmltree.Node, name string, top uint32) uint32 {
+	return r.parseNumber(n, name, n.Value(name), top)
 }
 
-func (r *reader) bits(n *xmltree.Node, name string) uint32 {
-	return r.parse(n, name, strings.TrimSuffix(n.Value(name), "-bit"), 65535)
+func (r *reader) readBitStringLength(n *xmltree.Node, name string) uint32 {
+	return r.parseNumber(n, name, strings.TrimSuffix(n.Value(name), "-bit"), 65535)
 }
 
-func (r *reader) parse(n *xmltree.Node, name, v string, top uint32) uint32 {
+func (r *reader) parseNumber(n *xmltree.Node, name, v string, top uint32) uint32 {
 	if v == "" {
 		return 0
 	}

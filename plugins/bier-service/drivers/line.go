@@ -36,7 +36,7 @@ func newLine(name string, c *bierdriver.Client, event func(string, *bierdriver.E
 	return &line{name: name, client: c, event: event, wake: make(chan struct{}, 1), want: map[string]*bierdriver.Router{}}
 }
 
-func (l *line) put(r *bierdriver.Router) {
+func (l *line) putRouter(r *bierdriver.Router) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !proto.Equal(l.want[r.NodeId], r) {
@@ -45,40 +45,40 @@ func (l *line) put(r *bierdriver.Router) {
 	}
 }
 
-func (l *line) remove(node string) {
+func (l *line) removeRouter(node string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.want, node)
 	together.Notify(l.wake)
 }
 
-func (l *line) run(ctx context.Context) {
+func (l *line) runWatch(ctx context.Context) {
 	for ctx.Err() == nil {
-		if !l.any() {
+		if !l.hasRouters() {
 			select {
 			case <-ctx.Done():
 			case <-l.wake:
 			}
 			continue
 		}
-		err := l.watch(ctx)
+		err := l.watchRouters(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		slog.Debug("the watch of routers ended; opening it again", "driver", l.name, "err", err)
-		l.lost(err)
+		l.reportDriverLost(err)
 		host.Pause(ctx, time.Second)
 	}
 }
 
-func (l *line) any() bool {
+func (l *line) hasRouters() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.want) > 0
 }
 
-// lost reports that nothing is known of the routers now.
-func (l *line) lost(err error) {
+// reportDriverLost reports that nothing is known of the routers now.
+func (l *line) reportDriverLost(err error) {
 	l.mu.Lock()
 	nodes := slices.Collect(maps.Keys(l.want))
 	l.mu.Unlock()
@@ -91,8 +91,8 @@ func (l *line) lost(err error) {
 	}
 }
 
-// watch keeps one stream until it ends.
-func (l *line) watch(ctx context.Context) error {
+// watchRouters keeps one stream until it ends.
+func (l *line) watchRouters(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w, err := l.client.Watch(ctx)
@@ -112,7 +112,7 @@ func (l *line) watch(ctx context.Context) error {
 	}()
 	sent := map[string]*bierdriver.Router{}
 	for {
-		put, remove := l.news(sent)
+		put, remove := l.unsentRouters(sent)
 		if len(put)+len(remove) > 0 {
 			if err := w.Set(put, remove); err != nil {
 				return <-ended
@@ -126,8 +126,8 @@ func (l *line) watch(ctx context.Context) error {
 	}
 }
 
-// news returns what the driver was not sent yet.
-func (l *line) news(sent map[string]*bierdriver.Router) (put []*bierdriver.Router, remove []string) {
+// unsentRouters returns what the driver was not sent yet.
+func (l *line) unsentRouters(sent map[string]*bierdriver.Router) (put []*bierdriver.Router, remove []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for node, r := range l.want {

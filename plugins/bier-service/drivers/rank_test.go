@@ -22,7 +22,7 @@ func TestRank(t *testing.T) {
 		"something else": {"urn:other", "newer ietf vendor cli"},
 	} {
 		var got []string
-		for _, d := range rank(all, strings.Fields(c.capabilities)) {
+		for _, d := range rankDrivers(all, strings.Fields(c.capabilities)) {
 			got = append(got, d.Name)
 		}
 		if s := strings.Join(got, " "); s != c.want {

@@ -56,10 +56,10 @@ func New(sb *host.Switchboard, event func(driver string, e *bierdriver.Event), c
 // Follow follows the plugins until ctx ends.
 func (b *Registry) Follow(ctx context.Context) {
 	defer b.group.Wait()
-	host.Follow(ctx, b.sb, "bierdriver", slog.Default(), func(p []host.Provider) { b.update(ctx, p) })
+	host.Follow(ctx, b.sb, "bierdriver", slog.Default(), func(p []host.Provider) { b.updateDrivers(ctx, p) })
 }
 
-func (b *Registry) update(ctx context.Context, providers []host.Provider) {
+func (b *Registry) updateDrivers(ctx context.Context, providers []host.Provider) {
 	b.mu.Lock()
 	listed := map[string]bool{}
 	for _, p := range providers {
@@ -71,7 +71,7 @@ func (b *Registry) update(ctx context.Context, providers []host.Provider) {
 			c, cancel := context.WithCancel(ctx)
 			d.line.cancel = cancel
 			b.drivers[p.Name] = d
-			b.group.Go(func() { d.line.run(c) })
+			b.group.Go(func() { d.line.runWatch(c) })
 		}
 		if d.Generation != p.Generation {
 			d.about = nil
@@ -115,13 +115,13 @@ func (b *Registry) List(ctx context.Context) []Described {
 	}
 	b.mu.Unlock()
 	for i := range out {
-		out[i].About, out[i].Err = b.describe(ctx, all[out[i].Name])
+		out[i].About, out[i].Err = b.describeDriver(ctx, all[out[i].Name])
 	}
 	return out
 }
 
-// describe asks a driver once each generation.
-func (b *Registry) describe(ctx context.Context, d *driver) (bierdriver.Description, error) {
+// describeDriver asks a driver once each generation.
+func (b *Registry) describeDriver(ctx context.Context, d *driver) (bierdriver.Description, error) {
 	b.mu.Lock()
 	about, generation := d.about, d.Generation
 	b.mu.Unlock()
@@ -151,7 +151,7 @@ func (b *Registry) WantsMembers(ctx context.Context, name string) (bool, error) 
 	if d == nil {
 		return false, fault.New(fault.Unavailable, "the driver %s has been removed", name)
 	}
-	about, err := b.describe(ctx, d)
+	about, err := b.describeDriver(ctx, d)
 	return about.Members, err
 }
 
@@ -175,13 +175,13 @@ func (b *Registry) Choose(ctx context.Context, r *bierdriver.Router, capabilitie
 	if c, ok := b.chosen[r.NodeId]; ok {
 		same := c.router.Host == r.Host && c.router.Port == r.Port && c.router.Driver == r.Driver
 		if d := b.drivers[c.driver]; d != nil && d.Generation == c.generation && same {
-			d.line.put(r)
+			d.line.putRouter(r)
 			b.mu.Unlock()
 			return d.Name, d.client, nil
 		}
 	}
 	b.mu.Unlock()
-	name, err := b.pick(ctx, r, capabilities)
+	name, err := b.pickDriver(ctx, r, capabilities)
 	if err != nil {
 		return name, nil, err
 	}
@@ -193,10 +193,10 @@ func (b *Registry) Choose(ctx context.Context, r *bierdriver.Router, capabilitie
 		return name, nil, fault.New(fault.Unavailable, "the driver %s has been removed", name)
 	}
 	if b.chosen[r.NodeId].driver != name {
-		b.forget(r.NodeId)
+		b.forgetRouter(r.NodeId)
 	}
 	b.chosen[r.NodeId] = choice{name, d.Generation, r}
-	d.line.put(r)
+	d.line.putRouter(r)
 	return name, d.client, nil
 }
 
@@ -205,7 +205,7 @@ func (b *Registry) ForgetAll() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for node := range b.chosen {
-		b.forget(node)
+		b.forgetRouter(node)
 	}
 }
 
@@ -213,28 +213,28 @@ func (b *Registry) ForgetAll() {
 func (b *Registry) Forget(node string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.forget(node)
+	b.forgetRouter(node)
 }
 
-func (b *Registry) forget(node string) {
+func (b *Registry) forgetRouter(node string) {
 	if d := b.drivers[b.chosen[node].driver]; d != nil {
-		d.line.remove(node)
+		d.line.removeRouter(node)
 	}
 	delete(b.chosen, node)
 }
 
-func (b *Registry) pick(ctx context.Context, r *bierdriver.Router, capabilities []string) (string, error) {
+func (b *Registry) pickDriver(ctx context.Context, r *bierdriver.Router, capabilities []string) (string, error) {
 	if r.Driver != "" {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if b.drivers[r.Driver] == nil {
-			return r.Driver, fault.New(fault.Unavailable, "the driver %s, chosen for router %s, is not installed; %s", r.Driver, r.NodeId, brings(r.Driver))
+			return r.Driver, fault.New(fault.Unavailable, "the driver %s, chosen for router %s, is not installed; %s", r.Driver, r.NodeId, installHint(r.Driver))
 		}
 		return r.Driver, nil
 	}
 	all := b.List(ctx)
 	if len(all) == 0 {
-		return "", fault.New(fault.Unavailable, "no driver is installed; %s", brings("bier-driver-ietf"))
+		return "", fault.New(fault.Unavailable, "no driver is installed; %s", installHint("bier-driver-ietf"))
 	}
 	var about []bierdriver.Description
 	var reasons []string
@@ -247,7 +247,7 @@ func (b *Registry) pick(ctx context.Context, r *bierdriver.Router, capabilities 
 		}
 		about = append(about, d.About)
 	}
-	for _, d := range rank(about, capabilities) {
+	for _, d := range rankDrivers(about, capabilities) {
 		p, err := bierdriver.NewClient(b.sb.Dial(d.Name)).Probe(ctx, r)
 		switch {
 		case err != nil:
@@ -269,7 +269,7 @@ func (b *Registry) pick(ctx context.Context, r *bierdriver.Router, capabilities 
 	}
 	for _, name := range []string{"bier-driver-ietf", "bier-driver-cli"} {
 		if !slices.ContainsFunc(all, func(d Described) bool { return d.Name == name }) {
-			reasons = append(reasons, fmt.Sprintf("%s is not installed, %s", name, brings(name)))
+			reasons = append(reasons, fmt.Sprintf("%s is not installed, %s", name, installHint(name)))
 		}
 	}
 	return "", fault.Device(kind, "no driver reaches router %s: %s", r.NodeId, strings.Join(reasons, "; "))
@@ -285,11 +285,11 @@ func (b *Registry) Client(name string) (*bierdriver.Client, error) {
 	if name == "" {
 		return nil, fault.New(fault.Unavailable, "no driver was chosen for the router yet")
 	}
-	return nil, fault.New(fault.Unavailable, "the driver %s is not installed; %s", name, brings(name))
+	return nil, fault.New(fault.Unavailable, "the driver %s is not installed; %s", name, installHint(name))
 }
 
-// brings says how a driver that is not installed is had.
-func brings(driver string) string {
+// installHint says how a driver that is not installed is had.
+func installHint(driver string) string {
 	switch driver {
 	case "bier-driver-ietf":
 		return "feature:install ctl-bier-driver brings it"
@@ -305,25 +305,25 @@ func (b *Registry) Unused(driver string) string {
 	defer b.mu.Unlock()
 	switch {
 	case len(b.drivers) == 0:
-		return "no driver is installed; " + brings("bier-driver-ietf")
+		return "no driver is installed; " + installHint("bier-driver-ietf")
 	case driver != "" && b.drivers[driver] == nil:
-		return "the driver " + driver + " is not installed; " + brings(driver)
+		return "the driver " + driver + " is not installed; " + installHint(driver)
 	}
 	return "no channel needs it: a session is opened when one is deployed on it"
 }
 
-// rank orders drivers by how well they fit what a router announces: first those
+// rankDrivers orders drivers by how well they fit what a router announces: first those
 // that name the longest beginning of one of its capabilities, then by priority,
 // then by name. Drivers that only the operator chooses are left out.
-func rank(all []bierdriver.Description, capabilities []string) []bierdriver.Description {
+func rankDrivers(all []bierdriver.Description, capabilities []string) []bierdriver.Description {
 	out := slices.DeleteFunc(slices.Clone(all), func(d bierdriver.Description) bool { return !d.Probes })
 	slices.SortFunc(out, func(a, b bierdriver.Description) int {
-		return cmp.Or(cmp.Compare(fit(b, capabilities), fit(a, capabilities)), cmp.Compare(b.Priority, a.Priority), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(capabilityFit(b, capabilities), capabilityFit(a, capabilities)), cmp.Compare(b.Priority, a.Priority), strings.Compare(a.Name, b.Name))
 	})
 	return out
 }
 
-func fit(d bierdriver.Description, capabilities []string) int {
+func capabilityFit(d bierdriver.Description, capabilities []string) int {
 	best := 0
 	for _, want := range d.Capabilities {
 		if len(want) > best && slices.ContainsFunc(capabilities, func(c string) bool { return strings.HasPrefix(c, want) }) {

@@ -121,23 +121,23 @@ func (m *Mounts) Put(ctx context.Context, x Mount) error {
 		return err
 	}
 	_, err := m.Store.Update(ctx, func(tx *state.Tx) error {
-		if err := m.allowed(tx, x); err != nil {
+		if err := m.checkAllowed(tx, x); err != nil {
 			return fault.New(fault.Invalid, "%v", err)
 		}
-		m.forget(tx, x.Node, x)
+		m.forgetHostKey(tx, x.Node, x)
 		return m.nodes.Put(tx, x, topology, x.Node)
 	})
 	return err
 }
 
-// allowed asks Allow about a mount.
-func (m *Mounts) allowed(r state.Reader, x Mount) error {
+// checkAllowed asks Allow about a mount.
+func (m *Mounts) checkAllowed(r state.Reader, x Mount) error {
 	if m.Allow == nil {
 		return nil
 	}
 	var others []string
 	for _, o := range m.nodes.All(r, topology) {
-		if o.Node != x.Node && o.Host != "" && o.place() == x.place() {
+		if o.Node != x.Node && o.Host != "" && o.routerPlace() == x.routerPlace() {
 			others = append(others, o.Node)
 		}
 	}
@@ -147,8 +147,8 @@ func (m *Mounts) allowed(r state.Reader, x Mount) error {
 	return m.Allow(r, x, others)
 }
 
-// place is where the router is reached.
-func (m *Mount) place() string { return bier.Place(m.Host, m.Port, m.Driver) }
+// routerPlace is where the router is reached.
+func (m *Mount) routerPlace() string { return bier.Place(m.Host, m.Port, m.Driver) }
 
 // KeyOf returns another mounted router that is known by a host key, "" if none.
 func (m *Mounts) KeyOf(r state.Reader, node, key string) string {
@@ -173,16 +173,16 @@ func (m *Mounts) Remove(ctx context.Context, node string) error {
 		if _, ok := m.nodes.Get(tx, topology, node); !ok {
 			return fault.New(fault.NotFound, "no router is mounted as %q", node)
 		}
-		m.forget(tx, node, Mount{})
+		m.forgetHostKey(tx, node, Mount{})
 		m.nodes.Delete(tx, topology, node)
 		return nil
 	})
 	return err
 }
 
-// forget drops the host key that was trusted on first use, unless a router is still
+// forgetHostKey drops the host key that was trusted on first use, unless a router is still
 // reached at the same address.
-func (m *Mounts) forget(tx *state.Tx, node string, now Mount) {
+func (m *Mounts) forgetHostKey(tx *state.Tx, node string, now Mount) {
 	if t, ok := m.keys.Get(tx, node); ok && (t.Host != now.Host || t.Port != now.Port) {
 		m.keys.Delete(tx, node)
 	}
@@ -199,8 +199,8 @@ func (m *Mounts) Check(_ context.Context, tx *state.Tx) error {
 			continue
 		}
 		err := x.Check()
-		if err == nil && (before.Host == "" || before.place() != x.place()) {
-			err = m.allowed(tx.Snapshot(), x)
+		if err == nil && (before.Host == "" || before.routerPlace() != x.routerPlace()) {
+			err = m.checkAllowed(tx.Snapshot(), x)
 		}
 		if err != nil {
 			l = append(l, fault.At(fault.Invalid, path, "%v", err))
@@ -208,7 +208,7 @@ func (m *Mounts) Check(_ context.Context, tx *state.Tx) error {
 	}
 	for node := range m.keys.All(now, "") {
 		x, _ := m.nodes.Get(tx.Snapshot(), topology, node)
-		m.forget(tx, node, x)
+		m.forgetHostKey(tx, node, x)
 	}
 	return l.Err()
 }

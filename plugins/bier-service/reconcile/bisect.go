@@ -25,9 +25,9 @@ const (
 // notTried is the reason of a channel that a search did not come to.
 const notTried = "the router refused so many channels that this one was not tried yet"
 
-// with is d with those of its channels for which keep is true. A channel without it is as the router
+// withChannels is d with those of its channels for which keep is true. A channel without it is as the router
 // holds it, if it does.
-func (d *Desired) with(keep func(channel string) bool, held map[flowKey]*bierdriver.Channel) *Desired {
+func (d *Desired) withChannels(keep func(channel string) bool, held map[flowKey]*bierdriver.Channel) *Desired {
 	out := &Desired{Config: &bierdriver.Config{Global: d.Config.Global, Members: d.Config.Members}, Problems: d.Problems, Lost: d.Lost}
 	sums := sha256.New()
 	for i, c := range d.Config.Channels {
@@ -69,13 +69,13 @@ type search struct {
 	stopped  *outcome           // the router is not reached any more
 }
 
-// with is what is wanted with the channels that were accepted so far and more.
-func (s *search) with(more []string) *Desired {
-	return s.want.with(func(c string) bool { return s.accepted[c] || slices.Contains(more, c) }, s.held)
+// wantedWith is what is wanted with the channels that were accepted so far and more.
+func (s *search) wantedWith(more []string) *Desired {
+	return s.want.withChannels(func(c string) bool { return s.accepted[c] || slices.Contains(more, c) }, s.held)
 }
 
-// take tries to add channels, all or in parts.
-func (s *search) take(list []string) {
+// tryChannels tries to add channels, all or in parts.
+func (s *search) tryChannels(list []string) {
 	if len(list) == 0 || s.stopped != nil {
 		return
 	}
@@ -86,7 +86,7 @@ func (s *search) take(list []string) {
 		return
 	}
 	s.left--
-	d := s.with(list)
+	d := s.wantedWith(list)
 	switch out := s.apply(d); {
 	case out.state == bier.Applied:
 		s.last = d
@@ -99,36 +99,36 @@ func (s *search) take(list []string) {
 	case len(list) == 1:
 		s.aside[list[0]] = out.reason
 	default:
-		s.take(list[:len(list)/2])
-		s.take(list[len(list)/2:])
+		s.tryChannels(list[:len(list)/2])
+		s.tryChannels(list[len(list)/2:])
 	}
 }
 
-// bring brings a router to what is wanted, without the channels that it refuses. again: it was tried
+// bringToDesired brings a router to what is wanted, without the channels that it refuses. again: it was tried
 // before, and only what is set aside may have changed.
-func (r *router) bring(ctx context.Context, target *bierdriver.Router, want *Desired, again bool, apply func(d *Desired) outcome) outcome {
-	s := &search{want: want, apply: apply, left: maxTries, accepted: map[string]bool{}, aside: r.refused(want)}
+func (r *router) bringToDesired(ctx context.Context, target *bierdriver.Router, want *Desired, again bool, apply func(d *Desired) outcome) outcome {
+	s := &search{want: want, apply: apply, left: maxTries, accepted: map[string]bool{}, aside: r.refusedChannels(want)}
 	if again {
 		s.left = maxRetries
 	}
 	first := want
 	if len(s.aside) > 0 {
-		s.look(ctx, r, target, slices.Sorted(maps.Keys(s.aside)))
-		first = want.with(func(c string) bool { return s.aside[c] == "" }, s.held)
+		s.inspectRouter(ctx, r, target, slices.Sorted(maps.Keys(s.aside)))
+		first = want.withChannels(func(c string) bool { return s.aside[c] == "" }, s.held)
 	}
 	out := apply(first)
 	switch {
 	case out.state == bier.Applied:
-		s.take0(first)
+		s.acceptFirst(first)
 	case out.state != bier.Failed || len(want.Config.Channels) == 0 || out.unreached:
 		return out
 	default:
-		s.look(ctx, r, target, want.Channels)
-		if refused := s.base(out); refused != nil {
+		s.inspectRouter(ctx, r, target, want.Channels)
+		if refused := s.applyBase(out); refused != nil {
 			return *refused
 		}
 	}
-	s.take(s.open())
+	s.tryChannels(s.channelsToTry())
 	if s.stopped != nil {
 		return *s.stopped
 	}
@@ -139,8 +139,8 @@ func (r *router) bring(ctx context.Context, target *bierdriver.Router, want *Des
 	return out
 }
 
-// refused are the channels that were refused before, with the reasons.
-func (r *router) refused(want *Desired) map[string]string {
+// refusedChannels are the channels that were refused before, with the reasons.
+func (r *router) refusedChannels(want *Desired) map[string]string {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	out := map[string]string{}
@@ -152,9 +152,9 @@ func (r *router) refused(want *Desired) map[string]string {
 	return out
 }
 
-// look finds out what the router holds, and which of these channels the driver cannot write to it.
+// inspectRouter finds out what the router holds, and which of these channels the driver cannot write to it.
 // Neither changes anything at the router.
-func (s *search) look(ctx context.Context, r *router, target *bierdriver.Router, channels []string) {
+func (s *search) inspectRouter(ctx context.Context, r *router, target *bierdriver.Router, channels []string) {
 	o := &r.e.o
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
@@ -172,7 +172,7 @@ func (s *search) look(ctx context.Context, r *router, target *bierdriver.Router,
 		refused, known = o.Check(ctx, target, s.want)
 	}
 	if !known {
-		refused = s.compare(channels, func(d *Desired) string {
+		refused = s.findUnwritable(channels, func(d *Desired) string {
 			res, _, err := o.Apply(ctx, target, d, true)
 			if err != nil || res.State != bierdriver.Failed {
 				return ""
@@ -188,12 +188,12 @@ func (s *search) look(ctx context.Context, r *router, target *bierdriver.Router,
 	}
 }
 
-// compare finds the channels that a driver cannot write, where it does not say: it has the driver
+// findUnwritable finds the channels that a driver cannot write, where it does not say: it has the driver
 // compare the router with parts of the configuration, which fails where they cannot be written.
-func (s *search) compare(channels []string, fails func(d *Desired) string) map[string]string {
+func (s *search) findUnwritable(channels []string, fails func(d *Desired) string) map[string]string {
 	refused := map[string]string{}
 	only := func(list []string) *Desired {
-		return s.want.with(func(c string) bool { return slices.Contains(list, c) }, nil)
+		return s.want.withChannels(func(c string) bool { return slices.Contains(list, c) }, nil)
 	}
 	if fails(only(nil)) != "" { // it cannot write the router's own configuration: nothing is known of channels
 		return refused
@@ -219,16 +219,16 @@ func (s *search) compare(channels []string, fails func(d *Desired) string) map[s
 	return refused
 }
 
-// take0 takes in that the router has what it was given first.
-func (s *search) take0(first *Desired) {
+// acceptFirst takes in that the router has what it was given first.
+func (s *search) acceptFirst(first *Desired) {
 	s.last = first
 	for _, c := range first.Channels {
 		s.accepted[c] = s.aside[c] == ""
 	}
 }
 
-// open are the channels that are to be tried: those that were not tried yet first.
-func (s *search) open() (out []string) {
+// channelsToTry are the channels that are to be tried: those that were not tried yet first.
+func (s *search) channelsToTry() (out []string) {
 	var again []string
 	for _, c := range s.want.Channels {
 		switch why := s.aside[c]; {
@@ -242,18 +242,18 @@ func (s *search) open() (out []string) {
 	return append(out, again...)
 }
 
-// base brings the router to what is wanted besides channels that it does not hold. It returns the state
+// applyBase brings the router to what is wanted besides channels that it does not hold. It returns the state
 // of a router that refuses even that; then at least what is no longer wanted is removed from it.
-func (s *search) base(first outcome) *outcome {
+func (s *search) applyBase(first outcome) *outcome {
 	var kept []string
 	for i, c := range s.want.Config.Channels {
 		if name := s.want.Channels[i]; s.held[flowOf(c)] != nil && s.aside[name] == "" {
 			kept = append(kept, name)
 		}
 	}
-	bases := []*Desired{s.with(kept)}
+	bases := []*Desired{s.wantedWith(kept)}
 	if len(kept) > 0 {
-		bases = append(bases, s.with(nil)) // those that it holds as they are
+		bases = append(bases, s.wantedWith(nil)) // those that it holds as they are
 	}
 	for i, d := range bases {
 		out := s.apply(d)
@@ -270,7 +270,7 @@ func (s *search) base(first outcome) *outcome {
 		first.reason = out.reason
 	}
 	if s.before != nil { // it refuses its own configuration
-		d := s.with(nil)
+		d := s.wantedWith(nil)
 		d.Config.Global = s.before.Global
 		if len(d.Config.Channels) < len(s.before.Channels) {
 			s.apply(d)

@@ -36,8 +36,8 @@ type Lost struct {
 	problem string // the one of Problems
 }
 
-// unable are the Problems that concern the router as a whole.
-func (d *Desired) unable() (out []string) {
+// routerProblems are the Problems that concern the router as a whole.
+func (d *Desired) routerProblems() (out []string) {
 	for _, p := range d.Problems {
 		if !slices.ContainsFunc(d.Lost, func(l Lost) bool { return l.problem == p }) {
 			out = append(out, p)
@@ -72,26 +72,26 @@ func (d *Desired) Wire(members bool) *bierdriver.Config {
 	return c
 }
 
-// domain adds a node's part in a domain. A router knows one bier-global only: that
+// addDomain adds a node's part in a domain. A router knows one bier-global only: that
 // of the first domain; sub-domains of further ones get their values spelled out.
-func (d *Desired) domain(nd *bier.NodeDomain) {
+func (d *Desired) addDomain(nd *bier.NodeDomain) {
 	g := d.Config.Global
 	first := g == nil
 	if first {
-		g = &bierdriver.Global{EncapsulationType: encapsulation(nd),
+		g = &bierdriver.Global{EncapsulationType: encapsulationName(nd),
 			Bitstringlength: uint32(nd.Global.BSL), BfrId: uint32(bier.BFRID(nd, nil)),
 			Ipv4BfrPrefix: nd.Global.IPv4Prefix, Ipv6BfrPrefix: nd.Global.IPv6Prefix}
 		d.Config.Global = g
 	} else {
-		d.agree(g, nd)
+		d.noteDomainConflicts(g, nd)
 	}
 	for i := range nd.Global.SubDomains {
 		s := &nd.Global.SubDomains[i]
 		if slices.ContainsFunc(g.SubDomains, func(o *bierdriver.SubDomain) bool { return o.SubDomainId == uint32(s.ID) }) {
-			d.problem("sub-domain %d of domain %d is not on the router: another domain's sub-domain has its number", s.ID, nd.ID)
+			d.addProblem("sub-domain %d of domain %d is not on the router: another domain's sub-domain has its number", s.ID, nd.ID)
 			continue
 		}
-		x := &bierdriver.SubDomain{SubDomainId: uint32(s.ID), IgpType: s.IGP, Ipv4: encapsulations(s.AF.IPv4), Ipv6: encapsulations(s.AF.IPv6)}
+		x := &bierdriver.SubDomain{SubDomainId: uint32(s.ID), IgpType: s.IGP, Ipv4: toEncapsulations(s.AF.IPv4), Ipv6: toEncapsulations(s.AF.IPv6)}
 		if s.MT != nil {
 			x.MtId = uint32(*s.MT)
 		}
@@ -103,49 +103,49 @@ func (d *Desired) domain(nd *bier.NodeDomain) {
 			x.BfrId, x.Bitstringlength = uint32(bier.BFRID(nd, s)), uint32(bier.Imposition(nd, s))
 		}
 		if !bier.MPLS(nd) {
-			x.Ipv4, x.Ipv6 = coded(nd, s, nd.Global.IPv4Prefix), coded(nd, s, nd.Global.IPv6Prefix)
+			x.Ipv4, x.Ipv6 = nonMPLSEncapsulations(nd, s, nd.Global.IPv4Prefix), nonMPLSEncapsulations(nd, s, nd.Global.IPv6Prefix)
 		}
 		g.SubDomains = append(g.SubDomains, x)
 	}
 }
 
-// agree notes what of a further domain the router cannot hold.
-func (d *Desired) agree(g *bierdriver.Global, nd *bier.NodeDomain) {
+// noteDomainConflicts notes what of a further domain the router cannot hold.
+func (d *Desired) noteDomainConflicts(g *bierdriver.Global, nd *bier.NodeDomain) {
 	if g.Ipv4BfrPrefix == "" {
 		g.Ipv4BfrPrefix = nd.Global.IPv4Prefix
 	}
 	if g.Ipv6BfrPrefix == "" {
 		g.Ipv6BfrPrefix = nd.Global.IPv6Prefix
 	}
-	if e := encapsulation(nd); e != g.EncapsulationType {
-		d.problem("the encapsulation %s of domain %d is not on the router: it holds %s already", e, nd.ID, g.EncapsulationType)
+	if e := encapsulationName(nd); e != g.EncapsulationType {
+		d.addProblem("the encapsulation %s of domain %d is not on the router: it holds %s already", e, nd.ID, g.EncapsulationType)
 	}
 	if p := nd.Global.IPv4Prefix; p != "" && p != g.Ipv4BfrPrefix {
-		d.problem("the BFR-prefix %s of domain %d is not on the router: it holds %s already", p, nd.ID, g.Ipv4BfrPrefix)
+		d.addProblem("the BFR-prefix %s of domain %d is not on the router: it holds %s already", p, nd.ID, g.Ipv4BfrPrefix)
 	}
 	if p := nd.Global.IPv6Prefix; p != "" && p != g.Ipv6BfrPrefix {
-		d.problem("the BFR-prefix %s of domain %d is not on the router: it holds %s already", p, nd.ID, g.Ipv6BfrPrefix)
+		d.addProblem("the BFR-prefix %s of domain %d is not on the router: it holds %s already", p, nd.ID, g.Ipv6BfrPrefix)
 	}
 }
 
-func (d *Desired) problem(format string, args ...any) {
+func (d *Desired) addProblem(format string, args ...any) {
 	d.Problems = append(d.Problems, fmt.Sprintf(format, args...))
 }
 
-// lose notes that a channel cannot be had.
-func (d *Desired) lose(p *part, reason string) {
-	d.problem("channel %s: %s", p.channel, reason)
+// addLostChannel notes that a channel cannot be had.
+func (d *Desired) addLostChannel(p *part, reason string) {
+	d.addProblem("channel %s: %s", p.channel, reason)
 	d.Lost = append(d.Lost, Lost{p.key, reason, d.Problems[len(d.Problems)-1]})
 }
 
-// encapsulation is the local name of a domain's encapsulation.
-func encapsulation(nd *bier.NodeDomain) string {
+// encapsulationName is the local name of a domain's encapsulation.
+func encapsulationName(nd *bier.NodeDomain) string {
 	return cmp.Or(bier.LocalName(nd.Global.Encapsulation), bier.LocalName(bier.EncapsulationMPLS))
 }
 
-// coded are the BIFT-ids without MPLS of a family that has a BFR-prefix: for each length that the
+// nonMPLSEncapsulations are the BIFT-ids without MPLS of a family that has a BFR-prefix: for each length that the
 // node takes those of all sets, which need no labels.
-func coded(nd *bier.NodeDomain, s *bier.SubDomain, prefix string) (out []*bierdriver.Encapsulation) {
+func nonMPLSEncapsulations(nd *bier.NodeDomain, s *bier.SubDomain, prefix string) (out []*bierdriver.Encapsulation) {
 	if prefix == "" {
 		return nil
 	}
@@ -157,7 +157,7 @@ func coded(nd *bier.NodeDomain, s *bier.SubDomain, prefix string) (out []*bierdr
 	return out
 }
 
-func encapsulations(in []bier.Encapsulation) []*bierdriver.Encapsulation {
+func toEncapsulations(in []bier.Encapsulation) []*bierdriver.Encapsulation {
 	var out []*bierdriver.Encapsulation
 	for _, e := range in {
 		out = append(out, &bierdriver.Encapsulation{Bitstringlength: uint32(e.BSL), BierMplsLabelBase: e.Base, BierMplsLabelRangeSize: uint32(e.Size)})
@@ -165,10 +165,10 @@ func encapsulations(in []bier.Encapsulation) []*bierdriver.Encapsulation {
 	return out
 }
 
-// put adds a channel's part; members are those that were added.
-func (d *Desired) put(p *part, members map[*bierdriver.Member]bool) {
+// addPart adds a channel's part; members are those that were added.
+func (d *Desired) addPart(p *part, members map[*bierdriver.Member]bool) {
 	if p.problem != "" {
-		d.lose(p, p.problem)
+		d.addLostChannel(p, p.problem)
 	}
 	for _, m := range p.members {
 		if !members[m] {
@@ -181,10 +181,10 @@ func (d *Desired) put(p *part, members map[*bierdriver.Member]bool) {
 	}
 }
 
-// finish puts all that was added in the order of the contract. Of two channels with the
+// finishEntries puts all that was added in the order of the contract. Of two channels with the
 // same key on one router the ingress wins, then the one that was added first. sorted: they were
 // added in that order.
-func (d *Desired) finish(sorted bool) {
+func (d *Desired) finishEntries(sorted bool) {
 	if !sorted {
 		slices.SortStableFunc(d.entries, func(a, b *part) int { return bierdriver.CompareChannels(a.entry, b.entry) })
 	}
@@ -209,7 +209,7 @@ func (d *Desired) finish(sorted bool) {
 			d.wire = append(d.wire[:begin], x.wire...)
 			loser, last = last, x
 		}
-		d.lose(loser, "another channel of the same flow is on the router")
+		d.addLostChannel(loser, "another channel of the same flow is on the router")
 	}
 	d.entries = nil
 	slices.SortStableFunc(d.Config.Members, bierdriver.CompareMembers)

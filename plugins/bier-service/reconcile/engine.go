@@ -61,13 +61,13 @@ type Engine struct {
 func New(ctx context.Context, o Options, managed []string, known map[string]bier.Status) *Engine {
 	e := &Engine{o: o, ctx: ctx, slots: semaphore.NewWeighted(int64(o.Parallel)), routers: map[string]*router{}, known: known}
 	for _, node := range managed {
-		e.add(node).managed = true
+		e.addRouter(node).managed = true
 	}
 	return e
 }
 
-// add makes the entry of a router. The lock is held, or no other goroutine has e.
-func (e *Engine) add(node string) *router {
+// addRouter makes the entry of a router. The lock is held, or no other goroutine has e.
+func (e *Engine) addRouter(node string) *router {
 	r := &router{e: e, node: node, kick: make(chan struct{}, 1), state: bier.Pending, want: &Desired{Config: &bierdriver.Config{}}}
 	e.routers[node] = r
 	return r
@@ -92,17 +92,17 @@ func (e *Engine) Want(desired map[string]*Desired, changed map[string]bool, revi
 	if changed != nil && e.wanted {
 		for node := range changed {
 			if e.routers[node] == nil && desired[node] != nil {
-				e.add(node)
+				e.addRouter(node)
 			}
 			if r := e.routers[node]; r != nil {
-				e.want(r, desired[node], revision)
+				e.setRouterDesired(r, desired[node], revision)
 			}
 		}
 		return
 	}
 	for node := range desired {
 		if e.routers[node] == nil {
-			e.add(node)
+			e.addRouter(node)
 		}
 	}
 	for node, s := range e.known { // of routers that are neither managed nor wanted any more
@@ -111,20 +111,20 @@ func (e *Engine) Want(desired map[string]*Desired, changed map[string]bool, revi
 		}
 	}
 	for node, r := range e.routers {
-		e.want(r, desired[node], revision)
+		e.setRouterDesired(r, desired[node], revision)
 	}
 	e.known, e.wanted = nil, true
 }
 
-// want hands on what a router must hold, nil: nothing. The lock is held.
-func (e *Engine) want(r *router, d *Desired, revision uint64) {
+// setRouterDesired hands on what a router must hold, nil: nothing. The lock is held.
+func (e *Engine) setRouterDesired(r *router, d *Desired, revision uint64) {
 	if d == nil {
 		d = &Desired{Config: &bierdriver.Config{}}
 	}
-	r.wanted(d, revision)
+	r.setDesired(d, revision)
 	if !r.running {
 		r.running = true
-		e.group.Go(func() { r.run(e.ctx) })
+		e.group.Go(func() { r.reconcileLoop(e.ctx) })
 	}
 }
 
@@ -146,12 +146,12 @@ func (e *Engine) Kick(nodes []string, revision uint64) {
 	defer e.mu.Unlock()
 	if nodes == nil {
 		for _, r := range e.routers {
-			r.doubt(revision)
+			r.markDirty(revision)
 		}
 	}
 	for _, node := range nodes {
 		if r := e.routers[node]; r != nil {
-			r.doubt(revision)
+			r.markDirty(revision)
 		}
 	}
 }

@@ -70,22 +70,22 @@ func (p *Planner) Wanted(n bier.Network) (desired map[string]*Desired, changed m
 		x := before[t.ID]
 		delete(before, t.ID)
 		if x == nil || x.topology != t {
-			x.all(changed)
+			x.markAllNodes(changed)
 			x = &plan{topology: t, channels: map[string]*carried{}, nodes: map[string][]*part{}, members: map[memberKey]*bierdriver.Member{}}
-			x.all(changed)
+			x.markAllNodes(changed)
 		}
-		x.update(n.Channels[t.ID], changed)
+		x.updateChannels(n.Channels[t.ID], changed)
 		p.plans = append(p.plans, x)
 	}
 	for _, x := range before {
-		x.all(changed)
+		x.markAllNodes(changed)
 	}
 	slices.SortFunc(p.plans, func(a, b *plan) int { return cmp.Compare(a.topology.ID, b.topology.ID) })
 	if p.desired == nil {
 		p.desired = map[string]*Desired{}
 	}
 	for node, channels := range changed {
-		if d := p.node(node); d != nil {
+		if d := p.desiredForNode(node); d != nil {
 			d.changed = channels
 			p.desired[node] = d
 		} else {
@@ -95,8 +95,8 @@ func (p *Planner) Wanted(n bier.Network) (desired map[string]*Desired, changed m
 	return p.desired, changed
 }
 
-// node is what one router must hold, nil if nothing.
-func (p *Planner) node(id string) *Desired {
+// desiredForNode is what one router must hold, nil if nothing.
+func (p *Planner) desiredForNode(id string) *Desired {
 	var domains []*bier.NodeDomain
 	var lists [][]*part
 	n := 0
@@ -118,27 +118,27 @@ func (p *Planner) node(id string) *Desired {
 	d.make = func() {
 		d.Config = &bierdriver.Config{}
 		for _, nd := range domains {
-			d.domain(nd)
+			d.addDomain(nd)
 		}
 		sums := sha256.New()
 		members := map[*bierdriver.Member]bool{}
 		d.entries = make([]*part, 0, n)
 		for _, parts := range lists {
 			for _, part := range parts {
-				d.put(part, members)
+				d.addPart(part, members)
 				sums.Write(part.sum[:])
 			}
 		}
-		write(sums, d.Config.Global)
-		d.finish(len(lists) < 2)
+		writeMessage(sums, d.Config.Global)
+		d.finishEntries(len(lists) < 2)
 		fmt.Fprint(sums, d.Problems)
 		d.Hash = hex.EncodeToString(sums.Sum(nil)[:8])
 	}
 	return d
 }
 
-// all marks every node of the plan: what concerns it is to be compared.
-func (x *plan) all(changed map[string]bool) {
+// markAllNodes marks every node of the plan: what concerns it is to be compared.
+func (x *plan) markAllNodes(changed map[string]bool) {
 	if x == nil {
 		return
 	}
@@ -150,9 +150,9 @@ func (x *plan) all(changed map[string]bool) {
 	}
 }
 
-// update brings the plan to the channels of the topology and marks the nodes of those that
+// updateChannels brings the plan to the channels of the topology and marks the nodes of those that
 // changed.
-func (x *plan) update(channels iter.Seq[bier.Channel], changed map[string]bool) {
+func (x *plan) updateChannels(channels iter.Seq[bier.Channel], changed map[string]bool) {
 	own := map[string]bool{}
 	touch := func(node string) {
 		if !own[node] { // a Desired that is not made yet has the list
@@ -177,12 +177,12 @@ func (x *plan) update(channels iter.Seq[bier.Channel], changed map[string]bool) 
 				continue
 			}
 		}
-		parts, key := x.parts(&c), bier.ChannelKey(x.topology.ID, c.Name)
+		parts, key := x.channelParts(&c), bier.ChannelKey(x.topology.ID, c.Name)
 		for _, p := range parts {
 			p.channel, p.key = c.Name, key
-			p.hash()
+			p.setHash()
 		}
-		x.remove(before, parts, touch)
+		x.removeChannel(before, parts, touch)
 		x.channels[c.Name] = &carried{c, x.round}
 		for node, p := range parts {
 			touch(node)
@@ -195,14 +195,14 @@ func (x *plan) update(channels iter.Seq[bier.Channel], changed map[string]bool) 
 	}
 	for name, c := range x.channels {
 		if c.round != x.round {
-			x.remove(c, nil, touch)
+			x.removeChannel(c, nil, touch)
 			delete(x.channels, name)
 		}
 	}
 }
 
-// remove takes the parts of a channel from its nodes. Those that stay as they are go from stay instead.
-func (x *plan) remove(c *carried, stay map[string]*part, touch func(node string)) {
+// removeChannel takes the parts of a channel from its nodes. Those that stay as they are go from stay instead.
+func (x *plan) removeChannel(c *carried, stay map[string]*part, touch func(node string)) {
 	if c == nil {
 		return
 	}
@@ -249,9 +249,9 @@ func compareParts(a, b *part) int {
 	return cmp.Compare(a.channel, b.channel)
 }
 
-// parts are what a deployed channel comes to at its ingress and egress nodes. A node that
+// channelParts are what a deployed channel comes to at its ingress and egress nodes. A node that
 // has lost its BFR-id or membership has no entry, and the entry of the ingress leaves it out.
-func (x *plan) parts(c *bier.Channel) map[string]*part {
+func (x *plan) channelParts(c *bier.Channel) map[string]*part {
 	t, out := x.topology, map[string]*part{}
 	f, err := c.CheckFlow()
 	if err != nil {
@@ -301,23 +301,23 @@ func (x *plan) parts(c *bier.Channel) map[string]*part {
 	return out
 }
 
-// hash sets wire and sum, which stays the same from one process to the next.
-func (p *part) hash() {
+// setHash sets wire and sum, which stays the same from one process to the next.
+func (p *part) setHash() {
 	h := sha256.New()
 	if p.entry != nil {
-		p.wire = encode(&bierdriver.Config{Channels: []*bierdriver.Channel{p.entry}})
+		p.wire = encodeMessage(&bierdriver.Config{Channels: []*bierdriver.Channel{p.entry}})
 		h.Write(p.wire)
 	}
 	for _, m := range p.members {
-		write(h, m)
+		writeMessage(h, m)
 	}
 	io.WriteString(h, p.problem)
 	h.Sum(p.sum[:0])
 }
 
-func write(h hash.Hash, m proto.Message) { h.Write(encode(m)) }
+func writeMessage(h hash.Hash, m proto.Message) { h.Write(encodeMessage(m)) }
 
-func encode(m proto.Message) []byte {
+func encodeMessage(m proto.Message) []byte {
 	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
 		panic(err) // a message of these that does not encode is a fault of this program

@@ -42,17 +42,17 @@ type router struct {
 	aside  map[string]string // channels that it refuses, and why
 }
 
-// wanted takes in what the router must hold. The lock is held.
-func (r *router) wanted(d *Desired, revision uint64) {
+// setDesired takes in what the router must hold. The lock is held.
+func (r *router) setDesired(d *Desired, revision uint64) {
 	if r.desired == d {
 		return
 	}
 	first := r.desired == nil
 	r.desired = d
 	if d.changed && !first { // work makes it
-		r.intent, r.intended = revision, now()
+		r.intent, r.intended = revision, currentTime()
 		together.Notify(r.kick)
-		r.publish()
+		r.publishStatus()
 		return
 	}
 	before := r.want
@@ -73,28 +73,28 @@ func (r *router) wanted(d *Desired, revision uint64) {
 		together.Notify(r.kick)
 		return
 	}
-	r.intent, r.intended = revision, now()
+	r.intent, r.intended = revision, currentTime()
 	together.Notify(r.kick)
-	if !empty(d.Config) || r.managed || len(d.Problems) > 0 {
-		r.publish()
+	if !isEmptyConfig(d.Config) || r.managed || len(d.Problems) > 0 {
+		r.publishStatus()
 	}
 }
 
-// doubt has the router compared with what it must hold. The lock is held.
-func (r *router) doubt(revision uint64) {
+// markDirty has the router compared with what it must hold. The lock is held.
+func (r *router) markDirty(revision uint64) {
 	r.dirty = true
 	together.Notify(r.kick)
 	if revision > r.intent {
-		r.intent, r.intended = revision, now()
-		r.publish()
+		r.intent, r.intended = revision, currentTime()
+		r.publishStatus()
 	}
 }
 
-// publish hands on the state. The lock is held.
-func (r *router) publish() {
+// publishStatus hands on the state. The lock is held.
+func (r *router) publishStatus() {
 	s := bier.Status{Intent: r.intent, Answered: r.answered, State: r.state, Reason: r.reason, Driver: r.driver, Hash: r.want.Hash,
 		Waits: r.waits, Intended: r.intended, Sent: r.sent, Confirmed: r.confirmed, Aside: r.setAside()}
-	if problems := r.want.unable(); s.State == bier.Applied && len(problems) > 0 {
+	if problems := r.want.routerProblems(); s.State == bier.Applied && len(problems) > 0 {
 		s.State, s.Reason = bier.Failed, strings.Join(problems, "; ")
 	}
 	if (s.State == bier.Applied || s.State == bier.Unverified) && s.Answered < s.Intent {
@@ -121,8 +121,8 @@ func (r *router) setAside() (out []bier.Aside) {
 	return out
 }
 
-// run works until ctx ends or the router no longer belongs to the controller.
-func (r *router) run(ctx context.Context) {
+// reconcileLoop works until ctx ends or the router no longer belongs to the controller.
+func (r *router) reconcileLoop(ctx context.Context) {
 	pause := r.e.o.RetryMin
 	var retry <-chan time.Time
 	for {
@@ -133,7 +133,7 @@ func (r *router) run(ctx context.Context) {
 		case <-retry:
 		}
 		retry = nil
-		again, done := r.work(ctx)
+		again, done := r.reconcileUntilCurrent(ctx)
 		switch {
 		case done:
 			return
@@ -146,9 +146,9 @@ func (r *router) run(ctx context.Context) {
 	}
 }
 
-// work tries until there is nothing new to try. again asks for another try after a
+// reconcileUntilCurrent tries until there is nothing new to try. again asks for another try after a
 // pause; done ends the worker.
-func (r *router) work(ctx context.Context) (again, done bool) {
+func (r *router) reconcileUntilCurrent(ctx context.Context) (again, done bool) {
 	for {
 		r.e.mu.Lock()
 		want := r.desired
@@ -163,13 +163,13 @@ func (r *router) work(ctx context.Context) (again, done bool) {
 		intent, dirty := r.intent, r.dirty
 		idle := r.answered == intent && !dirty && r.state == bier.Applied && !r.retry
 		r.dirty = false
-		if empty(want.Config) && !r.managed { // never touched and nothing wanted: it is left alone
+		if isEmptyConfig(want.Config) && !r.managed { // never touched and nothing wanted: it is left alone
 			idle, done = true, len(want.Problems) == 0
 			if done {
-				r.leave()
+				r.removeFromEngine()
 			} else { // nothing can be done, and that is to be seen
 				r.answered, r.state, r.reason = intent, bier.Applied, ""
-				r.publish()
+				r.publishStatus()
 			}
 		}
 		r.e.mu.Unlock()
@@ -177,18 +177,18 @@ func (r *router) work(ctx context.Context) (again, done bool) {
 			return false, done
 		}
 		began := time.Now()
-		out := r.try(ctx, want, intent)
+		out := r.tryApply(ctx, want, intent)
 		if ctx.Err() != nil {
 			return false, true
 		}
-		if out.state == bier.Applied && empty(want.Config) {
+		if out.state == bier.Applied && isEmptyConfig(want.Config) {
 			if err := r.e.o.Release(ctx, r.node); err == nil {
 				r.e.mu.Lock()
 				r.managed = false
 				r.e.mu.Unlock()
 			}
 		}
-		if r.finish(intent, want.Hash, out) {
+		if r.recordOutcome(intent, want.Hash, out) {
 			return out.retry, false
 		}
 		// Changes came during the try, so more are on their way: they are gathered, and go to
@@ -200,15 +200,15 @@ func (r *router) work(ctx context.Context) (again, done bool) {
 // maxGather bounds how long changes are gathered.
 const maxGather = 50 * time.Millisecond
 
-// leave forgets the router. The lock is held.
-func (r *router) leave() {
+// removeFromEngine forgets the router. The lock is held.
+func (r *router) removeFromEngine() {
 	delete(r.e.routers, r.node)
 	r.running = false
 	r.e.o.Status(r.node, nil)
 }
 
-// finish notes a result; false when there is something newer to do.
-func (r *router) finish(intent uint64, hash string, out outcome) bool {
+// recordOutcome notes a result; false when there is something newer to do.
+func (r *router) recordOutcome(intent uint64, hash string, out outcome) bool {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	again := r.state == bier.Failed && r.reason == out.reason
@@ -216,10 +216,10 @@ func (r *router) finish(intent uint64, hash string, out outcome) bool {
 	if out.state == bier.Pending && before && (r.answered == intent || r.held == hash) {
 		out.state = bier.Unverified // a comparison that did not succeed: it has been applied before
 	}
-	news := r.news(out)
+	news := r.newlyRefused(out)
 	r.answered, r.state, r.reason, r.waits = intent, out.state, out.reason, out.waits
 	if out.state == bier.Applied {
-		r.confirmed, r.held, r.aside, r.retry = now(), cmp.Or(out.held, hash), out.aside, out.retry
+		r.confirmed, r.held, r.aside, r.retry = currentTime(), cmp.Or(out.held, hash), out.aside, out.retry
 	}
 	if out.driver != "" {
 		r.driver = out.driver
@@ -230,12 +230,12 @@ func (r *router) finish(intent uint64, hash string, out outcome) bool {
 	for _, text := range news {
 		r.e.o.Report(r.node, text)
 	}
-	r.publish()
-	return r.intent == intent && !r.dirty && (out.state != bier.Applied || !empty(r.want.Config) || r.managed)
+	r.publishStatus()
+	return r.intent == intent && !r.dirty && (out.state != bier.Applied || !isEmptyConfig(r.want.Config) || r.managed)
 }
 
-// news says which channels the router refuses now and did not before. The lock is held.
-func (r *router) news(out outcome) (text []string) {
+// newlyRefused says which channels the router refuses now and did not before. The lock is held.
+func (r *router) newlyRefused(out outcome) (text []string) {
 	by := map[string][]string{}
 	for c, why := range out.aside {
 		if r.aside[c] != why {
@@ -252,17 +252,17 @@ func (r *router) news(out outcome) (text []string) {
 // unseen is how long a try may take before it is shown that something was sent.
 const unseen = time.Second
 
-// sending shows that a try is under way.
-func (r *router) sending(intent uint64) {
+// publishAttempt shows that a try is under way.
+func (r *router) publishAttempt(intent uint64) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	if r.answered != intent {
-		r.publish()
+		r.publishStatus()
 	}
 }
 
-// now is the time as it is stored.
-func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+// currentTime is the time as it is stored.
+func currentTime() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 type outcome struct {
 	state, reason, driver string
@@ -273,8 +273,8 @@ type outcome struct {
 	held                  string            // of applied: the hash of what it has, where that is not all that is wanted
 }
 
-// try applies once, and sets aside what the router refuses.
-func (r *router) try(ctx context.Context, want *Desired, intent uint64) outcome {
+// tryApply applies once, and sets aside what the router refuses.
+func (r *router) tryApply(ctx context.Context, want *Desired, intent uint64) outcome {
 	target := r.e.o.Target(r.node)
 	if target == nil {
 		return outcome{state: bier.Pending, reason: "no router is mounted as " + r.node}
@@ -287,21 +287,21 @@ func (r *router) try(ctx context.Context, want *Desired, intent uint64) outcome 
 	tried := r.answered == intent
 	repair := r.e.o.Repair || !tried
 	r.managed = true // from here on it may hold something
-	r.sent = now()
+	r.sent = currentTime()
 	held := r.held
 	r.e.mu.Unlock()
-	slow := time.AfterFunc(unseen, func() { r.sending(intent) })
+	slow := time.AfterFunc(unseen, func() { r.publishAttempt(intent) })
 	defer slow.Stop()
 	first := true
-	return r.bring(ctx, target, want, tried, func(d *Desired) outcome {
-		out := r.apply(ctx, target, d, repair, first && held == d.Hash) // whatever is different then, somebody else did
+	return r.bringToDesired(ctx, target, want, tried, func(d *Desired) outcome {
+		out := r.applyDesired(ctx, target, d, repair, first && held == d.Hash) // whatever is different then, somebody else did
 		first = false
 		return out
 	})
 }
 
-// apply has a driver apply one configuration. drift: the router was seen to hold it.
-func (r *router) apply(ctx context.Context, target *bierdriver.Router, d *Desired, repair, drift bool) outcome {
+// applyDesired has a driver apply one configuration. drift: the router was seen to hold it.
+func (r *router) applyDesired(ctx context.Context, target *bierdriver.Router, d *Desired, repair, drift bool) outcome {
 	ctx, cancel := context.WithTimeout(ctx, r.e.o.Timeout)
 	defer cancel()
 	res, driver, err := r.e.o.Apply(ctx, target, d, !repair)
@@ -332,4 +332,4 @@ func (r *router) apply(ctx context.Context, target *bierdriver.Router, d *Desire
 	return outcome{state: bier.Pending, reason: res.Reason, driver: driver, retry: true, waits: waits}
 }
 
-func empty(c *bierdriver.Config) bool { return c.Global == nil && len(c.Channels) == 0 }
+func isEmptyConfig(c *bierdriver.Config) bool { return c.Global == nil && len(c.Channels) == 0 }

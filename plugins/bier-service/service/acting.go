@@ -31,8 +31,8 @@ type acting struct {
 	sessions map[string]*bierdriver.Session
 }
 
-// act holds the routers to what topologies and channels say, until the role ends.
-func (s *Service) act(ctx context.Context, term *state.Term) {
+// runActing holds the routers to what topologies and channels say, until the role ends.
+func (s *Service) runActing(ctx context.Context, term *state.Term) {
 	a := &acting{Service: s, term: term, records: newRecords(s.data, term), sessions: map[string]*bierdriver.Session{}}
 	now := s.data.store.Now()
 	var managed []string
@@ -43,14 +43,14 @@ func (s *Service) act(ctx context.Context, term *state.Term) {
 	for key, x := range s.data.status.All(now, bier.RouterKey("")) {
 		known[strings.TrimPrefix(key, bier.RouterKey(""))] = x
 	}
-	a.engine = reconcile.New(ctx, reconcile.Options{Target: a.target, Apply: a.apply, Check: a.refused, Read: a.read, Release: a.release,
-		Status: a.status, Drift: a.drift, Report: s.report,
+	a.engine = reconcile.New(ctx, reconcile.Options{Target: a.routerTarget, Apply: a.applyConfig, Check: a.findUnwritable, Read: a.readRouter, Release: a.releaseRouter,
+		Status: a.recordStatus, Drift: a.recordDrift, Report: s.reportToOperator,
 		Timeout: s.set.ApplyTimeout.Duration, RetryMin: s.set.RetryMin.Duration, RetryMax: s.set.RetryMax.Duration, Parallel: s.set.Parallel, Repair: s.set.Drift != "report"}, managed, known)
 	s.acting.Store(a)
 	var group sync.WaitGroup
-	group.Go(func() { a.records.run(ctx) })
+	group.Go(func() { a.records.runWriter(ctx) })
 	group.Go(func() { newProver(a).run(ctx) })
-	a.follow(ctx)
+	a.followConfig(ctx)
 	s.acting.Store(nil)
 	a.engine.Wait()
 	group.Wait()
@@ -61,8 +61,8 @@ func (s *Service) act(ctx context.Context, term *state.Term) {
 // them, computing takes a fifth of the time.
 const maxRest = 100 * time.Millisecond
 
-// follow has the engine want what is configured, until ctx ends.
-func (a *acting) follow(ctx context.Context) {
+// followConfig has the engine want what is configured, until ctx ends.
+func (a *acting) followConfig(ctx context.Context) {
 	var audit <-chan time.Time
 	if a.set.Audit.Duration > 0 {
 		t := time.NewTicker(a.set.Audit.Duration)
@@ -70,37 +70,37 @@ func (a *acting) follow(ctx context.Context) {
 		audit = t.C
 	}
 	together.Notify(a.asked)
-	for a.want(); ; {
+	for a.computeDesired(); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-a.intent:
 			began := time.Now()
-			a.want()
+			a.computeDesired()
 			host.Pause(ctx, min(4*time.Since(began), maxRest))
 		case <-a.asked:
-			a.compare()
+			a.takeCompareRequests()
 		case <-audit:
 			a.engine.Kick(nil, 0)
 		}
 	}
 }
 
-// want computes what routers must hold from one snapshot of all that is configured.
-func (a *acting) want() {
+// computeDesired computes what routers must hold from one snapshot of all that is configured.
+func (a *acting) computeDesired() {
 	now := a.data.store.Now()
-	if why := a.data.unreadable(); why != "" {
+	if why := a.data.findUnreadable(); why != "" {
 		before, _ := a.data.status.Get(now, bier.ServiceKey)
-		a.records.processed(before.Processed, why)
+		a.records.setProcessed(before.Processed, why)
 		return
 	}
 	desired, changed := a.planner.Wanted(a.data.Network(now))
 	a.engine.Want(desired, changed, now.Revision())
-	a.records.processed(now.Revision(), "")
+	a.records.setProcessed(now.Revision(), "")
 }
 
-// compare takes requests to compare routers in.
-func (a *acting) compare() {
+// takeCompareRequests takes requests to compare routers in.
+func (a *acting) takeCompareRequests() {
 	now := a.data.store.Now()
 	var asked []string
 	for node := range a.data.asked.All(now, "") {
@@ -114,15 +114,15 @@ func (a *acting) compare() {
 		nodes = nil
 	}
 	a.engine.Kick(nodes, now.Revision())
-	a.records.served(asked)
+	a.records.removeServedRequests(asked)
 }
 
-func (a *acting) target(node string) *bierdriver.Router {
+func (a *acting) routerTarget(node string) *bierdriver.Router {
 	return a.data.Mounts.Get(a.data.store.Now(), node)
 }
 
-// remounted is called when routers may be reached otherwise, nil: all of them.
-func (a *acting) remounted(nodes []string) {
+// handleRemount is called when routers may be reached otherwise, nil: all of them.
+func (a *acting) handleRemount(nodes []string) {
 	now := a.data.store.Now()
 	for _, node := range nodes {
 		if a.data.Mounts.Get(now, node) == nil {
@@ -130,14 +130,14 @@ func (a *acting) remounted(nodes []string) {
 			a.mu.Lock()
 			delete(a.sessions, node)
 			a.mu.Unlock()
-			a.records.session(node, nil)
+			a.records.putSession(node, nil)
 		}
 	}
 	a.engine.Kick(nodes, now.Revision())
 }
 
-// session notes a session and returns the state before.
-func (a *acting) session(node string, n *bierdriver.Session) bierdriver.SessionState {
+// recordSession notes a session and returns the state before.
+func (a *acting) recordSession(node string, n *bierdriver.Session) bierdriver.SessionState {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before := a.sessions[node]
@@ -148,12 +148,12 @@ func (a *acting) session(node string, n *bierdriver.Session) bierdriver.SessionS
 		n.Capabilities = before.GetCapabilities()
 	}
 	a.sessions[node] = n
-	a.records.session(node, drivers.NewSession(n))
+	a.records.putSession(node, drivers.NewSession(n))
 	return before.GetState()
 }
 
-// apply chooses a driver and lets it apply.
-func (a *acting) apply(ctx context.Context, r *bierdriver.Router, d *reconcile.Desired, dryRun bool) (*bierdriver.Result, string, error) {
+// applyConfig chooses a driver and lets it apply.
+func (a *acting) applyConfig(ctx context.Context, r *bierdriver.Router, d *reconcile.Desired, dryRun bool) (*bierdriver.Result, string, error) {
 	ctx, cancel, err := a.term.Act(ctx, a.set.ApplyTimeout.Duration)
 	if err != nil {
 		return nil, "", err
@@ -182,12 +182,12 @@ func (a *acting) apply(ctx context.Context, r *bierdriver.Router, d *reconcile.D
 	}
 	began := time.Now()
 	res, err := client.Apply(ctx, r, d.Wire(members), asked)
-	a.measures.applied(name, began, outcome(res, err))
+	a.measures.observeApply(name, began, callOutcome(res, err))
 	if err != nil {
 		return nil, name, fmt.Errorf("driver %s: %w", name, err)
 	}
 	if res.State == bierdriver.Applied && !dryRun && !p.begun { // it holds all that it must, and that is ours from now on
-		if err := p.own(ctx, ""); err != nil {
+		if err := p.takeOwnership(ctx, ""); err != nil {
 			return nil, name, err
 		}
 	}
@@ -198,14 +198,14 @@ func (a *acting) apply(ctx context.Context, r *bierdriver.Router, d *reconcile.D
 	case first:
 		slog.Warn("the host key of a router is trusted because it is the first it showed; compare it with the router's", "node", r.NodeId, "host-key", res.GetSession().GetHostKey())
 		if other := a.data.KeyOf(a.data.store.Now(), r.NodeId, res.GetSession().GetHostKey()); other != "" {
-			a.report(r.NodeId, "it shows the host key of router "+other+": they may be the same router")
+			a.reportToOperator(r.NodeId, "it shows the host key of router "+other+": they may be the same router")
 		}
 	}
 	return res, name, nil
 }
 
-// outcome is a call of a driver in a word.
-func outcome(res *bierdriver.Result, err error) string {
+// callOutcome is a call of a driver in a word.
+func callOutcome(res *bierdriver.Result, err error) string {
 	switch {
 	case err != nil:
 		return "error"
@@ -217,8 +217,8 @@ func outcome(res *bierdriver.Result, err error) string {
 	return bier.Pending
 }
 
-// release forgets a router that holds nothing of ours any more.
-func (a *acting) release(ctx context.Context, node string) error {
+// releaseRouter forgets a router that holds nothing of ours any more.
+func (a *acting) releaseRouter(ctx context.Context, node string) error {
 	a.registry.Forget(node)
 	_, err := a.term.Update(ctx, func(tx *state.Tx) error {
 		a.data.managed.Delete(tx, node)

@@ -19,8 +19,8 @@ import (
 // checking bounds the question to one driver, which does no I/O.
 const checking = 5 * time.Second
 
-// refused is what a driver cannot write to a router of the channels in d, by their names; false: it cannot say.
-func (a *acting) refused(ctx context.Context, r *bierdriver.Router, d *reconcile.Desired) (map[string]string, bool) {
+// findUnwritable is what a driver cannot write to a router of the channels in d, by their names; false: it cannot say.
+func (a *acting) findUnwritable(ctx context.Context, r *bierdriver.Router, d *reconcile.Desired) (map[string]string, bool) {
 	res, err := a.checkRouter(ctx, a.data.store.Now(), r.NodeId, d)
 	if err != nil {
 		slog.Debug("what a driver can write is found by trying", "node", r.NodeId, "reason", err)
@@ -35,9 +35,9 @@ func (a *acting) refused(ctx context.Context, r *bierdriver.Router, d *reconcile
 	return out, true
 }
 
-// read is what a router holds, nil: not known.
-func (a *acting) read(ctx context.Context, r *bierdriver.Router) *bierdriver.Config {
-	_, client, err := a.reach(a.data.store.Now(), r.NodeId)
+// readRouter is what a router holds, nil: not known.
+func (a *acting) readRouter(ctx context.Context, r *bierdriver.Router) *bierdriver.Config {
+	_, client, err := a.routerAndDriver(a.data.store.Now(), r.NodeId)
 	var o *bierdriver.Observed
 	if err == nil {
 		o, err = client.Read(ctx, r)
@@ -51,7 +51,7 @@ func (a *acting) read(ctx context.Context, r *bierdriver.Router) *bierdriver.Con
 
 // checkRouter asks the driver of a router what it cannot write of a configuration.
 func (s *Service) checkRouter(ctx context.Context, now *state.Snapshot, node string, d *reconcile.Desired) (*bierdriver.Checked, error) {
-	r, client, err := s.reach(now, node)
+	r, client, err := s.routerAndDriver(now, node)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +134,8 @@ type abilitiesOut struct {
 	Lacks  []string `json:"lacks,omitempty"`
 }
 
-// abilities says what the model of a router is known not to be able to do, also before it was reached.
-func (s *Service) abilities(ctx context.Context, in nodeIn) (*abilitiesOut, error) {
+// queryAbilities says what the model of a router is known not to be able to do, also before it was reached.
+func (s *Service) queryAbilities(ctx context.Context, in nodeIn) (*abilitiesOut, error) {
 	now, node := s.data.store.Now(), bier.ShortID(in.Node)
 	out := &abilitiesOut{}
 	if r := s.data.Mounts.Get(now, node); r != nil {

@@ -13,12 +13,12 @@ import (
 )
 
 // Commands describes the console's commands of drivers and routers.
-func Commands() []commands.Command { return (&Service{}).commands() }
+func Commands() []commands.Command { return (&Service{}).commandTable() }
 
-// commands is the table of commands; those of the zero Service describe themselves only.
-func (s *Service) commands() []commands.Command {
-	node := commands.Argument{Name: "node", Help: "its node-id", Required: true, Complete: s.nodes}
-	nodes := commands.Argument{Name: "node", Help: "node-ids; all when absent", Repeated: true, Complete: s.nodes}
+// commandTable is the table of commands; those of the zero Service describe themselves only.
+func (s *Service) commandTable() []commands.Command {
+	node := commands.Argument{Name: "node", Help: "its node-id", Required: true, Complete: s.completeNodeIDs}
+	nodes := commands.Argument{Name: "node", Help: "node-ids; all when absent", Repeated: true, Complete: s.completeNodeIDs}
 	return []commands.Command{
 		{Name: "bier:driver-list", Summary: "List the drivers of BIER routers", Safe: true, Run: s.listDrivers,
 			Help: "Shows each driver with what it is for, and what its routers are known not to be able to do: tunnel (RFC 8279\n" +
@@ -62,21 +62,21 @@ func (s *Service) commands() []commands.Command {
 			Help: "Shows the computed BitStrings that the ingress sends, for all egress nodes or for those that are named.",
 			Arguments: []commands.Argument{
 				{Name: "channel", Help: "its name", Required: true},
-				{Name: "egress", Help: "node-ids; all when absent", Repeated: true, Complete: s.nodes},
+				{Name: "egress", Help: "node-ids; all when absent", Repeated: true, Complete: s.completeNodeIDs},
 			},
 			Options: []commands.Option{{Name: "topology", Short: "t", Help: "topology-id; needed when several have the channel"}}},
 		{Name: "bier:ping", Summary: "Ping the egress nodes of a channel over BIER", Safe: true, Run: s.showPinged,
 			Help: "Has the ingress router send packets over BIER, where its model can, and shows how many answers came beside\n" +
 				"the state of each egress node.",
 			Arguments: []commands.Argument{{Name: "channel", Help: "its name", Required: true},
-				{Name: "egress", Help: "node-ids; all when absent", Repeated: true, Complete: s.nodes}},
+				{Name: "egress", Help: "node-ids; all when absent", Repeated: true, Complete: s.completeNodeIDs}},
 			Options: []commands.Option{{Name: "topology", Short: "t", Help: "topology-id; needed when several have the channel"},
 				{Name: "count", Short: "c", Type: commands.Int, Default: "5", Help: "packets to each"}}},
 	}
 }
 
-// nodes completes ids of mounted routers.
-func (s *Service) nodes(_ context.Context, prefix string) []string {
+// completeNodeIDs completes ids of mounted routers.
+func (s *Service) completeNodeIDs(_ context.Context, prefix string) []string {
 	return bierplugin.Complete(slices.Values(s.data.Mounts.Nodes(s.data.store.Now())), prefix)
 }
 

@@ -38,15 +38,15 @@ type Managed struct {
 // all is every router, in the table asked.
 const all = "*"
 
-// open follows the data until ctx ends. intent, reached, asked and status are called when
+// openData follows the data until ctx ends. intent, reached, asked and status are called when
 // topologies or channels, how routers are reached, requests, and what is known of routers
 // have changed.
-func open(ctx context.Context, h *host.Client, intent func(), reached func(nodes []string), asked, status func()) (*data, error) {
+func openData(ctx context.Context, h *host.Client, intent func(), reached func(nodes []string), asked, status func()) (*data, error) {
 	d := &data{Trees: bier.NewTrees(intent), Mounts: mounts.New(reached),
 		status:  bier.RoutersAt(state.Private),
 		managed: state.NewTable[Managed](state.Private("managed/")),
 		asked:   state.NewTable[struct{}](state.Private("asked/"))}
-	d.Mounts.Allow = d.distinct
+	d.Mounts.Allow = d.checkDistinct
 	d.asked.Notify(func([]string) { asked() })
 	known := func(keys []string) {
 		if len(keys) != 1 || keys[0] != bier.BeatKey {
@@ -65,8 +65,8 @@ func open(ctx context.Context, h *host.Client, intent func(), reached func(nodes
 	return d, err
 }
 
-// distinct says why a router cannot be mounted where others are: both are nodes of one topology.
-func (d *data) distinct(r state.Reader, m mounts.Mount, others []string) error {
+// checkDistinct says why a router cannot be mounted where others are: both are nodes of one topology.
+func (d *data) checkDistinct(r state.Reader, m mounts.Mount, others []string) error {
 	for _, id := range d.IDs(r) {
 		if n, ok := d.Trees.Nodes.Get(r, id, m.Node); !ok || len(n.Params.Domains) == 0 {
 			continue
@@ -80,17 +80,17 @@ func (d *data) distinct(r state.Reader, m mounts.Mount, others []string) error {
 	return nil
 }
 
-// unreadable says which record of a topology or channel cannot be read: what routers must
+// findUnreadable says which record of a topology or channel cannot be read: what routers must
 // hold is not known then.
-func (d *data) unreadable() string {
+func (d *data) findUnreadable() string {
 	for _, err := range d.store.Broken(d.Trees.Views()...) {
 		return err.Error() + "; routers stay as they are until it is repaired or deleted"
 	}
 	return ""
 }
 
-// states of routers as of now, of all when nodes is empty.
-func (d *data) states(nodes []string, revision uint64) []bier.RouterState {
+// routerStates of routers as of now, of all when nodes is empty.
+func (d *data) routerStates(nodes []string, revision uint64) []bier.RouterState {
 	now := d.store.Now()
 	if len(nodes) == 0 {
 		for key := range d.status.All(now, bier.RouterKey("")) {
@@ -106,9 +106,9 @@ func (d *data) states(nodes []string, revision uint64) []bier.RouterState {
 	return out
 }
 
-// compare asks the holder of the role to compare routers with what they must hold, all
+// requestCompare asks the holder of the role to compare routers with what they must hold, all
 // when nodes is empty, and waits until it has begun.
-func (d *data) compare(ctx context.Context, nodes []string) (revision uint64, err error) {
+func (d *data) requestCompare(ctx context.Context, nodes []string) (revision uint64, err error) {
 	if len(nodes) == 0 {
 		nodes = []string{all}
 	}
@@ -132,18 +132,18 @@ func (d *data) compare(ctx context.Context, nodes []string) (revision uint64, er
 	return revision, nil
 }
 
-// taken waits until it is known what routers must hold as configured at a revision, or ctx
+// awaitProcessed waits until it is known what routers must hold as configured at a revision, or ctx
 // ends.
-func (d *data) taken(ctx context.Context, revision uint64) {
+func (d *data) awaitProcessed(ctx context.Context, revision uint64) {
 	_ = d.store.WaitUntil(ctx, func(now *state.Snapshot) bool { // else they are pending, which their states say
 		service, _ := d.status.Get(now, bier.ServiceKey)
 		return service.Processed >= revision
 	})
 }
 
-// answered waits until what was configured up to a revision was tried at routers, at all
+// awaitAnswered waits until what was configured up to a revision was tried at routers, at all
 // when nodes is empty, or ctx ends.
-func (d *data) answered(ctx context.Context, nodes []string, revision uint64) {
+func (d *data) awaitAnswered(ctx context.Context, nodes []string, revision uint64) {
 	_ = d.store.WaitUntil(ctx, func(now *state.Snapshot) bool {
 		for key, x := range d.status.All(now, bier.RouterKey("")) {
 			if x.Answered < min(x.Intent, revision) && (len(nodes) == 0 || slices.Contains(nodes, strings.TrimPrefix(key, bier.RouterKey("")))) {
@@ -157,25 +157,25 @@ func (d *data) answered(ctx context.Context, nodes []string, revision uint64) {
 // taking bounds how long a question waits until what is configured now was taken in.
 const taking = 2 * time.Second
 
-// states says how far routers are with what is configured now, all when nodes is empty,
+// awaitRouterStates says how far routers are with what is configured now, all when nodes is empty,
 // waiting up to a time for them.
-func (s *Service) states(ctx context.Context, nodes []string, wait time.Duration) []bier.RouterState {
+func (s *Service) awaitRouterStates(ctx context.Context, nodes []string, wait time.Duration) []bier.RouterState {
 	revision := s.moved.Load()
 	ctx, cancel := context.WithTimeout(ctx, max(wait, taking))
 	defer cancel()
-	s.data.taken(ctx, revision)
+	s.data.awaitProcessed(ctx, revision)
 	if wait > 0 {
-		s.data.answered(ctx, nodes, revision)
+		s.data.awaitAnswered(ctx, nodes, revision)
 	}
-	return s.data.states(nodes, revision)
+	return s.data.routerStates(nodes, revision)
 }
 
 // compareRouters has routers compared with what they must hold, and waits until ctx ends.
 func (s *Service) compareRouters(ctx context.Context, nodes []string) ([]bier.RouterState, error) {
-	revision, err := s.data.compare(ctx, nodes)
+	revision, err := s.data.requestCompare(ctx, nodes)
 	if err != nil {
 		return nil, err
 	}
-	s.data.answered(ctx, nodes, revision)
-	return s.data.states(nodes, s.moved.Load()), nil
+	s.data.awaitAnswered(ctx, nodes, revision)
+	return s.data.routerStates(nodes, s.moved.Load()), nil
 }

@@ -99,7 +99,7 @@ func (s *Service) beginEcho(ctx context.Context, in echoIn) error {
 	if err != nil {
 		return err
 	}
-	t, c, err := s.channel(now, in.Topology, in.Channel)
+	t, c, err := s.findChannel(now, in.Topology, in.Channel)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (s *Service) echo(t *bier.Topology, c *bier.Channel, targets []string) *ech
 	for _, e := range c.EgressNodes {
 		out.Egress = append(out.Egress, echoEgress{e.ID})
 	}
-	res, err := s.ping(ctx, pingIn{Topology: t.ID, Channel: c.Name, Egress: targets, Count: echoPackets})
+	res, err := s.pingChannel(ctx, pingIn{Topology: t.ID, Channel: c.Name, Egress: targets, Count: echoPackets})
 	if err != nil {
 		text := "failed! " + err.Error()
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -183,7 +183,7 @@ func (s *Service) targetBitStrings(ctx context.Context, in bitStringIn) (*bitStr
 	if err != nil {
 		return nil, err
 	}
-	t, c, err := s.channel(now, in.Topology, in.Channel)
+	t, c, err := s.findChannel(now, in.Topology, in.Channel)
 	if err != nil {
 		return nil, err
 	}

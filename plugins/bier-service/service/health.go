@@ -25,8 +25,8 @@ const (
 	maxHealthRest = 3 * time.Second
 )
 
-// known is called when what is known of routers has changed.
-func (s *Service) known() {
+// notifyHealth is called when what is known of routers has changed.
+func (s *Service) notifyHealth() {
 	if s.opened.Load() {
 		together.Notify(s.look)
 		together.Notify(s.proving)
@@ -44,8 +44,8 @@ func (s *Service) watchHealth(ctx context.Context) {
 		rest := min(max(minHealthRest, 20*time.Since(began)), maxHealthRest)
 		s.measures.health.Store(h)
 		if a := s.acting.Load(); a != nil {
-			a.expire(now)
-			for _, x := range diff(before, h.Alarms) {
+			a.expireNotices(now)
+			for _, x := range diffAlarms(before, h.Alarms) {
 				s.alarms.Publish(x)
 			}
 		}
@@ -82,7 +82,7 @@ type alarmEvent struct {
 	Cleared bool `json:"cleared"`
 }
 
-func diff(before, now []bier.Alarm) (out []alarmEvent) {
+func diffAlarms(before, now []bier.Alarm) (out []alarmEvent) {
 	has := func(list []bier.Alarm, a bier.Alarm) bool {
 		return slices.ContainsFunc(list, func(b bier.Alarm) bool { return a.Resource == b.Resource && a.Type == b.Type })
 	}
@@ -99,18 +99,18 @@ func diff(before, now []bier.Alarm) (out []alarmEvent) {
 	return out
 }
 
-// expire ends notices of routers that hold something else since, which was confirmed: what
+// expireNotices ends notices of routers that hold something else since, which was confirmed: what
 // they reported was of the configuration before.
-func (a *acting) expire(now *state.Snapshot) {
+func (a *acting) expireNotices(now *state.Snapshot) {
 	for key, n := range a.data.status.Notices.All(now, "") {
 		if x, ok := a.data.status.Get(now, bier.RouterKey(n.Node)); !ok || x.Hash != n.Hash && x.State == bier.Applied && x.Confirmed.After(n.At) {
-			a.records.notice(key, nil)
+			a.records.putNotice(key, nil)
 		}
 	}
 }
 
-// notice keeps what a router reported of the network.
-func (a *acting) notice(node string, n *bierdriver.Notification) {
+// recordNotice keeps what a router reported of the network.
+func (a *acting) recordNotice(node string, n *bierdriver.Notification) {
 	x, _ := a.data.status.Get(a.data.store.Now(), bier.RouterKey(node))
 	kind := map[any]string{bierdriver.BFRIDCollision: bier.BFRIDCollision, bierdriver.BFRZero: "bfr-zero", bierdriver.SubDomainIDCollision: "sub-domain-id-collision"}[n.Kind]
 	if kind == "" {
@@ -120,7 +120,7 @@ func (a *acting) notice(node string, n *bierdriver.Notification) {
 	if n.At != nil {
 		at = n.At.AsTime()
 	}
-	a.records.notice(node+"/"+kind, &bier.Notice{Node: node, Kind: kind, BFRID: uint16(n.BfrId), Text: notification(n), At: at.UTC().Truncate(time.Millisecond), Hash: x.Hash})
+	a.records.putNotice(node+"/"+kind, &bier.Notice{Node: node, Kind: kind, BFRID: uint16(n.BfrId), Text: formatNotification(n), At: at.UTC().Truncate(time.Millisecond), Hash: x.Hash})
 }
 
 // openAlarms are what is wrong in the network now.
@@ -150,16 +150,16 @@ func (s *Service) clearNotices(ctx context.Context, node string) error {
 	return err
 }
 
-// status adds what is known of the router's model to its status, and keeps it.
-func (a *acting) status(node string, s *bier.Status) {
+// recordStatus adds what is known of the router's model to its status, and keeps it.
+func (a *acting) recordStatus(node string, s *bier.Status) {
 	if s != nil {
 		s.Lacks = a.registry.Lacks(s.Driver)
 	}
-	a.records.router(node, s)
+	a.records.putRouterStatus(node, s)
 }
 
-// drift notes that somebody else changed a router.
-func (a *acting) drift(node string, repaired bool) {
+// recordDrift notes that somebody else changed a router.
+func (a *acting) recordDrift(node string, repaired bool) {
 	outcome := "found"
 	if repaired {
 		outcome = "repaired"
@@ -239,7 +239,7 @@ func (m *measures) Collect(c chan<- prometheus.Metric) {
 	}
 }
 
-// applied measures one call of a driver.
-func (m *measures) applied(driver string, began time.Time, result string) {
+// observeApply measures one call of a driver.
+func (m *measures) observeApply(driver string, began time.Time, result string) {
 	m.apply.WithLabelValues(driver, result).Observe(time.Since(began).Seconds())
 }

@@ -22,14 +22,14 @@ const maxFormer = 8
 // session, before anything is done to it.
 func (p *permit) Begin(ctx context.Context, session string) (former []string, err error) {
 	p.begun = true
-	if err := p.own(ctx, session); err != nil {
+	if err := p.takeOwnership(ctx, session); err != nil {
 		return nil, err
 	}
 	m, _ := p.data.managed.Get(p.data.store.Now(), p.node)
 	return m.Former, nil
 }
 
-func (p *permit) own(ctx context.Context, session string) error {
+func (p *permit) takeOwnership(ctx context.Context, session string) error {
 	if err := p.term.Check(); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (p *permit) own(ctx context.Context, session string) error {
 // Commit is the point from which the change counts: either this process still holds the
 // role when it is stored, or the router takes the change back.
 func (p *permit) Commit(ctx context.Context) error {
-	if err := p.records.commit(ctx, p.node, p.hash); err != nil {
+	if err := p.records.storeCommit(ctx, p.node, p.hash); err != nil {
 		return err
 	}
 	return p.term.Check()

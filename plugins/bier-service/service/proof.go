@@ -101,7 +101,7 @@ func (p *prover) forget() {
 	}
 	for key, n := range p.data.status.Notices.All(now, "") {
 		if n.Kind == bier.NetworkDiffers {
-			p.records.notice(key, nil)
+			p.records.putNotice(key, nil)
 		}
 	}
 }
@@ -226,14 +226,14 @@ func (p *prover) readTables(ctx context.Context, node string, r *bier.Reading) {
 	key := node + "/" + bier.NetworkDiffers
 	switch v.Result {
 	case equal:
-		p.records.notice(key, nil)
+		p.records.putNotice(key, nil)
 	case different:
 		text := bier.Several(v.Differences)
 		if len(v.Differences) > 1 {
 			text = fmt.Sprintf("%d differences: %s", len(v.Differences), text)
 		}
 		x, _ := p.data.status.Get(p.data.store.Now(), bier.RouterKey(node))
-		p.records.notice(key, &bier.Notice{Node: node, Kind: bier.NetworkDiffers, Text: text, At: r.At, Hash: x.Hash})
+		p.records.putNotice(key, &bier.Notice{Node: node, Kind: bier.NetworkDiffers, Text: text, At: r.At, Hash: x.Hash})
 	}
 }
 
@@ -242,7 +242,7 @@ func (p *prover) readOnce(ctx context.Context, node string, r *bier.Reading) ver
 		return verified{Result: unknown}
 	}
 	now := p.data.store.Now()
-	computed := p.computed(now, node)
+	computed := p.computeTables(now, node)
 	read, err := p.forwarding(ctx, now, node)
 	if err != nil {
 		return verified{Result: unknown, Reason: err.Error()}
@@ -252,7 +252,7 @@ func (p *prover) readOnce(ctx context.Context, node string, r *bier.Reading) ver
 		r.Graphs[bier.GraphKey(c.topology.ID, c.domain, c.sub)] = c.topology.Graph(c.domain, c.sub).Print()
 		for _, x := range read {
 			if x.HasSubDomain && x.SubDomainId == uint32(c.sub) || !x.HasSubDomain && len(computed) == 1 {
-				r.Tables = append(r.Tables, bier.Shown(c.sub, c.tables, x, func(name string) string { return c.node(node, name) }))
+				r.Tables = append(r.Tables, bier.Shown(c.sub, c.tables, x, func(name string) string { return c.nodeByPrefix(node, name) }))
 			}
 		}
 	}
@@ -339,7 +339,7 @@ func (p *prover) pingSome(ctx context.Context, now *state.Snapshot, node string,
 	if err := p.limit.WaitN(ctx, len(list)); err != nil {
 		return err
 	}
-	r, client, err := p.reach(now, node)
+	r, client, err := p.routerAndDriver(now, node)
 	if err != nil {
 		return err
 	}
@@ -370,7 +370,7 @@ func (p *prover) count(ctx context.Context, node string) bier.Counts {
 	if d == nil || len(d.Channels) == 0 {
 		return nil
 	}
-	r, client, err := p.reach(now, node)
+	r, client, err := p.routerAndDriver(now, node)
 	if err != nil {
 		return nil
 	}

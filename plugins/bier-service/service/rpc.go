@@ -9,30 +9,30 @@ import (
 	"ctl.internal/sdk/operations"
 )
 
-// mux returns the RPCs of bier-service-api by "module:rpc".
-func (s *Service) mux() operations.Mux {
+// rpcMux returns the RPCs of bier-service-api by "module:rpc".
+func (s *Service) rpcMux() operations.Mux {
 	const api = "bier-service-api:"
 	return operations.Mux{
-		api + "reconcile":     operations.Func(s.reconcile),
+		api + "reconcile":     operations.Func(s.reconcileRouters),
 		api + "get-alarms":    operations.Func(s.openAlarms),
-		api + "verify":        operations.Func(s.verify),
-		api + "ping":          operations.Func(s.ping),
+		api + "verify":        operations.Func(s.verifyForwarding),
+		api + "ping":          operations.Func(s.pingChannel),
 		api + "check-channel": operations.Func(s.checkChannel),
-		api + "get-abilities": operations.Func(s.abilities),
+		api + "get-abilities": operations.Func(s.queryAbilities),
 
 		api + "get-target-bitstring":      operations.Func(s.targetBitStrings),
 		"bier-oam-api:start-echo-request": operations.Func(s.startEcho),
 
-		api + "mount-router": configure(func(ctx context.Context, in mountRouterIn) error {
+		api + "mount-router": configureHandler(func(ctx context.Context, in mountRouterIn) error {
 			return s.data.Put(ctx, mounts.Mount(in))
 		}),
-		api + "unmount-router": configure(func(ctx context.Context, in nodeIn) error { return s.data.Remove(ctx, in.Node) }),
-		api + "clear-reports":  configure(func(ctx context.Context, in nodeIn) error { return s.clearNotices(ctx, in.Node) }),
+		api + "unmount-router": configureHandler(func(ctx context.Context, in nodeIn) error { return s.data.Remove(ctx, in.Node) }),
+		api + "clear-reports":  configureHandler(func(ctx context.Context, in nodeIn) error { return s.clearNotices(ctx, in.Node) }),
 	}
 }
 
-// configure serves an RPC that answers what the user got wrong as a result, not as an error.
-func configure[In any](do func(context.Context, In) error) operations.Handler {
+// configureHandler serves an RPC that answers what the user got wrong as a result, not as an error.
+func configureHandler[In any](do func(context.Context, In) error) operations.Handler {
 	return operations.Func(func(ctx context.Context, in In) (bier.ConfigureOutput, error) {
 		return bier.Configured(do(ctx, in), nil)
 	})
@@ -66,9 +66,9 @@ type reconcileOut struct {
 	Routers []bier.RouterState `json:"router,omitempty"`
 }
 
-// reconcile says how far routers are with what is configured now.
-func (s *Service) reconcile(ctx context.Context, in nodesIn) (*reconcileOut, error) {
-	return &reconcileOut{s.states(ctx, short(in.Nodes), time.Duration(in.Wait)*time.Millisecond)}, nil
+// reconcileRouters says how far routers are with what is configured now.
+func (s *Service) reconcileRouters(ctx context.Context, in nodesIn) (*reconcileOut, error) {
+	return &reconcileOut{s.awaitRouterStates(ctx, shortIDs(in.Nodes), time.Duration(in.Wait)*time.Millisecond)}, nil
 }
 
 // Results of verify.

@@ -87,14 +87,14 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.replies = host.NewPublisher(env.Host, stream, "bier-oam-api:receive-echo-reply", waiting, slog.Default())
 	s.echoes, s.life = semaphore.NewWeighted(maxEchoes), ctx
 	s.measures = newMeasures(env.Metrics)
-	s.registry = drivers.New(env.Host.Switchboard, s.event, s.driversChanged)
+	s.registry = drivers.New(env.Host.Switchboard, s.handleDriverEvent, s.driversChanged)
 	var err error
-	if s.data, err = open(ctx, env.Host, s.intended, s.remounted, func() { together.Notify(s.asked) }, s.known); err != nil {
+	if s.data, err = openData(ctx, env.Host, s.handleIntentChange, s.handleRemount, func() { together.Notify(s.asked) }, s.notifyHealth); err != nil {
 		cancel()
 		return nil, err
 	}
 	s.opened.Store(true)
-	s.intended()
+	s.handleIntentChange()
 	s.group.Go(func() { s.registry.Follow(ctx) })
 	s.group.Go(func() { s.reports.Run(ctx) })
 	s.group.Go(func() { s.alarms.Run(ctx) })
@@ -102,15 +102,15 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.group.Go(func() { s.watchHealth(ctx) })
 	s.group.Go(func() {
 		s.registry.WaitListed(ctx) // else the first answers would be that there is no driver
-		s.data.store.Role(ctx, role, s.act)
+		s.data.store.Role(ctx, role, s.runActing)
 	})
-	s.group.Go(func() { s.data.store.WatchBroken(ctx, s.broken) })
-	return &sdk.Plugin{Operations: s.mux(), Commands: s.commands(), State: s.data.store, Check: s.data.Check,
+	s.group.Go(func() { s.data.store.WatchBroken(ctx, s.reportBroken) })
+	return &sdk.Plugin{Operations: s.rpcMux(), Commands: s.commandTable(), State: s.data.store, Check: s.data.Check,
 		Stop: bierplugin.Stop(cancel, &s.group)}, nil
 }
 
-// intended is called when topologies or channels have changed.
-func (s *Service) intended() {
+// handleIntentChange is called when topologies or channels have changed.
+func (s *Service) handleIntentChange() {
 	if s.opened.Load() { // else it is the first state, and New looks at it
 		s.moved.Store(s.data.store.Now().Revision())
 		together.Notify(s.intent)
@@ -119,18 +119,18 @@ func (s *Service) intended() {
 	}
 }
 
-func (s *Service) broken(all map[string]error) {
+func (s *Service) reportBroken(all map[string]error) {
 	together.Notify(s.intent) // what could not be read may be readable now
 	s.health(bierplugin.Health(all))
 }
 
-// remounted is called when routers may be reached otherwise: what is configured is tried
+// handleRemount is called when routers may be reached otherwise: what is configured is tried
 // again, and answered for.
-func (s *Service) remounted(nodes []string) {
+func (s *Service) handleRemount(nodes []string) {
 	if a := s.acting.Load(); a != nil {
-		a.remounted(nodes)
+		a.handleRemount(nodes)
 	}
-	s.intended()
+	s.handleIntentChange()
 }
 
 func (s *Service) driversChanged() {
@@ -139,13 +139,13 @@ func (s *Service) driversChanged() {
 	}
 }
 
-// event takes in what a driver reports of a router.
-func (s *Service) event(driver string, e *bierdriver.Event) {
+// handleDriverEvent takes in what a driver reports of a router.
+func (s *Service) handleDriverEvent(driver string, e *bierdriver.Event) {
 	a := s.acting.Load()
 	switch {
 	case a == nil:
 	case e.Session != nil:
-		before := a.session(e.NodeId, e.Session)
+		before := a.recordSession(e.NodeId, e.Session)
 		if e.Session.State != before {
 			s.measures.sessions.WithLabelValues(drivers.NewSession(e.Session).State).Inc()
 		}
@@ -153,14 +153,14 @@ func (s *Service) event(driver string, e *bierdriver.Event) {
 			a.engine.Kick([]string{e.NodeId}, 0)
 		}
 		if before == bierdriver.Up && (e.Session.State == bierdriver.Down || e.Session.State == bierdriver.Refused) {
-			s.report(e.NodeId, "the session is lost: "+e.Session.Reason)
+			s.reportToOperator(e.NodeId, "the session is lost: "+e.Session.Reason)
 		}
 	case e.Drift != nil:
-		s.report(e.NodeId, fmt.Sprintf("somebody else (%s) changed the router %s", e.Drift.By, e.Drift.What))
+		s.reportToOperator(e.NodeId, fmt.Sprintf("somebody else (%s) changed the router %s", e.Drift.By, e.Drift.What))
 		a.engine.Kick([]string{e.NodeId}, 0)
 	case e.Notification != nil:
-		s.report(e.NodeId, notification(e.Notification))
-		a.notice(e.NodeId, e.Notification)
+		s.reportToOperator(e.NodeId, formatNotification(e.Notification))
+		a.recordNotice(e.NodeId, e.Notification)
 	default:
 		slog.Debug("a driver reported nothing that is known here", "driver", driver, "node", e.NodeId)
 	}
@@ -172,13 +172,13 @@ const (
 	waiting = 1024
 )
 
-// report notifies an operator, in the log and on the event stream, without waiting.
-func (s *Service) report(node, text string) {
+// reportToOperator notifies an operator, in the log and on the event stream, without waiting.
+func (s *Service) reportToOperator(node, text string) {
 	slog.Warn("BIER router", "node", node, "report", text)
 	s.reports.Publish(map[string]string{"failure-reason": text, "node-id": node})
 }
 
-func notification(n *bierdriver.Notification) string {
+func formatNotification(n *bierdriver.Notification) string {
 	switch n.Kind {
 	case bierdriver.BFRIDCollision:
 		return fmt.Sprintf("bfr-id-collision: another router has the bfr-id %d too", n.BfrId)

@@ -12,8 +12,8 @@ import (
 	"ctl.internal/sdk/operations"
 )
 
-// stamp is a time in a table, "" for none.
-func stamp(t time.Time) string {
+// formatTime is a time in a table, "" for none.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -47,7 +47,7 @@ func (s *Service) listSessions(ctx context.Context, in *commands.Invocation) err
 	nodes := s.data.Mounts.Nodes(now)
 	var states []bier.RouterState
 	if len(nodes) > 0 {
-		states = s.states(ctx, nodes, 0)
+		states = s.awaitRouterStates(ctx, nodes, 0)
 	}
 	now = s.data.store.Now()
 	for i, node := range nodes {
@@ -64,8 +64,8 @@ func (s *Service) listSessions(ctx context.Context, in *commands.Invocation) err
 		if x.State == "" && st.State == bier.Applied { // it was never asked: what it holds is not known
 			configuration, reason = "nothing asked", cmp.Or(reason, s.registry.Unused(r.Driver))
 		}
-		t.Add(node, address, cmp.Or(x.State, "none"), stamp(x.Since), st.Driver, x.Dialect, commands.List(", ", st.Lacks),
-			configuration, stamp(st.Confirmed), reason)
+		t.Add(node, address, cmp.Or(x.State, "none"), formatTime(x.Since), st.Driver, x.Dialect, commands.List(", ", st.Lacks),
+			configuration, formatTime(st.Confirmed), reason)
 	}
 	return in.Emit(t, nil)
 }
@@ -100,7 +100,7 @@ func (s *Service) listAlarms(ctx context.Context, in *commands.Invocation) error
 }
 
 func (s *Service) showVerified(ctx context.Context, in *commands.Invocation) error {
-	out, err := s.verify(ctx, nodesIn{Nodes: in.Args["node"]})
+	out, err := s.verifyForwarding(ctx, nodesIn{Nodes: in.Args["node"]})
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (s *Service) showVerified(ctx context.Context, in *commands.Invocation) err
 
 func (s *Service) showPinged(ctx context.Context, in *commands.Invocation) error {
 	count, _ := strconv.Atoi(in.Option("count")) // what is not a number is 0, which is refused
-	out, err := s.ping(ctx, pingIn{Topology: in.Option("topology"), Channel: in.Arg("channel"), Egress: in.Args["egress"], Count: count})
+	out, err := s.pingChannel(ctx, pingIn{Topology: in.Option("topology"), Channel: in.Arg("channel"), Egress: in.Args["egress"], Count: count})
 	if err != nil {
 		return err
 	}

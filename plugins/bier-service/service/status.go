@@ -41,24 +41,24 @@ func newRecords(d *data, term *state.Term) *records {
 	return &records{data: d, term: term, wake: make(chan struct{}, 1), pending: map[string]write{}, commits: map[string]*commit{}}
 }
 
-func (r *records) change(f func()) {
+func (r *records) changeLocked(f func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f()
 	together.Notify(r.wake)
 }
 
-func (r *records) set(key string, w write) { r.change(func() { r.pending[key] = w }) }
+func (r *records) setPending(key string, w write) { r.changeLocked(func() { r.pending[key] = w }) }
 
-// router keeps the state of a router; nil: it goes.
-func (r *records) router(node string, s *bier.Status) {
-	r.set(bier.StatusPrefix+node, func(tx *state.Tx) error { return r.status(tx, bier.RouterKey(node), s) })
+// putRouterStatus keeps the state of a router; nil: it goes.
+func (r *records) putRouterStatus(node string, s *bier.Status) {
+	r.setPending(bier.StatusPrefix+node, func(tx *state.Tx) error { return r.writeStatus(tx, bier.RouterKey(node), s) })
 }
 
-// session keeps the session to a router; nil: it goes.
-func (r *records) session(node string, s *bier.Session) {
+// putSession keeps the session to a router; nil: it goes.
+func (r *records) putSession(node string, s *bier.Session) {
 	sessions := r.data.status.Sessions
-	r.set(bier.SessionPrefix+node, func(tx *state.Tx) error {
+	r.setPending(bier.SessionPrefix+node, func(tx *state.Tx) error {
 		before, ok := sessions.Get(tx.Snapshot(), node)
 		switch {
 		case s == nil && ok:
@@ -72,14 +72,14 @@ func (r *records) session(node string, s *bier.Session) {
 
 // reading keeps what a router showed of its forwarding and of its channels; nil: it goes.
 func (r *records) reading(node string, x *bier.Reading, counts bier.Counts) {
-	r.set(bier.ReadingPrefix+node, func(tx *state.Tx) error {
+	r.setPending(bier.ReadingPrefix+node, func(tx *state.Tx) error {
 		if x == nil {
 			r.data.status.Readings.Delete(tx, node)
 			return nil
 		}
 		return r.data.status.Readings.Put(tx, node, *x)
 	})
-	r.set(bier.CountPrefix+node, func(tx *state.Tx) error {
+	r.setPending(bier.CountPrefix+node, func(tx *state.Tx) error {
 		_, ok := r.data.status.Counts.Get(tx.Snapshot(), node)
 		switch {
 		case len(counts) > 0:
@@ -91,10 +91,10 @@ func (r *records) reading(node string, x *bier.Reading, counts bier.Counts) {
 	})
 }
 
-// notice keeps what a router reported first; nil: it goes.
-func (r *records) notice(key string, n *bier.Notice) {
+// putNotice keeps what a router reported first; nil: it goes.
+func (r *records) putNotice(key string, n *bier.Notice) {
 	notices := r.data.status.Notices
-	r.set(bier.NoticePrefix+key, func(tx *state.Tx) error {
+	r.setPending(bier.NoticePrefix+key, func(tx *state.Tx) error {
 		_, ok := notices.Get(tx.Snapshot(), key)
 		switch {
 		case n == nil && ok:
@@ -106,34 +106,36 @@ func (r *records) notice(key string, n *bier.Notice) {
 	})
 }
 
-// commit keeps what a router is about to hold, and returns when that is stored under the role.
-func (r *records) commit(ctx context.Context, node, hash string) error {
+// storeCommit keeps what a router is about to hold, and returns when that is stored under the role.
+func (r *records) storeCommit(ctx context.Context, node, hash string) error {
 	c := &commit{hash, make(chan error, 1)}
-	r.change(func() { r.commits[node] = c })
+	r.changeLocked(func() { r.commits[node] = c })
 	select {
 	case err := <-c.done:
 		return err
 	case <-ctx.Done():
-		r.change(func() { delete(r.commits, node) })
+		r.changeLocked(func() { delete(r.commits, node) })
 		return ctx.Err()
 	}
 }
 
-// processed says up to which revision it is known what routers must hold.
-func (r *records) processed(revision uint64, reason string) {
-	r.change(func() { r.service = &bier.Status{Processed: revision, Reason: reason} })
+// setProcessed says up to which revision it is known what routers must hold.
+func (r *records) setProcessed(revision uint64, reason string) {
+	r.changeLocked(func() { r.service = &bier.Status{Processed: revision, Reason: reason} })
 }
 
-// beat is a sign of life: that others may believe what was known last.
-func (r *records) beat() {
-	r.set(bier.BeatKey, func(tx *state.Tx) error {
+// putHeartbeat is a sign of life: that others may believe what was known last.
+func (r *records) putHeartbeat() {
+	r.setPending(bier.BeatKey, func(tx *state.Tx) error {
 		before, _ := r.data.status.Get(tx.Snapshot(), bier.BeatKey)
 		return r.data.status.Put(tx, bier.BeatKey, bier.Status{Beat: before.Beat + 1, Every: beatEvery, Epoch: r.term.Epoch()})
 	})
 }
 
-// served removes requests that were taken in.
-func (r *records) served(asked []string) { r.change(func() { r.asked = append(r.asked, asked...) }) }
+// removeServedRequests removes requests that were taken in.
+func (r *records) removeServedRequests(asked []string) {
+	r.changeLocked(func() { r.asked = append(r.asked, asked...) })
+}
 
 // pieces bounds the records of one transaction.
 const pieces = 200
@@ -144,16 +146,16 @@ const maxRecordsRest = 20 * time.Millisecond
 // beatEvery is the time between two signs of life.
 const beatEvery = 5 * time.Second
 
-func (r *records) run(ctx context.Context) {
+func (r *records) runWriter(ctx context.Context) {
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
-	r.beat()
+	r.putHeartbeat()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-beat.C:
-			r.beat()
+			r.putHeartbeat()
 			continue // which wakes this loop
 		case <-r.wake:
 		}
@@ -168,14 +170,14 @@ func (r *records) run(ctx context.Context) {
 // the service is written after what is known of routers.
 func (r *records) flush(ctx context.Context) (more bool) {
 	r.mu.Lock()
-	pending, commits := take(r.pending), take(r.commits)
+	pending, commits := takePiece(r.pending), takePiece(r.commits)
 	var service *bier.Status
 	var asked []string
 	if more = len(r.pending)+len(r.commits) > 0; !more {
 		service, asked, r.service, r.asked = r.service, r.asked, nil, nil
 	}
 	r.mu.Unlock()
-	_, err := r.term.Update(ctx, func(tx *state.Tx) error { return r.write(tx, pending, commits, service, asked) })
+	_, err := r.term.Update(ctx, func(tx *state.Tx) error { return r.writeRecords(tx, pending, commits, service, asked) })
 	for _, c := range commits {
 		c.done <- err
 	}
@@ -196,8 +198,8 @@ func (r *records) flush(ctx context.Context) (more bool) {
 	return true
 }
 
-// take moves up to a piece out of a map.
-func take[T any](m map[string]T) map[string]T {
+// takePiece moves up to a piece out of a map.
+func takePiece[T any](m map[string]T) map[string]T {
 	out := map[string]T{}
 	for k, v := range m {
 		if len(out) == pieces {
@@ -209,8 +211,8 @@ func take[T any](m map[string]T) map[string]T {
 	return out
 }
 
-// write is the only one to write these records, so it looks at no condition but the role.
-func (r *records) write(tx *state.Tx, pending map[string]write, commits map[string]*commit, service *bier.Status, asked []string) error {
+// writeRecords is the only one to write these records, so it looks at no condition but the role.
+func (r *records) writeRecords(tx *state.Tx, pending map[string]write, commits map[string]*commit, service *bier.Status, asked []string) error {
 	tx.Volatile() // after a crash routers are compared again
 	for _, put := range pending {
 		if err := put(tx); err != nil {
@@ -228,13 +230,13 @@ func (r *records) write(tx *state.Tx, pending map[string]write, commits map[stri
 		r.data.asked.Delete(tx, key)
 	}
 	if service != nil {
-		return r.status(tx, bier.ServiceKey, service)
+		return r.writeStatus(tx, bier.ServiceKey, service)
 	}
 	return nil
 }
 
-// status writes a record of a router or of the service; nil: it goes.
-func (r *records) status(tx *state.Tx, key string, s *bier.Status) error {
+// writeStatus writes a record of a router or of the service; nil: it goes.
+func (r *records) writeStatus(tx *state.Tx, key string, s *bier.Status) error {
 	before, ok := r.data.status.Get(tx.Snapshot(), key)
 	if s == nil {
 		if ok {

@@ -22,14 +22,14 @@ const (
 	pinging = 2 * time.Minute
 )
 
-// verify compares the forwarding tables of routers with those computed, of all mounted ones when
+// verifyForwarding compares the forwarding tables of routers with those computed, of all mounted ones when
 // nodes is empty.
-func (s *Service) verify(ctx context.Context, in nodesIn) (*verifyOut, error) {
+func (s *Service) verifyForwarding(ctx context.Context, in nodesIn) (*verifyOut, error) {
 	now, err := s.data.store.Fresh(ctx)
 	if err != nil {
 		return nil, err
 	}
-	nodes := short(in.Nodes)
+	nodes := shortIDs(in.Nodes)
 	if len(nodes) == 0 {
 		nodes = s.data.Mounts.Nodes(now)
 	}
@@ -45,8 +45,8 @@ func (s *Service) verify(ctx context.Context, in nodesIn) (*verifyOut, error) {
 	return &verifyOut{out}, group.Wait()
 }
 
-// short are ids as the topology has them.
-func short(ids []string) []string {
+// shortIDs are ids as the topology has them.
+func shortIDs(ids []string) []string {
 	out := make([]string, len(ids))
 	for i, id := range ids {
 		out[i] = bier.ShortID(id)
@@ -60,14 +60,14 @@ func (s *Service) verifyOne(ctx context.Context, now *state.Snapshot, node strin
 	if err != nil {
 		return verified{Node: node, Result: unknown, Reason: err.Error()}
 	}
-	return compare(node, s.computed(now, node), read)
+	return compare(node, s.computeTables(now, node), read)
 }
 
 // forwarding reads the forwarding tables of a router.
 func (s *Service) forwarding(ctx context.Context, now *state.Snapshot, node string) ([]*bierdriver.Forwarding, error) {
 	ctx, cancel := context.WithTimeout(ctx, reading)
 	defer cancel()
-	r, client, err := s.reach(now, node)
+	r, client, err := s.routerAndDriver(now, node)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func compare(node string, computed []tables, read []*bierdriver.Forwarding) veri
 		out.Packets += x.Packets
 		out.Bytes += x.Bytes
 		out.Counted = out.Counted || x.HasCounters
-		out.Differences = append(out.Differences, best(node, computed, x)...)
+		out.Differences = append(out.Differences, nearestDifferences(node, computed, x)...)
 	}
 	for _, c := range computed {
 		for _, t := range c.tables {
@@ -105,8 +105,8 @@ type tables struct {
 	tables   []bier.BIFT
 }
 
-// node is the node-id of a neighbour that a router names by its BFR-prefix, or by the port that leads there; else "".
-func (c *tables) node(from, name string) string {
+// nodeByPrefix is the node-id of a neighbour that a router names by its BFR-prefix, or by the port that leads there; else "".
+func (c *tables) nodeByPrefix(from, name string) string {
 	p, err := netip.ParsePrefix(name)
 	if err != nil {
 		return c.neighbor(from, strings.Fields(name))
@@ -147,9 +147,9 @@ func (c *tables) neighbor(from string, words []string) string {
 	return ""
 }
 
-// computed are the tables of a node for the lengths that it makes as ingress or has label
+// computeTables are the tables of a node for the lengths that it makes as ingress or has label
 // ranges for.
-func (s *Service) computed(now *state.Snapshot, node string) (out []tables) {
+func (s *Service) computeTables(now *state.Snapshot, node string) (out []tables) {
 	for _, id := range s.data.IDs(now) {
 		t := s.data.Topology(now, id)
 		n := t.Node(node)
@@ -175,15 +175,15 @@ func (s *Service) computed(now *state.Snapshot, node string) (out []tables) {
 	return out
 }
 
-// best are the differences to the tables of the sub-domain; of a router that does not say
+// nearestDifferences are the differences to the tables of the sub-domain; of a router that does not say
 // the sub-domain, to those it is nearest to.
-func best(node string, computed []tables, x *bierdriver.Forwarding) (out []string) {
+func nearestDifferences(node string, computed []tables, x *bierdriver.Forwarding) (out []string) {
 	first := true
 	for _, c := range computed {
 		if x.HasSubDomain && uint32(c.sub) != x.SubDomainId {
 			continue
 		}
-		named := func(name string) string { return c.node(node, name) }
+		named := func(name string) string { return c.nodeByPrefix(node, name) }
 		if d := bier.CompareTables(node, c.tables, x, named); first || len(d) < len(out) {
 			out, first = d, false
 		}
@@ -194,8 +194,8 @@ func best(node string, computed []tables, x *bierdriver.Forwarding) (out []strin
 	return out
 }
 
-// reach returns the driver of a mounted router.
-func (s *Service) reach(now *state.Snapshot, node string) (*bierdriver.Router, *bierdriver.Client, error) {
+// routerAndDriver returns the driver of a mounted router.
+func (s *Service) routerAndDriver(now *state.Snapshot, node string) (*bierdriver.Router, *bierdriver.Client, error) {
 	r := s.data.Mounts.Get(now, node)
 	if r == nil {
 		return nil, nil, fault.New(fault.NotFound, "no router is mounted as %s", node)
@@ -208,22 +208,22 @@ func (s *Service) reach(now *state.Snapshot, node string) (*bierdriver.Router, *
 	return r, client, err
 }
 
-// ping has the ingress of a channel ping its egress nodes over BIER.
-func (s *Service) ping(ctx context.Context, q pingIn) (*pingOut, error) {
+// pingChannel has the ingress of a channel ping its egress nodes over BIER.
+func (s *Service) pingChannel(ctx context.Context, q pingIn) (*pingOut, error) {
 	switch {
 	case q.Channel == "":
 		return nil, fault.At(fault.Missing, "/bier-service-api:input/channel-name", "channel-name is missing")
 	case q.Count < 1 || q.Count > bierdriver.MaxPings:
 		return nil, fault.At(fault.Invalid, "/bier-service-api:input/count", "count %d is not within 1..%d", q.Count, bierdriver.MaxPings)
 	}
-	q.Egress = short(q.Egress)
+	q.Egress = shortIDs(q.Egress)
 	now, err := s.data.store.Fresh(ctx)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, pinging)
 	defer cancel()
-	t, c, err := s.channel(now, q.Topology, q.Channel)
+	t, c, err := s.findChannel(now, q.Topology, q.Channel)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func (s *Service) ping(ctx context.Context, q pingIn) (*pingOut, error) {
 	if len(targets) == 0 {
 		return nil, fault.New(fault.Invalid, "channel %s has none of the egress nodes %v", c.Name, q.Egress)
 	}
-	r, client, err := s.reach(now, c.IngressNode)
+	r, client, err := s.routerAndDriver(now, c.IngressNode)
 	if err != nil {
 		return nil, err
 	}
@@ -263,8 +263,8 @@ func (s *Service) ping(ctx context.Context, q pingIn) (*pingOut, error) {
 	return &pingOut{out}, nil
 }
 
-// channel finds a deployed channel; without a topology, in the only one that has it.
-func (s *Service) channel(now *state.Snapshot, topology, name string) (*bier.Topology, *bier.Channel, error) {
+// findChannel finds a deployed channel; without a topology, in the only one that has it.
+func (s *Service) findChannel(now *state.Snapshot, topology, name string) (*bier.Topology, *bier.Channel, error) {
 	var found *bier.Topology
 	var channel *bier.Channel
 	for _, id := range s.data.ChannelTopologies(now) {

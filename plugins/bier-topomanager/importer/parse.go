@@ -73,7 +73,7 @@ func Parse(text []byte) ([]topology.Topology, error) {
 	if err := d.Decode(&f); errors.Is(err, io.EOF) {
 		return nil, fault.New(fault.Invalid, "the file is empty")
 	} else if err != nil {
-		return nil, fault.New(fault.Malformed, "%s", plain(err, text))
+		return nil, fault.New(fault.Malformed, "%s", plainYAMLError(err, text))
 	}
 	all := f.Topologies
 	if f.Wrapped != nil {
@@ -96,7 +96,7 @@ func Parse(text []byte) ([]topology.Topology, error) {
 			l = append(l, fault.At(fault.Invalid, at, "topology %s occurs twice", n.ID))
 		}
 		seen[n.ID] = true
-		t, faults := n.build(at)
+		t, faults := n.buildTopology(at)
 		out, l = append(out, t), append(l, faults...)
 	}
 	if len(l) > 0 {
@@ -149,7 +149,7 @@ func linesOf(text []byte) map[string]int {
 	return out
 }
 
-func (n *network) build(at string) (topology.Topology, fault.List) {
+func (n *network) buildTopology(at string) (topology.Topology, fault.List) {
 	var l fault.List
 	t := topology.Topology{ID: n.ID, Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
 	for i, x := range n.Nodes {
@@ -159,8 +159,8 @@ func (n *network) build(at string) (topology.Topology, fault.List) {
 		} else if twice {
 			l = append(l, fault.At(fault.Invalid, where, "node %s occurs twice", x.ID))
 		}
-		out := topology.Node{ID: x.ID, TPs: map[string]topology.TerminationPoint{}, Attributes: attributes(
-			"name", x.Name, "router-id", x.RouterID, "latitude", number(x.Latitude), "longitude", number(x.Longitude))}
+		out := topology.Node{ID: x.ID, TPs: map[string]topology.TerminationPoint{}, Attributes: attributeMap(
+			"name", x.Name, "router-id", x.RouterID, "latitude", formatNonZero(x.Latitude), "longitude", formatNonZero(x.Longitude))}
 		for _, tp := range x.TPs {
 			out.TPs[tp.ID] = topology.TerminationPoint{ID: tp.ID}
 		}
@@ -190,11 +190,11 @@ func addLink(t *topology.Topology, x link, where string) fault.List {
 	if len(l) > 0 {
 		return l
 	}
-	a := attributes("metric", number(x.Metric), "delay", number(x.Delay), "loss", number(x.Loss))
+	a := attributeMap("metric", formatNonZero(x.Metric), "delay", formatNonZero(x.Delay), "loss", formatNonZero(x.Loss))
 	there := topology.Link{ID: x.ID, SourceNode: x.Source.Node, SourceTP: x.Source.TP, DestNode: x.Dest.Node, DestTP: x.Dest.TP, Attributes: a}
 	t.Links[there.ID] = there
-	point(t, there.SourceNode, there.SourceTP)
-	point(t, there.DestNode, there.DestTP)
+	addTerminationPoint(t, there.SourceNode, there.SourceTP)
+	addTerminationPoint(t, there.DestNode, there.DestTP)
 	if x.Both {
 		back := topology.Link{ID: x.ID + ":back", SourceNode: x.Dest.Node, SourceTP: x.Dest.TP, DestNode: x.Source.Node, DestTP: x.Source.TP, Attributes: a}
 		t.Links[back.ID] = back
@@ -202,21 +202,21 @@ func addLink(t *topology.Topology, x link, where string) fault.List {
 	return nil
 }
 
-func point(t *topology.Topology, node, tp string) {
+func addTerminationPoint(t *topology.Topology, node, tp string) {
 	if tp != "" {
 		t.Nodes[node].TPs[tp] = topology.TerminationPoint{ID: tp}
 	}
 }
 
-func number(n uint64) string {
+func formatNonZero(n uint64) string {
 	if n == 0 {
 		return ""
 	}
 	return strconv.FormatUint(n, 10)
 }
 
-// attributes makes a map of pairs, without empty values.
-func attributes(pairs ...string) map[string]string {
+// attributeMap makes a map of pairs, without empty values.
+func attributeMap(pairs ...string) map[string]string {
 	out := map[string]string{}
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -231,9 +231,9 @@ var (
 	noField   = regexp.MustCompile(`field (.*) not found in type .*`)
 )
 
-// plain is what the YAML library says, with the key it is about, without the names of Go's types, and without
+// plainYAMLError is what the YAML library says, with the key it is about, without the names of Go's types, and without
 // what is in the file: it may be any file that the controller can read.
-func plain(err error, text []byte) string {
+func plainYAMLError(err error, text []byte) string {
 	var many *yaml.TypeError
 	if !errors.As(err, &many) {
 		return strings.TrimPrefix(err.Error(), "yaml: ")

@@ -35,7 +35,7 @@ func Causes(found []Finding) (out []Cause) {
 	var order []*group
 	groups := map[string]*group{}
 	for _, f := range found {
-		key := strings.Join([]string{f.Topology, f.Severity, f.Kind, general(f.Text, f.Place)}, "\x00")
+		key := strings.Join([]string{f.Topology, f.Severity, f.Kind, generalizeText(f.Text, f.Place)}, "\x00")
 		g := groups[key]
 		if g == nil {
 			g = &group{f, map[string]bool{}, map[string]bool{}}
@@ -48,16 +48,16 @@ func Causes(found []Finding) (out []Cause) {
 		}
 	}
 	for _, g := range order {
-		c := Cause{g.first.Topology, g.first.Severity, places(g.first.Kind, sorted(g.places)), g.first.Text}
+		c := Cause{g.first.Topology, g.first.Severity, formatPlaces(g.first.Kind, sortedByLength(g.places)), g.first.Text}
 		if n := len(g.channels); n > 0 {
-			c.Text += fmt.Sprintf(" (%s: %s)", bier.Count(n, "channel"), bier.Several(sorted(g.channels)))
+			c.Text += fmt.Sprintf(" (%s: %s)", bier.Count(n, "channel"), bier.Several(sortedByLength(g.channels)))
 		}
 		out = append(out, c)
 	}
 	return out
 }
 
-func places(kind string, list []string) string {
+func formatPlaces(kind string, list []string) string {
 	switch {
 	case kind == "":
 		return bier.Several(list)
@@ -67,7 +67,7 @@ func places(kind string, list []string) string {
 	return bier.Count(len(list), kind) + ": " + bier.Several(list)
 }
 
-func sorted(set map[string]bool) []string {
+func sortedByLength(set map[string]bool) []string {
 	out := make([]string, 0, len(set))
 	for x := range set {
 		out = append(out, x)
@@ -82,8 +82,8 @@ var (
 	word      = regexp.MustCompile(`[^\s,;:()"']+`)
 )
 
-// general is a text without what differs from place to place.
-func general(text, place string) string {
+// generalizeText is a text without what differs from place to place.
+func generalizeText(text, place string) string {
 	text = addresses.ReplaceAllString(times.ReplaceAllString(text, "TIME"), "ADDRESS")
 	return word.ReplaceAllStringFunc(text, func(w string) string {
 		if w == place {

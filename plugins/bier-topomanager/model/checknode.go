@@ -33,7 +33,7 @@ func CheckNode(n *bier.Node) []Problem {
 			s := &d.Global.SubDomains[j]
 			p.where = fmt.Sprintf("node %s, domain %d, sub-domain %d", n.ID, d.ID, s.ID)
 			if other, ok := taken[s.ID]; ok {
-				p.warn("the node is in sub-domain %d of domain %d too; a router knows no domains, so only the first is written to it", s.ID, other)
+				p.addWarning("the node is in sub-domain %d of domain %d too; a router knows no domains, so only the first is written to it", s.ID, other)
 			} else {
 				taken[s.ID] = d.ID
 			}
@@ -46,18 +46,18 @@ func CheckNode(n *bier.Node) []Problem {
 
 func checkGlobal(p *problems, g *bier.Global) {
 	if g.BSL == 0 {
-		p.err("bitstringlength is missing")
+		p.addError("bitstringlength is missing")
 	}
 	if g.BFRID != nil && *g.BFRID == 0 {
-		p.err("bfr-id 0 is not within 1..65535; leave it out for a router that only forwards")
+		p.addError("bfr-id 0 is not within 1..65535; leave it out for a router that only forwards")
 	}
 	if g.IPv4Prefix == "" && g.IPv6Prefix == "" {
-		p.err("both ipv4-bfr-prefix and ipv6-bfr-prefix are missing; one is needed")
+		p.addError("both ipv4-bfr-prefix and ipv6-bfr-prefix are missing; one is needed")
 	}
 	checkPrefix(p, "ipv4-bfr-prefix", g.IPv4Prefix, true)
 	checkPrefix(p, "ipv6-bfr-prefix", g.IPv6Prefix, false)
 	if e := bier.LocalName(g.Encapsulation); e != "" && !slices.Contains(encapsulations, e) {
-		p.err("encapsulation-type %s is not known; they are %v", g.Encapsulation, encapsulations)
+		p.addError("encapsulation-type %s is not known; they are %v", g.Encapsulation, encapsulations)
 	}
 }
 
@@ -67,43 +67,43 @@ func checkPrefix(p *problems, name, text string, v4 bool) {
 	}
 	x, err := netip.ParsePrefix(text)
 	if err != nil || x.Addr().Is4() != v4 {
-		p.err("%s %q is not an address with a prefix length", name, text)
+		p.addError("%s %q is not an address with a prefix length", name, text)
 		return
 	}
 	if a := x.Addr(); a.IsMulticast() || a.IsUnspecified() || a.IsLoopback() || a.Is4() && (a.As4()[0] == 0 || a.As4()[0] >= 240) {
-		p.err("%s %s is no address of a router", name, text)
+		p.addError("%s %s is no address of a router", name, text)
 	} else if a.IsLinkLocalUnicast() {
-		p.warn("%s %s is link-local: other routers cannot reach it", name, text)
+		p.addWarning("%s %s is link-local: other routers cannot reach it", name, text)
 	} else if !x.IsSingleIP() {
-		p.warn("%s %s is no host route; routers ignore a BFR-prefix other than /%d", name, text, a.BitLen())
+		p.addWarning("%s %s is no host route; routers ignore a BFR-prefix other than /%d", name, text, a.BitLen())
 	}
 }
 
 func checkSubDomain(p *problems, d *bier.NodeDomain, s *bier.SubDomain) {
 	if s.ID > maxSubDomain {
-		p.err("sub-domain-id %d is not within 0..%d", s.ID, maxSubDomain)
+		p.addError("sub-domain-id %d is not within 0..%d", s.ID, maxSubDomain)
 	}
 	if s.MT != nil && *s.MT > maxMT {
-		p.err("mt-id %d is not within 0..%d", *s.MT, maxMT)
+		p.addError("mt-id %d is not within 0..%d", *s.MT, maxMT)
 	}
 	switch s.IGP {
 	case "OSPF", "ISIS":
 	case "":
-		p.err("igp-type is missing")
+		p.addError("igp-type is missing")
 	default:
-		p.err("igp-type %q is neither OSPF nor ISIS", s.IGP)
+		p.addError("igp-type %q is neither OSPF nor ISIS", s.IGP)
 	}
 	if bier.LocalName(d.Global.Encapsulation) == encapsulations[0] && len(s.AF.IPv4)+len(s.AF.IPv6) == 0 {
-		p.err("af is missing: the encapsulation %s needs label ranges", encapsulations[0])
+		p.addError("af is missing: the encapsulation %s needs label ranges", encapsulations[0])
 	}
 	if bier.BFRID(d, s) == 0 {
-		p.warn("bfr-id is missing, here and in the domain: the node only forwards, and cannot be ingress or egress")
+		p.addWarning("bfr-id is missing, here and in the domain: the node only forwards, and cannot be ingress or egress")
 	}
 	if b, id := bier.Imposition(d, s), bier.BFRID(d, s); b != 0 && id != 0 && b.SI(id) > bier.MaxSI {
-		p.err("bfr-id %d is in set %d of bitstringlength %d; sets above %d cannot be announced", id, b.SI(id), b, bier.MaxSI)
+		p.addError("bfr-id %d is in set %d of bitstringlength %d; sets above %d cannot be announced", id, b.SI(id), b, bier.MaxSI)
 	}
 	if all := bier.Disposition(d, s); len(all) > 0 && !slices.Contains(all, 256) {
-		p.warn("the node takes no bit strings of 256 bits (only %v), as every router must (RFC 8401 section 4)", all)
+		p.addWarning("the node takes no bit strings of 256 bits (only %v), as every router must (RFC 8401 section 4)", all)
 	}
 }
 
@@ -125,31 +125,31 @@ func checkLabels(p *problems, d *bier.NodeDomain, s *bier.SubDomain, before []la
 		for _, e := range family.list {
 			where := fmt.Sprintf("domain %d, sub-domain %d, %s, bitstringlength %d", d.ID, s.ID, family.name, e.BSL)
 			if !bier.BSL(e.BSL).Valid() {
-				p.err("%s: bitstringlength %d is not one of %v", family.name, e.BSL, bier.BSLs)
+				p.addError("%s: bitstringlength %d is not one of %v", family.name, e.BSL, bier.BSLs)
 				continue
 			}
 			if lengths[e.BSL] {
-				p.err("%s has two entries of bitstringlength %d; delete one with delete-%s", family.name, e.BSL, family.name)
+				p.addError("%s has two entries of bitstringlength %d; delete one with delete-%s", family.name, e.BSL, family.name)
 			}
 			lengths[e.BSL] = true
 			if e.Size == 0 {
-				p.err("%s: bier-mpls-label-range-size of label base %d is 0", family.name, e.Base)
+				p.addError("%s: bier-mpls-label-range-size of label base %d is 0", family.name, e.Base)
 				continue
 			}
 			r := labelRange{e.Base, e.Base + uint32(e.Size) - 1, where}
 			if e.Base > maxLabel || r.last > maxLabel {
-				p.err("%s: labels %d..%d are not within 0..%d", family.name, r.first, r.last, maxLabel)
+				p.addError("%s: labels %d..%d are not within 0..%d", family.name, r.first, r.last, maxLabel)
 				continue
 			}
 			if r.first < firstOwnLabel {
-				p.warn("%s: labels %d..%d reach into the reserved labels 0..%d", family.name, r.first, r.last, firstOwnLabel-1)
+				p.addWarning("%s: labels %d..%d reach into the reserved labels 0..%d", family.name, r.first, r.last, firstOwnLabel-1)
 			}
-			if need := labels(bier.BSL(e.BSL), id); int(e.Size) < need {
-				p.warn("%s: %d labels from %d are too few: bfr-id %d needs %d at bitstringlength %d", family.name, e.Size, e.Base, id, need, e.BSL)
+			if need := labelsNeeded(bier.BSL(e.BSL), id); int(e.Size) < need {
+				p.addWarning("%s: %d labels from %d are too few: bfr-id %d needs %d at bitstringlength %d", family.name, e.Size, e.Base, id, need, e.BSL)
 			}
 			for _, o := range before {
 				if r.first <= o.last && o.first <= r.last {
-					p.err("%s: labels %d..%d overlap %d..%d of %s", family.name, r.first, r.last, o.first, o.last, o.where)
+					p.addError("%s: labels %d..%d overlap %d..%d of %s", family.name, r.first, r.last, o.first, o.last, o.where)
 				}
 			}
 			before = append(before, r)
@@ -158,9 +158,9 @@ func checkLabels(p *problems, d *bier.NodeDomain, s *bier.SubDomain, before []la
 	return before
 }
 
-// labels is how many labels a sub-domain needs for a length: one for each set up to that
+// labelsNeeded is how many labels a sub-domain needs for a length: one for each set up to that
 // of the highest BFR-id (RFC 8401 section 6.2).
-func labels(b bier.BSL, highest uint16) int {
+func labelsNeeded(b bier.BSL, highest uint16) int {
 	if highest == 0 {
 		return 1
 	}
@@ -184,11 +184,11 @@ type problems struct {
 	list  []Problem
 }
 
-func (p *problems) err(format string, args ...any) {
+func (p *problems) addError(format string, args ...any) {
 	p.list = append(p.list, Problem{Where: p.where, Text: fmt.Sprintf(format, args...)})
 }
 
-func (p *problems) warn(format string, args ...any) {
+func (p *problems) addWarning(format string, args ...any) {
 	p.list = append(p.list, Problem{Warning: true, Where: p.where, Text: fmt.Sprintf(format, args...)})
 }
 

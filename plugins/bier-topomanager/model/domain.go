@@ -25,7 +25,7 @@ func ConfigureDomain(t *bier.Topology, ids []uint16) (*Change, error) {
 // ConfigureSubDomain makes sub-domains of a domain. Naming sub-domain 0, which was
 // made with the domain, is no error while no node is in it.
 func ConfigureSubDomain(t *bier.Topology, id *uint16, subs []uint16) (*Change, error) {
-	d, err := domain(t, id)
+	d, err := copyDomain(t, id)
 	switch {
 	case id != nil && len(subs) == 0:
 		return nil, fmt.Errorf("sub-domain is missing: list the sub-domains to create")
@@ -36,7 +36,7 @@ func ConfigureSubDomain(t *bier.Topology, id *uint16, subs []uint16) (*Change, e
 		switch {
 		case sub > 255:
 			return nil, fmt.Errorf("sub-domain-id %d is not within 0..255", sub)
-		case sub == 0 && !slices.Contains(subs[:i], 0) && d.Has(0) && !populated(t, d.ID, 0):
+		case sub == 0 && !slices.Contains(subs[:i], 0) && d.Has(0) && !hasSubDomainMembers(t, d.ID, 0):
 			continue
 		case d.Has(sub):
 			return nil, fmt.Errorf("sub-domain %d of domain %d exists already", sub, d.ID)
@@ -47,8 +47,8 @@ func ConfigureSubDomain(t *bier.Topology, id *uint16, subs []uint16) (*Change, e
 	return &Change{Domains: []bier.Domain{d}}, nil
 }
 
-// populated reports whether a node is in a sub-domain.
-func populated(t *bier.Topology, domain, sub uint16) bool {
+// hasSubDomainMembers reports whether a node is in a sub-domain.
+func hasSubDomainMembers(t *bier.Topology, domain, sub uint16) bool {
 	return slices.ContainsFunc(t.Nodes, func(n bier.Node) bool {
 		_, s := n.Member(domain, sub)
 		return s != nil
@@ -57,19 +57,19 @@ func populated(t *bier.Topology, domain, sub uint16) bool {
 
 // DeleteDomain removes a domain, at its nodes too.
 func DeleteDomain(t *bier.Topology, id *uint16, channels []bier.Channel) (*Change, error) {
-	d, err := domain(t, id)
+	d, err := copyDomain(t, id)
 	if err != nil {
 		return nil, err
 	}
-	if why := uses(channels, "", d.ID, -1); why != "" {
+	if why := findChannelUse(channels, "", d.ID, -1); why != "" {
 		return nil, fmt.Errorf("domain %d is in use: %s", d.ID, why)
 	}
-	return &Change{Gone: []uint16{d.ID}, Nodes: edit(t, func(n *bier.Node) bool { return dropDomain(n, d.ID) })}, nil
+	return &Change{Gone: []uint16{d.ID}, Nodes: editNodes(t, func(n *bier.Node) bool { return dropDomain(n, d.ID) })}, nil
 }
 
 // DeleteSubDomain removes a sub-domain, at its nodes too. Sub-domain 0 goes last.
 func DeleteSubDomain(t *bier.Topology, id, sub *uint16, channels []bier.Channel) (*Change, error) {
-	d, err := domain(t, id)
+	d, err := copyDomain(t, id)
 	switch {
 	case id != nil && sub == nil:
 		return nil, fmt.Errorf("sub-domain-id is missing")
@@ -80,21 +80,21 @@ func DeleteSubDomain(t *bier.Topology, id, sub *uint16, channels []bier.Channel)
 	case *sub == 0 && len(d.SubDomains) > 1:
 		return nil, fmt.Errorf("sub-domain 0 of domain %d stays while there are others; every domain has it", d.ID)
 	}
-	if why := uses(channels, "", d.ID, int(*sub)); why != "" {
+	if why := findChannelUse(channels, "", d.ID, int(*sub)); why != "" {
 		return nil, fmt.Errorf("sub-domain %d of domain %d is in use: %s", *sub, d.ID, why)
 	}
 	d.SubDomains = slices.DeleteFunc(d.SubDomains, func(r bier.SubDomainRef) bool { return r.ID == *sub })
-	return &Change{Domains: []bier.Domain{d}, Nodes: edit(t, func(n *bier.Node) bool { return dropSubDomain(n, d.ID, *sub) })}, nil
+	return &Change{Domains: []bier.Domain{d}, Nodes: editNodes(t, func(n *bier.Node) bool { return dropSubDomain(n, d.ID, *sub) })}, nil
 }
 
-// edit lets f change a copy of each node that takes part in BIER and returns those for
+// editNodes lets f change a copy of each node that takes part in BIER and returns those for
 // which it answers true.
-func edit(t *bier.Topology, f func(*bier.Node) bool) (out []bier.Node) {
+func editNodes(t *bier.Topology, f func(*bier.Node) bool) (out []bier.Node) {
 	for i := range t.Nodes {
 		if len(t.Nodes[i].Params.Domains) == 0 {
 			continue
 		}
-		if n := clone(&t.Nodes[i]); f(n) {
+		if n := cloneNode(&t.Nodes[i]); f(n) {
 			out = append(out, *n)
 		}
 	}

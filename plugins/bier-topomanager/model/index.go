@@ -39,8 +39,8 @@ func NewIndex() *Index {
 	return &Index{ids: map[idKey]string{}, prefixes: map[prefixKey]string{}, kinds: map[subKey]map[kind]map[string]bool{}}
 }
 
-// walk calls the functions for all that a node has.
-func walk(n *bier.Node, id func(idKey), prefix func(prefixKey, string), k func(subKey, kind)) {
+// walkNode calls the functions for all that a node has.
+func walkNode(n *bier.Node, id func(idKey), prefix func(prefixKey, string), k func(subKey, kind)) {
 	for i := range n.Params.Domains {
 		d := &n.Params.Domains[i]
 		for _, text := range []string{d.Global.IPv4Prefix, d.Global.IPv6Prefix} {
@@ -65,7 +65,7 @@ func walk(n *bier.Node, id func(idKey), prefix func(prefixKey, string), k func(s
 
 // Put adds a node. What another node has already stays the other's.
 func (x *Index) Put(n *bier.Node) {
-	walk(n, func(k idKey) {
+	walkNode(n, func(k idKey) {
 		if _, ok := x.ids[k]; !ok {
 			x.ids[k] = n.ID
 		}
@@ -88,21 +88,21 @@ func (x *Index) Put(n *bier.Node) {
 // be in it, in an older form too.
 func (x *Index) Check(n *bier.Node) []Problem {
 	p := &problems{}
-	walk(n, func(k idKey) {
+	walkNode(n, func(k idKey) {
 		if other, ok := x.ids[k]; ok && other != n.ID {
 			p.where = fmt.Sprintf("node %s, domain %d, sub-domain %d", n.ID, k.domain, k.sub)
-			p.err("bfr-id %d is node %s's", k.id, other)
+			p.addError("bfr-id %d is node %s's", k.id, other)
 		}
 	}, func(k prefixKey, text string) {
 		if other, ok := x.prefixes[k]; ok && other != n.ID {
 			p.where = fmt.Sprintf("node %s, domain %d", n.ID, k.domain)
-			p.err("the BFR-prefix %s is node %s's", text, other)
+			p.addError("the BFR-prefix %s is node %s's", text, other)
 		}
 	}, func(at subKey, k kind) {
 		for other, nodes := range x.kinds[at] {
-			if name, ok := another(nodes, n.ID); ok && other != k {
+			if name, ok := otherName(nodes, n.ID); ok && other != k {
 				p.where = fmt.Sprintf("node %s, domain %d, sub-domain %d", n.ID, at.domain, at.sub)
-				p.warn("igp-type %s, mt-id %d differ from %s, %d of node %s; routers ignore each other until they agree", k.igp, k.mt, other.igp, other.mt, name)
+				p.addWarning("igp-type %s, mt-id %d differ from %s, %d of node %s; routers ignore each other until they agree", k.igp, k.mt, other.igp, other.mt, name)
 			}
 		}
 	})
@@ -110,8 +110,8 @@ func (x *Index) Check(n *bier.Node) []Problem {
 	return p.list
 }
 
-// another returns a name of the set that is not this one.
-func another(set map[string]bool, not string) (string, bool) {
+// otherName returns a name of the set that is not this one.
+func otherName(set map[string]bool, not string) (string, bool) {
 	for name := range set {
 		if name != not {
 			return name, true
@@ -137,7 +137,7 @@ func Problems(t *bier.Topology) []Problem {
 			for _, s := range d.Global.SubDomains {
 				if !t.Domain(d.ID).Has(s.ID) {
 					p.where = fmt.Sprintf("node %s, domain %d, sub-domain %d", n.ID, d.ID, s.ID)
-					p.err("there is no such sub-domain")
+					p.addError("there is no such sub-domain")
 				}
 			}
 		}
@@ -145,11 +145,11 @@ func Problems(t *bier.Topology) []Problem {
 	for _, d := range t.Domains {
 		p.where = fmt.Sprintf("domain %d", d.ID)
 		if len(d.SubDomains) > 0 && !d.Has(0) {
-			p.err("sub-domain 0 is missing; every domain has it")
+			p.addError("sub-domain 0 is missing; every domain has it")
 		}
 		for _, s := range d.SubDomains {
 			if s.ID > maxSubDomain {
-				p.err("sub-domain-id %d is not within 0..%d", s.ID, maxSubDomain)
+				p.addError("sub-domain-id %d is not within 0..%d", s.ID, maxSubDomain)
 			}
 		}
 	}

@@ -30,19 +30,19 @@ func Found(t *bier.Topology, id string) error {
 	return nil
 }
 
-// uses says which deployed channel needs part of a topology, "" = none. Node "" is any
+// findChannelUse says which deployed channel needs part of a topology, "" = none. Node "" is any
 // node, sub < 0 any sub-domain.
-func uses(channels []bier.Channel, node string, domain uint16, sub int) string {
+func findChannelUse(channels []bier.Channel, node string, domain uint16, sub int) string {
 	for i := range channels {
-		if why := use(&channels[i], node, domain, sub); why != "" {
+		if why := describeChannelUse(&channels[i], node, domain, sub); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// use says why a channel needs a node's part in a sub-domain, "" when it does not.
-func use(c *bier.Channel, node string, domain uint16, sub int) string {
+// describeChannelUse says why a channel needs a node's part in a sub-domain, "" when it does not.
+func describeChannelUse(c *bier.Channel, node string, domain uint16, sub int) string {
 	if !c.Deployed() || c.DomainID != domain || sub >= 0 && int(c.SubDomainID) != sub {
 		return ""
 	}
@@ -75,13 +75,13 @@ func Check(before, after *bier.Topology, channels []bier.Channel) error {
 		}
 	}
 	if before != nil {
-		l = append(l, lost(before, after, channels)...)
+		l = append(l, listChannelLosses(before, after, channels)...)
 	}
 	return l.Err()
 }
 
-// lost says which deployed channels would lose something they had.
-func lost(before, after *bier.Topology, channels []bier.Channel) (l fault.List) {
+// listChannelLosses says which deployed channels would lose something they had.
+func listChannelLosses(before, after *bier.Topology, channels []bier.Channel) (l fault.List) {
 	if after == nil {
 		after = &bier.Topology{}
 	}
@@ -91,21 +91,21 @@ func lost(before, after *bier.Topology, channels []bier.Channel) (l fault.List) 
 			continue
 		}
 		if before.Domain(c.DomainID).Has(c.SubDomainID) && !after.Domain(c.DomainID).Has(c.SubDomainID) {
-			l = append(l, fault.New(fault.InUse, "%s", use(c, "", c.DomainID, int(c.SubDomainID))))
+			l = append(l, fault.New(fault.InUse, "%s", describeChannelUse(c, "", c.DomainID, int(c.SubDomainID))))
 			continue
 		}
 		for _, node := range c.Routers() {
 			_, was := before.Node(node).Member(c.DomainID, c.SubDomainID)
 			if _, is := after.Node(node).Member(c.DomainID, c.SubDomainID); was != nil && is == nil {
-				l = append(l, fault.New(fault.InUse, "%s", use(c, node, c.DomainID, int(c.SubDomainID))))
+				l = append(l, fault.New(fault.InUse, "%s", describeChannelUse(c, node, c.DomainID, int(c.SubDomainID))))
 			}
 		}
 	}
 	return l
 }
 
-// domain returns a copy of a domain that may be changed.
-func domain(t *bier.Topology, id *uint16) (bier.Domain, error) {
+// copyDomain returns a copy of a domain that may be changed.
+func copyDomain(t *bier.Topology, id *uint16) (bier.Domain, error) {
 	if id == nil {
 		return bier.Domain{}, fmt.Errorf("domain-id is missing")
 	}

@@ -12,14 +12,14 @@ import (
 // ConfigureNode adds to the configuration of a node: what is not given stays, list
 // entries accumulate. All of it is right, or nothing changes.
 func ConfigureNode(t *bier.Topology, node string, domains []bier.NodeDomain) (*Change, error) {
-	n, err := find(t, node)
+	n, err := findNode(t, node)
 	if err != nil {
 		return nil, err
 	}
 	if len(domains) == 0 {
 		return nil, fmt.Errorf("domain is missing: list what to configure at node %s", node)
 	}
-	next := clone(n)
+	next := cloneNode(n)
 	for i := range domains {
 		d := &domains[i]
 		known := t.Domain(d.ID)
@@ -64,21 +64,21 @@ func CheckAbilities(n *bier.Node, one bool) error {
 
 // DeleteNode takes a node out of a sub-domain.
 func DeleteNode(t *bier.Topology, node string, domain, sub *uint16, channels []bier.Channel) (*Change, error) {
-	n, err := member(t, node, domain, sub)
+	n, err := findMember(t, node, domain, sub)
 	if err != nil {
 		return nil, err
 	}
-	if why := uses(channels, node, *domain, int(*sub)); why != "" {
+	if why := findChannelUse(channels, node, *domain, int(*sub)); why != "" {
 		return nil, fmt.Errorf("%s", why)
 	}
-	next := clone(n)
+	next := cloneNode(n)
 	dropSubDomain(next, *domain, *sub)
 	return &Change{Nodes: []bier.Node{*next}}, nil
 }
 
 // DeleteEncapsulation takes a label range from a node, by its length and base.
 func DeleteEncapsulation(t *bier.Topology, node string, domain, sub *uint16, v6 bool, e *bier.Encapsulation) (*Change, error) {
-	n, err := member(t, node, domain, sub)
+	n, err := findMember(t, node, domain, sub)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func DeleteEncapsulation(t *bier.Topology, node string, domain, sub *uint16, v6 
 	if e == nil || e.BSL == 0 {
 		return nil, fmt.Errorf("%s with bitstringlength and bier-mpls-label-base is missing", family)
 	}
-	next := clone(n)
+	next := cloneNode(n)
 	_, s := next.Member(*domain, *sub)
 	list := &s.AF.IPv4
 	if v6 {
@@ -106,7 +106,7 @@ func DeleteEncapsulation(t *bier.Topology, node string, domain, sub *uint16, v6 
 	return &Change{Nodes: []bier.Node{*next}}, nil
 }
 
-func find(t *bier.Topology, node string) (*bier.Node, error) {
+func findNode(t *bier.Topology, node string) (*bier.Node, error) {
 	if node == "" {
 		return nil, fmt.Errorf("node-id is missing")
 	}
@@ -117,8 +117,8 @@ func find(t *bier.Topology, node string) (*bier.Node, error) {
 	return n, nil
 }
 
-func member(t *bier.Topology, node string, domain, sub *uint16) (*bier.Node, error) {
-	n, err := find(t, node)
+func findMember(t *bier.Topology, node string, domain, sub *uint16) (*bier.Node, error) {
+	n, err := findNode(t, node)
 	switch {
 	case err != nil:
 		return nil, err
@@ -141,11 +141,11 @@ func mergeDomain(n *bier.Node, in *bier.NodeDomain) {
 		d = n.Domain(in.ID)
 	}
 	g := &d.Global
-	keep(&g.Encapsulation, in.Global.Encapsulation)
-	keep(&g.BSL, in.Global.BSL)
-	keep(&g.BFRID, in.Global.BFRID)
-	keep(&g.IPv4Prefix, in.Global.IPv4Prefix)
-	keep(&g.IPv6Prefix, in.Global.IPv6Prefix)
+	setIfGiven(&g.Encapsulation, in.Global.Encapsulation)
+	setIfGiven(&g.BSL, in.Global.BSL)
+	setIfGiven(&g.BFRID, in.Global.BFRID)
+	setIfGiven(&g.IPv4Prefix, in.Global.IPv4Prefix)
+	setIfGiven(&g.IPv6Prefix, in.Global.IPv6Prefix)
 	for i := range in.Global.SubDomains {
 		mergeSubDomain(d, &in.Global.SubDomains[i])
 	}
@@ -159,10 +159,10 @@ func mergeSubDomain(d *bier.NodeDomain, in *bier.SubDomain) {
 		slices.SortFunc(g.SubDomains, func(a, b bier.SubDomain) int { return cmp.Compare(a.ID, b.ID) })
 		s = d.SubDomain(in.ID)
 	}
-	keep(&s.IGP, in.IGP)
-	keep(&s.MT, in.MT)
-	keep(&s.BFRID, in.BFRID)
-	keep(&s.BSL, in.BSL)
+	setIfGiven(&s.IGP, in.IGP)
+	setIfGiven(&s.MT, in.MT)
+	setIfGiven(&s.BFRID, in.BFRID)
+	setIfGiven(&s.BSL, in.BSL)
 	s.AF.IPv4 = mergeRanges(s.AF.IPv4, in.AF.IPv4)
 	s.AF.IPv6 = mergeRanges(s.AF.IPv6, in.AF.IPv6)
 }
@@ -182,16 +182,16 @@ func mergeRanges(have, in []bier.Encapsulation) []bier.Encapsulation {
 	return have
 }
 
-// keep sets what was given.
-func keep[T comparable](old *T, given T) {
+// setIfGiven sets what was given.
+func setIfGiven[T comparable](old *T, given T) {
 	var zero T
 	if given != zero {
 		*old = given
 	}
 }
 
-// clone copies all of a node that may be changed.
-func clone(n *bier.Node) *bier.Node {
+// cloneNode copies all of a node that may be changed.
+func cloneNode(n *bier.Node) *bier.Node {
 	out := *n
 	out.Params.Domains = slices.Clone(n.Params.Domains)
 	for i := range out.Params.Domains {

@@ -75,11 +75,11 @@ func Number(t *bier.Topology, n Numbering) (*Proposal, error) {
 	out := &Proposal{Nodes: make([]Numbered, len(nodes)), Change: &Change{}}
 	highest := uint16(0)
 	for i, id := range nodes {
-		have, err := find(t, id)
+		have, err := findNode(t, id)
 		if err != nil {
 			return nil, err
 		}
-		next[i] = clone(have)
+		next[i] = cloneNode(have)
 		out.Nodes[i].Node = id
 		err = x.number(next[i], &out.Nodes[i])
 		if err != nil {
@@ -270,7 +270,7 @@ func (x *numberer) label(n *bier.Node, out *Numbered, highest uint16) error {
 			return nil
 		}
 	}
-	size := labels(bier.BSL(length), highest)
+	size := labelsNeeded(bier.BSL(length), highest)
 	if size > 255 {
 		return fmt.Errorf("node %s: %d labels are needed for bfr-id %d at bitstringlength %d, and a block has at most 255; use a larger bitstringlength", n.ID, size, highest, length)
 	}

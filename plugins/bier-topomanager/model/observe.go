@@ -36,7 +36,7 @@ func Observe(t *bier.Topology, seen topology.Topology, kept Kept) Seen {
 	}
 	online, links := map[string]bool{}, map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(seen.Nodes)) {
-		n := node(seen.Nodes[key])
+		n := nodeFromTopology(seen.Nodes[key])
 		online[n.ID] = true
 		old := t.Node(n.ID)
 		if merged := Take(old, n); old == nil || !reflect.DeepEqual(*old, merged) {
@@ -48,7 +48,7 @@ func Observe(t *bier.Topology, seen topology.Topology, kept Kept) Seen {
 		known[l.ID] = l
 	}
 	for _, key := range slices.Sorted(maps.Keys(seen.Links)) {
-		l := link(seen.Links[key])
+		l := linkFromTopology(seen.Links[key])
 		links[l.ID] = true
 		if old, ok := known[l.ID]; !ok || old != l {
 			out.PutLinks = append(out.PutLinks, l)
@@ -84,27 +84,27 @@ func Take(old *bier.Node, n bier.Node) bier.Node {
 	return n
 }
 
-func node(n topology.Node) bier.Node {
+func nodeFromTopology(n topology.Node) bier.Node {
 	out := bier.Node{ID: bier.ShortID(n.ID), Name: bier.ShortID(cmp.Or(n.Attributes["name"], n.ID)), RouterID: bier.ShortID(cmp.Or(n.Attributes["router-id"], n.ID)),
-		Latitude: number(n.Attributes["latitude"]), Longitude: number(n.Attributes["longitude"])}
+		Latitude: parseNumber(n.Attributes["latitude"]), Longitude: parseNumber(n.Attributes["longitude"])}
 	for _, key := range slices.Sorted(maps.Keys(n.TPs)) {
 		tp := n.TPs[key]
 		id := bier.ShortID(tp.ID)
 		// The number of an OpenFlow port ends its id: "1:2" is port 2 of switch 1.
 		index := cmp.Or(tp.Attributes["index"], id[strings.LastIndexByte(id, ':')+1:])
-		out.TPs = append(out.TPs, bier.TerminationPoint{ID: id, IfName: tp.Attributes["name"], Index: uint32(min(number(index), math.MaxUint32))})
+		out.TPs = append(out.TPs, bier.TerminationPoint{ID: id, IfName: tp.Attributes["name"], Index: uint32(min(parseNumber(index), math.MaxUint32))})
 	}
 	return out
 }
 
-func link(l topology.Link) bier.Link {
+func linkFromTopology(l topology.Link) bier.Link {
 	return bier.Link{ID: bier.ShortID(l.ID), Source: bier.LinkFrom{Node: bier.ShortID(l.SourceNode), TP: bier.ShortID(l.SourceTP)},
-		Dest: bier.LinkTo{Node: bier.ShortID(l.DestNode), TP: bier.ShortID(l.DestTP)}, Delay: number(l.Attributes["delay"]),
-		Loss: number(l.Attributes["loss"]), Metric: number(l.Attributes["metric"])}
+		Dest: bier.LinkTo{Node: bier.ShortID(l.DestNode), TP: bier.ShortID(l.DestTP)}, Delay: parseNumber(l.Attributes["delay"]),
+		Loss: parseNumber(l.Attributes["loss"]), Metric: parseNumber(l.Attributes["metric"])}
 }
 
-// number reads an attribute; what is not a number counts as 0.
-func number(s string) uint64 {
+// parseNumber reads an attribute; what is not a number counts as 0.
+func parseNumber(s string) uint64 {
 	n, _ := strconv.ParseUint(s, 10, 64)
 	return n
 }

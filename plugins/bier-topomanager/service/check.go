@@ -13,7 +13,7 @@ import (
 )
 
 func (s *Service) showProblems(_ context.Context, in *commands.Invocation) error {
-	views, err := s.views(in)
+	views, err := s.selectTopologies(in)
 	if err != nil {
 		return err
 	}
@@ -26,11 +26,11 @@ func (s *Service) showProblems(_ context.Context, in *commands.Invocation) error
 	}
 	for _, x := range views {
 		for _, p := range model.Problems(x) {
-			found = append(found, finding(x.ID, p))
+			found = append(found, toFinding(x.ID, p))
 		}
 		found = append(found, s.checkChannels(now, x, s.data.ChannelsOf(now, x.ID))...)
 	}
-	found = append(found, s.alarms(now)...)
+	found = append(found, s.alarmFindings(now)...)
 	for _, c := range model.Causes(found) {
 		t.Add(c.Topology, c.Severity, c.Where, c.Text)
 		if c.Severity == severities[false] {
@@ -49,12 +49,12 @@ func (s *Service) showProblems(_ context.Context, in *commands.Invocation) error
 // severities are the words for a problem that is an error, and for one that is a warning.
 var severities = map[bool]string{false: "error", true: "warning"}
 
-func finding(topology string, p model.Problem) model.Finding {
+func toFinding(topology string, p model.Problem) model.Finding {
 	return model.Finding{Topology: topology, Severity: severities[p.Warning], Place: p.Where, Text: p.Text}
 }
 
-// alarms are those of routers.
-func (s *Service) alarms(now state.Reader) (out []model.Finding) {
+// alarmFindings are those of routers.
+func (s *Service) alarmFindings(now state.Reader) (out []model.Finding) {
 	for _, a := range s.data.Routers.RouterAlarms(now) {
 		out = append(out, model.Finding{Severity: severities[a.Severity == "warning"], Kind: "router", Place: a.Node(), Text: a.Type + ": " + a.Text})
 	}

@@ -15,11 +15,11 @@ import (
 )
 
 // Commands describes the console's commands of topologies.
-func Commands() []commands.Command { return (&Service{}).commands() }
+func Commands() []commands.Command { return (&Service{}).commandTable() }
 
-// commands is the table of commands; those of the zero Service describe themselves only.
-func (s *Service) commands() []commands.Command {
-	topology := commands.Option{Name: "topology", Short: "t", Help: "topology-id; all when absent", Complete: s.topologies}
+// commandTable is the table of commands; those of the zero Service describe themselves only.
+func (s *Service) commandTable() []commands.Command {
+	topology := commands.Option{Name: "topology", Short: "t", Help: "topology-id; all when absent", Complete: s.completeTopologyIDs}
 	number := func(name, help, absent string, values ...string) commands.Option {
 		return commands.Option{Name: name, Help: help, Type: commands.Int, Default: absent, Values: values}
 	}
@@ -36,13 +36,13 @@ func (s *Service) commands() []commands.Command {
 				Complete: commands.Files(s.home, ".yaml", ".yml", ".json")}}},
 		{Name: "bier:topo-forget", Summary: "Forget an imported topology",
 			Help:      "Takes back bier:topo-import. Domains and nodes that are configured stay, offline.",
-			Arguments: []commands.Argument{{Name: "topology", Help: "its id", Required: true, Complete: s.topologies}},
+			Arguments: []commands.Argument{{Name: "topology", Help: "its id", Required: true, Complete: s.completeTopologyIDs}},
 			Run: func(ctx context.Context, in *commands.Invocation) error {
-				return s.forget(ctx, in.Arg("topology"))
+				return s.removeImport(ctx, in.Arg("topology"))
 			}},
 		{Name: "bier:node-show", Summary: "Show nodes and their BIER configuration", Safe: true, Run: s.showNodes,
 			Help:      "Without a node-id: all nodes, one line each sub-domain. With one: everything known of it.",
-			Arguments: []commands.Argument{{Name: "node", Help: "its node-id", Complete: s.nodes}},
+			Arguments: []commands.Argument{{Name: "node", Help: "its node-id", Complete: s.completeNodeIDs}},
 			Options:   []commands.Option{topology}},
 		{Name: "bier:domain-list", Summary: "List domains and sub-domains", Safe: true, Run: s.listDomains,
 			Help:    "Shows each sub-domain with the number of its members and the highest BFR-id.",
@@ -53,7 +53,7 @@ func (s *Service) commands() []commands.Command {
 				"Equal ways have a line each; --entropy shows those that packets of an entropy take, where routers have a table\n" +
 				"for each and choose by the remainder (section 6.7.2). A next hop over nodes that are no BFRs is reached in a tunnel (section 6.9).\n" +
 				"BIFT-id is what the packet carries on the way to the next hop, an MPLS label where that is the encapsulation.",
-			Arguments: []commands.Argument{{Name: "node", Help: "its node-id", Required: true, Complete: s.nodes}},
+			Arguments: []commands.Argument{{Name: "node", Help: "its node-id", Required: true, Complete: s.completeNodeIDs}},
 			Options: []commands.Option{topology, number("domain", "domain-id", "1"), number("sub-domain", "sub-domain-id", "0"),
 				number("bsl", "bitstringlength; 0 = what the node makes", "0", "0", "64", "128", "256", "512", "1024", "2048", "4096"),
 				number("entropy", "0..1048575; absent = all equal ways", "")}},
@@ -61,8 +61,8 @@ func (s *Service) commands() []commands.Command {
 			Help: "Proposes BFR-ids, BFR-prefixes and label blocks for nodes of a sub-domain, and for nodes that become members of\n" +
 				"it. What a node has stays. The proposal is shown; --apply applies it, all of it or nothing.\n\n" +
 				"Example: bier:number --domain 1 --sub-domain 0 --ipv4-pool 10.0.0.0/24 r1 r2 r3",
-			Arguments: []commands.Argument{{Name: "node", Help: "node-ids; all when absent", Repeated: true, Complete: s.nodes}},
-			Options:   s.numberOptions(commands.Option{Name: "topology", Short: "t", Complete: s.topologies, Help: "topology-id; needed when there are several"})},
+			Arguments: []commands.Argument{{Name: "node", Help: "node-ids; all when absent", Repeated: true, Complete: s.completeNodeIDs}},
+			Options:   s.numberOptions(commands.Option{Name: "topology", Short: "t", Complete: s.completeTopologyIDs, Help: "topology-id; needed when there are several"})},
 		{Name: "bier:check", Summary: "Check all that is configured", Safe: true, Run: s.showProblems,
 			Help: "Runs every check of nodes, sub-domains and deployed channels over what is stored, and shows what is\n" +
 				"wrong (error) or does not work with every router (warning). Routers that are not reached, that report a\n" +
@@ -71,18 +71,18 @@ func (s *Service) commands() []commands.Command {
 	}
 }
 
-// topologies completes topology-ids.
-func (s *Service) topologies(_ context.Context, prefix string) []string {
+// completeTopologyIDs completes topology-ids.
+func (s *Service) completeTopologyIDs(_ context.Context, prefix string) []string {
 	return bierplugin.Complete(slices.Values(s.data.IDs(s.data.Store.Now())), prefix)
 }
 
-// nodes completes node-ids of all topologies.
-func (s *Service) nodes(_ context.Context, prefix string) []string {
+// completeNodeIDs completes node-ids of all topologies.
+func (s *Service) completeNodeIDs(_ context.Context, prefix string) []string {
 	return bierplugin.Complete(s.data.NodeIDs(s.data.Store.Now()), prefix)
 }
 
-// views returns the topologies that an invocation means.
-func (s *Service) views(in *commands.Invocation) (out []*bier.Topology, err error) {
+// selectTopologies returns the topologies that an invocation means.
+func (s *Service) selectTopologies(in *commands.Invocation) (out []*bier.Topology, err error) {
 	now := s.data.Store.Now()
 	ids := s.data.IDs(now)
 	if one := in.Option("topology"); one != "" {
@@ -121,7 +121,7 @@ func (s *Service) importFile(ctx context.Context, in *commands.Invocation) error
 		}
 		return append(l, fault.New(fault.Invalid, "help bier:topo-import shows the form"))
 	}
-	if err := s.imported(ctx, all); err != nil {
+	if err := s.importTopologies(ctx, all); err != nil {
 		return err
 	}
 	t := &commands.Table{Columns: []commands.Column{{Title: "Topology", Key: "topology-id"},

@@ -97,9 +97,9 @@ func (d *data) open(ctx context.Context, h *host.Client) (err error) {
 	return err
 }
 
-// change commits what decide makes of a topology, and of its channels if needed: they are then a condition
+// changeTopology commits what decide makes of a topology, and of its channels if needed: they are then a condition
 // of the change.
-func (d *data) change(ctx context.Context, id string, needed bool,
+func (d *data) changeTopology(ctx context.Context, id string, needed bool,
 	decide func(*state.Tx, *bier.Topology, []bier.Channel) (*model.Change, error)) (c *model.Change, err error) {
 	_, err = d.Store.Update(ctx, func(tx *state.Tx) error {
 		t := d.Members(tx, id)
@@ -108,37 +108,37 @@ func (d *data) change(ctx context.Context, id string, needed bool,
 		}
 		var channels []bier.Channel
 		if needed {
-			if channels, err = d.channels(tx, id); err != nil {
+			if channels, err = d.readChannels(tx, id); err != nil {
 				return err
 			}
 		}
 		if c, err = decide(tx, t, channels); err != nil {
 			return err
 		}
-		return d.put(tx, id, c)
+		return d.putChange(tx, id, c)
 	})
 	return c, err
 }
 
-func (d *data) put(tx *state.Tx, id string, c *model.Change) error {
+func (d *data) putChange(tx *state.Tx, id string, c *model.Change) error {
 	for _, n := range c.Nodes {
 		if err := d.Nodes.Put(tx, n, id, n.ID); err != nil {
 			return err
 		}
 	}
 	for _, x := range c.Domains {
-		if err := d.Domains.Put(tx, x, id, key(x.ID)); err != nil {
+		if err := d.Domains.Put(tx, x, id, domainKey(x.ID)); err != nil {
 			return err
 		}
 	}
 	for _, x := range c.Gone {
-		d.Domains.Delete(tx, id, key(x))
+		d.Domains.Delete(tx, id, domainKey(x))
 	}
 	return nil
 }
 
-// channels returns the channels of a topology; one that cannot be read may need anything.
-func (d *data) channels(r state.Reader, id string) ([]bier.Channel, error) {
+// readChannels returns the channels of a topology; one that cannot be read may need anything.
+func (d *data) readChannels(r state.Reader, id string) ([]bier.Channel, error) {
 	for key, err := range d.Store.Broken(d.Channels) {
 		if strings.HasPrefix(key, d.Channels.Path(id)) {
 			return nil, fault.New(fault.InUse, "it is not known whether channels need it: %v", err)
@@ -147,10 +147,10 @@ func (d *data) channels(r state.Reader, id string) ([]bier.Channel, error) {
 	return d.ChannelsOf(r, id), nil
 }
 
-// check refuses changes of the tree by others that break a rule, and derives it from changes
+// checkTransaction refuses changes of the tree by others that break a rule, and derives it from changes
 // of network-topology; see sdk.Plugin.
-func (d *data) check(_ context.Context, tx *state.Tx) error {
-	if err := d.configured(tx); err != nil {
+func (d *data) checkTransaction(_ context.Context, tx *state.Tx) error {
+	if err := d.deriveConfigured(tx); err != nil {
 		return err
 	}
 	now := d.Store.Now()
@@ -165,7 +165,7 @@ func (d *data) check(_ context.Context, tx *state.Tx) error {
 			continue
 		}
 		after := d.Members(tx, id)
-		channels, err := d.channels(tx, id)
+		channels, err := d.readChannels(tx, id)
 		if err == nil {
 			err = model.Check(before, after, channels)
 		}
@@ -192,7 +192,7 @@ func (d *data) checkJoined(tx *state.Tx, before, after *bier.Topology) (l fault.
 		if had >= many {
 			continue
 		}
-		if err := d.distinct(tx, after, n.ID); err != nil {
+		if err := d.checkDistinctNode(tx, after, n.ID); err != nil {
 			l = append(l, fault.New(fault.Invalid, "%v", err))
 		}
 		if err := model.CheckAbilities(n, d.Routers.Lacks(tx.Snapshot(), n.ID, bierdriver.SubDomains)); err != nil {
@@ -202,9 +202,9 @@ func (d *data) checkJoined(tx *state.Tx, before, after *bier.Topology) (l fault.
 	return l
 }
 
-// distinct says why a node of a topology is no router of its own: another node that is configured there is
+// checkDistinctNode says why a node of a topology is no router of its own: another node that is configured there is
 // mounted at the same place.
-func (d *data) distinct(r state.Reader, t *bier.Topology, node string) error {
+func (d *data) checkDistinctNode(r state.Reader, t *bier.Topology, node string) error {
 	own, ok := d.Points.Get(r, bier.MountTopology, node)
 	if !ok || own.Host == "" {
 		return nil
@@ -221,19 +221,19 @@ func (d *data) distinct(r state.Reader, t *bier.Topology, node string) error {
 	return nil
 }
 
-// network returns a topology of network-topology with all in it.
-func (d *data) network(r state.Reader, id string) topology.Topology {
+// networkTopology returns a topology of network-topology with all in it.
+func (d *data) networkTopology(r state.Reader, id string) topology.Topology {
 	t := topology.Topology{ID: id, Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
 	for _, p := range d.Points.All(r, id) {
-		t.Nodes[p.ID] = p.node()
+		t.Nodes[p.ID] = p.toNode()
 	}
 	for _, l := range d.Lines.All(r, id) {
-		t.Links[l.ID] = l.link()
+		t.Links[l.ID] = l.toLink()
 	}
 	return t
 }
 
-func (p point) node() topology.Node {
+func (p point) toNode() topology.Node {
 	n := topology.Node{ID: p.ID, TPs: map[string]topology.TerminationPoint{}}
 	for _, tp := range p.TPs {
 		n.TPs[tp.ID] = topology.TerminationPoint{ID: tp.ID}
@@ -241,9 +241,9 @@ func (p point) node() topology.Node {
 	return n
 }
 
-func (l line) link() topology.Link {
+func (l line) toLink() topology.Link {
 	return topology.Link{ID: l.ID, SourceNode: l.Source.Node, SourceTP: l.Source.TP, DestNode: l.Dest.Node, DestTP: l.Dest.TP}
 }
 
-// key is a domain-id as the key of its entry.
-func key(domain uint16) string { return strconv.Itoa(int(domain)) }
+// domainKey is a domain-id as the key of its entry.
+func domainKey(domain uint16) string { return strconv.Itoa(int(domain)) }

@@ -39,16 +39,16 @@ type parts struct {
 // several on each part.
 const manyParts = 200
 
-// configured derives the BIER topologies from changes of network-topology that are about to
+// deriveConfigured derives the BIER topologies from changes of network-topology that are about to
 // be made, in the same transaction.
-func (d *data) configured(tx *state.Tx) error {
+func (d *data) deriveConfigured(tx *state.Tx) error {
 	touched := map[string]*parts{}
 	for _, path := range tx.Changed() {
 		if !strings.HasPrefix(path, networkTree) {
 			continue
 		}
 		keys := d.Points.Keys(path)
-		id, ok := d.here(keys[0])
+		id, ok := d.localTopologyID(keys[0])
 		if !ok {
 			continue
 		}
@@ -69,7 +69,7 @@ func (d *data) configured(tx *state.Tx) error {
 		if p := touched[id]; len(p.nodes)+len(p.links) > manyParts {
 			p.all = true
 		}
-		if err := d.derive(tx, id, given{of: *touched[id], kept: d.observed(tx, id)}); err != nil {
+		if err := d.deriveTopology(tx, id, given{of: *touched[id], kept: d.readObserved(tx, id)}); err != nil {
 			return err
 		}
 	}
@@ -84,9 +84,9 @@ type given struct {
 	kept     observed                      // what they may still see
 }
 
-// imports returns what users imported for a topology.
-func (d *data) imports(r state.Reader, id string, g given) (all []topology.Topology) {
-	for _, there := range d.there(id) {
+// importedTopologies returns what users imported for a topology.
+func (d *data) importedTopologies(r state.Reader, id string, g given) (all []topology.Topology) {
+	for _, there := range d.sourceTopologyIDs(id) {
 		if t, ok := g.imported[there]; ok {
 			if t != nil {
 				all = append(all, *t)
@@ -98,27 +98,27 @@ func (d *data) imports(r state.Reader, id string, g given) (all []topology.Topol
 	return all
 }
 
-// here returns the id that a source's topology has here; false if it is ignored.
-func (d *data) here(id string) (string, bool) {
+// localTopologyID returns the id that a source's topology has here; false if it is ignored.
+func (d *data) localTopologyID(id string) (string, bool) {
 	if id == netconf || slices.Contains(d.set.Ignore, id) {
 		return "", false
 	}
 	return cmp.Or(d.set.Rename[id], id), true
 }
 
-// there lists the ids that a topology may have in network-topology and among imports.
-func (d *data) there(id string) (all []string) {
+// sourceTopologyIDs lists the ids that a topology may have in network-topology and among imports.
+func (d *data) sourceTopologyIDs(id string) (all []string) {
 	for _, candidate := range append(slices.Sorted(maps.Keys(d.set.Rename)), id) {
-		if here, ok := d.here(candidate); ok && here == id && !slices.Contains(all, candidate) {
+		if here, ok := d.localTopologyID(candidate); ok && here == id && !slices.Contains(all, candidate) {
 			all = append(all, candidate)
 		}
 	}
 	return all
 }
 
-// observed returns what plugins that are sources see of a topology, as the holder of the role
+// readObserved returns what plugins that are sources see of a topology, as the holder of the role
 // has stored it.
-func (d *data) observed(r state.Reader, id string) observed {
+func (d *data) readObserved(r state.Reader, id string) observed {
 	o, _ := d.Observed.Get(r, id)
 	was := len(o.Sources)
 	o.Sources = slices.DeleteFunc(slices.Clone(o.Sources), func(name string) bool { return name == imports || name == configuration })
@@ -129,20 +129,20 @@ func (d *data) observed(r state.Reader, id string) observed {
 	return o
 }
 
-// sources returns who has a topology now, and the nodes that they have.
-func (d *data) sources(r state.Reader, id string) (names []string, nodes map[string]bool) {
-	o := d.observed(r, id)
+// topologySources returns who has a topology now, and the nodes that they have.
+func (d *data) topologySources(r state.Reader, id string) (names []string, nodes map[string]bool) {
+	o := d.readObserved(r, id)
 	names, nodes = slices.Clone(o.Sources), map[string]bool{}
 	for _, n := range o.Nodes {
 		nodes[n] = true
 	}
-	for _, t := range d.imports(r, id, given{}) {
+	for _, t := range d.importedTopologies(r, id, given{}) {
 		names = append(names, imports)
 		for n := range t.Nodes {
 			nodes[bier.ShortID(n)] = true
 		}
 	}
-	for _, there := range d.there(id) {
+	for _, there := range d.sourceTopologyIDs(id) {
 		if _, ok := d.Networks.Get(r, there); ok {
 			names = append(names, configuration)
 			for _, n := range d.Points.All(r, there) {
@@ -154,9 +154,9 @@ func (d *data) sources(r state.Reader, id string) (names []string, nodes map[str
 	return slices.Compact(names), nodes
 }
 
-// stated returns the parts of a topology that users imported and configured, on top of what
+// statedTopology returns the parts of a topology that users imported and configured, on top of what
 // is seen, and whether there is such a topology.
-func (d *data) stated(tx *state.Tx, id string, g given) (out topology.Topology, found bool) {
+func (d *data) statedTopology(tx *state.Tx, id string, g given) (out topology.Topology, found bool) {
 	of := g.of
 	out = topology.Topology{ID: id, Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
 	if g.seen != nil {
@@ -164,35 +164,35 @@ func (d *data) stated(tx *state.Tx, id string, g given) (out topology.Topology, 
 		maps.Copy(out.Links, g.seen.Links)
 		found = true
 	}
-	for _, t := range d.imports(tx, id, g) {
+	for _, t := range d.importedTopologies(tx, id, g) {
 		found = true
-		of.take(&out, t)
+		of.copyParts(&out, t)
 	}
-	for _, there := range d.there(id) {
+	for _, there := range d.sourceTopologyIDs(id) {
 		if _, ok := d.Networks.Get(tx, there); !ok {
 			continue
 		}
 		found = true
 		if of.all {
-			of.take(&out, d.network(tx, there))
+			of.copyParts(&out, d.networkTopology(tx, there))
 			continue
 		}
 		for n := range of.nodes {
 			if p, ok := d.Points.Get(tx, there, n); ok {
-				out.Nodes[n] = p.node()
+				out.Nodes[n] = p.toNode()
 			}
 		}
 		for l := range of.links {
 			if x, ok := d.Lines.Get(tx, there, l); ok {
-				out.Links[l] = x.link()
+				out.Links[l] = x.toLink()
 			}
 		}
 	}
 	return out, found
 }
 
-// take copies the parts of a topology.
-func (p parts) take(out *topology.Topology, t topology.Topology) {
+// copyParts copies the parts of a topology.
+func (p parts) copyParts(out *topology.Topology, t topology.Topology) {
 	for id, n := range t.Nodes {
 		if p.all || p.nodes[id] {
 			out.Nodes[id] = n
@@ -205,12 +205,12 @@ func (p parts) take(out *topology.Topology, t topology.Topology) {
 	}
 }
 
-// derive brings parts of a BIER topology up to date with its sources: what users imported and
+// deriveTopology brings parts of a BIER topology up to date with its sources: what users imported and
 // configured, and what plugins see.
-func (d *data) derive(tx *state.Tx, id string, g given) error {
-	stated, found := d.stated(tx, id, g)
+func (d *data) deriveTopology(tx *state.Tx, id string, g given) error {
+	stated, found := d.statedTopology(tx, id, g)
 	if !found && len(g.kept.Sources) == 0 {
-		return d.forgotten(tx, id)
+		return d.forgetTopology(tx, id)
 	}
 	if _, ok := d.Derived.Get(tx, id); !ok {
 		if err := d.Derived.Put(tx, id, struct{}{}); err != nil {
@@ -222,14 +222,14 @@ func (d *data) derive(tx *state.Tx, id string, g given) error {
 			return err
 		}
 	}
-	return d.write(tx, id, model.Observe(d.part(tx, id, g.of), stated, model.Kept{All: g.kept.all, Nodes: g.kept.Nodes, Links: g.kept.Links}))
+	return d.writeSeen(tx, id, model.Observe(d.topologyPart(tx, id, g.of), stated, model.Kept{All: g.kept.all, Nodes: g.kept.Nodes, Links: g.kept.Links}))
 }
 
-// forgotten removes a topology that no source has, unless something is configured in it.
-func (d *data) forgotten(tx *state.Tx, id string) error {
+// forgetTopology removes a topology that no source has, unless something is configured in it.
+func (d *data) forgetTopology(tx *state.Tx, id string) error {
 	d.Derived.Delete(tx, id)
 	for range d.Domains.All(tx, id) {
-		return d.write(tx, id, model.Observe(d.part(tx, id, parts{all: true}), topology.Topology{}, model.Kept{}))
+		return d.writeSeen(tx, id, model.Observe(d.topologyPart(tx, id, parts{all: true}), topology.Topology{}, model.Kept{}))
 	}
 	if _, ok := d.Topologies.Get(tx, id); ok {
 		d.Topologies.Delete(tx, id)
@@ -237,8 +237,8 @@ func (d *data) forgotten(tx *state.Tx, id string) error {
 	return nil
 }
 
-// part returns parts of a topology as they are.
-func (d *data) part(tx *state.Tx, id string, of parts) *bier.Topology {
+// topologyPart returns parts of a topology as they are.
+func (d *data) topologyPart(tx *state.Tx, id string, of parts) *bier.Topology {
 	if of.all {
 		return d.Topology(tx, id)
 	}
@@ -257,7 +257,7 @@ func (d *data) part(tx *state.Tx, id string, of parts) *bier.Topology {
 	return t
 }
 
-func (d *data) write(tx *state.Tx, id string, c model.Seen) error {
+func (d *data) writeSeen(tx *state.Tx, id string, c model.Seen) error {
 	for _, n := range c.PutNodes {
 		if err := d.Nodes.Put(tx, n, id, n.ID); err != nil {
 			return err
@@ -279,13 +279,13 @@ func (d *data) write(tx *state.Tx, id string, c model.Seen) error {
 
 // catchUp derives what was written while no process of the plugin was asked.
 func (d *data) catchUp(ctx context.Context) error {
-	for id := range d.known(d.Store.Now()) {
+	for id := range d.knownTopologies(d.Store.Now()) {
 		_, err := d.Store.Update(ctx, func(tx *state.Tx) error {
-			kept := d.observed(tx, id)
+			kept := d.readObserved(tx, id)
 			if len(kept.Sources) == 0 {
 				d.Observed.Delete(tx, id)
 			}
-			return d.derive(tx, id, given{of: parts{all: true}, kept: kept})
+			return d.deriveTopology(tx, id, given{of: parts{all: true}, kept: kept})
 		})
 		if err != nil {
 			return err
@@ -294,11 +294,11 @@ func (d *data) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// known are the ids of the topologies that have, or had, a source.
-func (d *data) known(r state.Reader) map[string]bool {
+// knownTopologies are the ids of the topologies that have, or had, a source.
+func (d *data) knownTopologies(r state.Reader) map[string]bool {
 	all := map[string]bool{}
 	add := func(id string) {
-		if here, ok := d.here(id); ok {
+		if here, ok := d.localTopologyID(id); ok {
 			all[here] = true
 		}
 	}
@@ -317,8 +317,8 @@ func (d *data) known(r state.Reader) map[string]bool {
 	return all
 }
 
-// take replaces or takes back imports, with what is derived from them.
-func (d *data) take(ctx context.Context, changes map[string]*topology.Topology) error {
+// storeImports replaces or takes back imports, with what is derived from them.
+func (d *data) storeImports(ctx context.Context, changes map[string]*topology.Topology) error {
 	_, err := d.Store.Update(ctx, func(tx *state.Tx) error {
 		ids := map[string]bool{}
 		for id, t := range changes {
@@ -332,12 +332,12 @@ func (d *data) take(ctx context.Context, changes map[string]*topology.Topology) 
 			default:
 				d.Imported.Delete(tx, id)
 			}
-			if here, ok := d.here(id); ok {
+			if here, ok := d.localTopologyID(id); ok {
 				ids[here] = true
 			}
 		}
 		for id := range ids {
-			if err := d.derive(tx, id, given{of: parts{all: true}, imported: changes, kept: d.observed(tx, id)}); err != nil {
+			if err := d.deriveTopology(tx, id, given{of: parts{all: true}, imported: changes, kept: d.readObserved(tx, id)}); err != nil {
 				return err
 			}
 		}

@@ -32,15 +32,15 @@ type events struct {
 func newEvents(h *host.Client, d *data) *events {
 	e := &events{host: h, data: d, wake: make(chan struct{}, 1), topologies: map[string]bool{}, links: map[string]bool{}}
 	for _, notify := range []func(func([]string)){d.Topologies.Notify, d.Nodes.Notify, d.Domains.Notify} {
-		notify(func(paths []string) { e.changed(paths, nil) })
+		notify(func(paths []string) { e.noteChanged(paths, nil) })
 	}
-	d.Links.Notify(func(paths []string) { e.changed(paths, paths) })
+	d.Links.Notify(func(paths []string) { e.noteChanged(paths, paths) })
 	return e
 }
 
-// changed notes paths for run; nil, when the projection was built again, causes no event:
+// noteChanged notes paths for run; nil, when the projection was built again, causes no event:
 // what changed meanwhile shows when it is read.
-func (e *events) changed(paths, links []string) {
+func (e *events) noteChanged(paths, links []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, p := range paths {
@@ -52,7 +52,7 @@ func (e *events) changed(paths, links []string) {
 	together.Notify(e.wake)
 }
 
-func (e *events) run(ctx context.Context) {
+func (e *events) publishChanges(ctx context.Context) {
 	before := e.data.Store.Now()
 	for {
 		select {
@@ -67,10 +67,10 @@ func (e *events) run(ctx context.Context) {
 		e.mu.Unlock()
 		now := e.data.Store.Now()
 		for _, path := range links {
-			e.link(ctx, path, before, now)
+			e.publishLink(ctx, path, before, now)
 		}
 		for _, id := range topologies {
-			e.send(ctx, "topo-change", map[string]string{"topo-id": id})
+			e.sendEvent(ctx, "topo-change", map[string]string{"topo-id": id})
 		}
 		before = now
 	}
@@ -84,21 +84,21 @@ type linkEvent struct {
 	New      *bier.Link `json:"new-link,omitempty"`
 }
 
-func (e *events) link(ctx context.Context, path string, before, now *state.Snapshot) {
+func (e *events) publishLink(ctx context.Context, path string, before, now *state.Snapshot) {
 	keys := e.data.Links.Keys(path)
 	old, was := e.data.Links.Get(before, keys...)
 	l, is := e.data.Links.Get(now, keys...)
 	switch {
 	case was && !is:
-		e.send(ctx, "link-remove", linkEvent{Topology: keys[0], Remove: map[string]string{"link-id": keys[1]}})
+		e.sendEvent(ctx, "link-remove", linkEvent{Topology: keys[0], Remove: map[string]string{"link-id": keys[1]}})
 	case is && !was:
-		e.send(ctx, "link-add", linkEvent{Topology: keys[0], Add: &l})
+		e.sendEvent(ctx, "link-add", linkEvent{Topology: keys[0], Add: &l})
 	case was && old != l:
-		e.send(ctx, "link-change", linkEvent{Topology: keys[0], Old: &old, New: &l})
+		e.sendEvent(ctx, "link-change", linkEvent{Topology: keys[0], Old: &old, New: &l})
 	}
 }
 
-func (e *events) send(ctx context.Context, name string, body any) {
+func (e *events) sendEvent(ctx context.Context, name string, body any) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if err := e.host.Events.PublishHere(ctx, stream, "bier-topology-api:"+name, body); err != nil && ctx.Err() == nil {

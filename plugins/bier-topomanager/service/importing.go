@@ -23,12 +23,12 @@ type importing struct {
 	merge *sources.Merge
 }
 
-func (s *Service) importing(ctx context.Context, term *state.Term) {
+func (s *Service) runImporting(ctx context.Context, term *state.Term) {
 	var known, earlier []string
 	now := s.data.Store.Now()
 	for id := range s.data.Observed.All(now, "") {
 		known = append(known, id)
-		earlier = append(earlier, s.data.observed(now, id).Sources...)
+		earlier = append(earlier, s.data.readObserved(now, id).Sources...)
 	}
 	x := &importing{s, term, sources.NewMerge(s.set.Rename, s.set.Ignore, known)}
 	following := make(chan struct{})
@@ -43,15 +43,15 @@ func (s *Service) importing(ctx context.Context, term *state.Term) {
 			return
 		case <-x.merge.Wake():
 			for _, id := range x.merge.Take() {
-				x.take(ctx, id)
+				x.tryStore(ctx, id)
 			}
 		}
 	}
 }
 
-// take stores what the sources see of a topology.
-func (x *importing) take(ctx context.Context, id string) {
-	err := x.store(ctx, id)
+// tryStore stores what the sources see of a topology.
+func (x *importing) tryStore(ctx context.Context, id string) {
+	err := x.storeTopology(ctx, id)
 	if err != nil && ctx.Err() == nil {
 		slog.Warn("a topology was not stored; it will be tried again", "topology", id, "error", err)
 		x.health(sdk.Health{State: sdk.Degraded, Reason: "the topology " + id + " was not stored: " + err.Error()})
@@ -59,18 +59,18 @@ func (x *importing) take(ctx context.Context, id string) {
 	}
 }
 
-// store writes what the sources see now, and what is derived from it with what users
+// storeTopology writes what the sources see now, and what is derived from it with what users
 // configured and imported, as one change.
-func (x *importing) store(ctx context.Context, id string) error {
+func (x *importing) storeTopology(ctx context.Context, id string) error {
 	_, err := x.term.Update(ctx, func(tx *state.Tx) error {
-		before := x.data.observed(tx, id)
+		before := x.data.readObserved(tx, id)
 		seen, names, whole := x.merge.View(id, before.Sources)
 		kept := observed{}
 		if !whole { // the rest is heard later
 			kept = before
 		}
-		next := seenBy(names, seen).and(kept)
-		if err := x.data.derive(tx, id, given{of: parts{all: true}, seen: seen, kept: kept}); err != nil {
+		next := seenBy(names, seen).mergeWith(kept)
+		if err := x.data.deriveTopology(tx, id, given{of: parts{all: true}, seen: seen, kept: kept}); err != nil {
 			return err
 		}
 		was, there := x.data.Observed.Get(tx, id)
@@ -101,8 +101,8 @@ func seenBy(names []string, t *topology.Topology) observed {
 	return o
 }
 
-// and adds what others may still see, and puts all in order.
-func (o observed) and(other observed) observed {
+// mergeWith adds what others may still see, and puts all in order.
+func (o observed) mergeWith(other observed) observed {
 	union := func(a, b []string) []string {
 		all := map[string]bool{}
 		for _, s := range append(slices.Clone(a), b...) {

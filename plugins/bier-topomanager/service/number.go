@@ -103,7 +103,7 @@ func (s *Service) propose(ctx context.Context, in *numberIn) (p *model.Proposal,
 		x := &p.Change.Nodes[i]
 		one[x.ID] = s.onlyOneSubDomain(ctx, in.Topology, x.ID, x.Params.Domains)
 	}
-	_, err = s.data.change(ctx, in.Topology, false, func(tx *state.Tx, t *bier.Topology, _ []bier.Channel) (*model.Change, error) {
+	_, err = s.data.changeTopology(ctx, in.Topology, false, func(tx *state.Tx, t *bier.Topology, _ []bier.Channel) (*model.Change, error) {
 		p, err = model.Number(t, n)
 		if err != nil {
 			return nil, err
@@ -120,7 +120,7 @@ func (s *Service) propose(ctx context.Context, in *numberIn) (p *model.Proposal,
 func (s *Service) checkNumbered(tx *state.Tx, t *bier.Topology, c *model.Change, one map[string]bool) error {
 	for i := range c.Nodes {
 		x := &c.Nodes[i]
-		err := s.data.distinct(tx, t, x.ID)
+		err := s.data.checkDistinctNode(tx, t, x.ID)
 		if err == nil {
 			err = model.CheckAbilities(x, one[x.ID])
 		}

@@ -22,7 +22,7 @@ type asked struct {
 // answer is the output of a query: a list by its name. An empty one is absent.
 type answer map[string]any
 
-func listed[T any](name string, list []T) answer {
+func listAnswer[T any](name string, list []T) answer {
 	if len(list) == 0 {
 		return answer{}
 	}
@@ -32,8 +32,8 @@ func listed[T any](name string, list []T) answer {
 // ref is an entry of a list of keys.
 type ref map[string]any
 
-// query serves an RPC that reads one topology.
-func query[Out any](find func(asked) (*bier.Topology, error), of func(asked, *bier.Topology) Out) operations.Handler {
+// queryHandler serves an RPC that reads one topology.
+func queryHandler[Out any](find func(asked) (*bier.Topology, error), of func(asked, *bier.Topology) Out) operations.Handler {
 	return operations.Func(func(_ context.Context, in asked) (any, error) {
 		t, err := find(in)
 		if err != nil {
@@ -48,7 +48,7 @@ func (s *Service) loadTopology(context.Context, operations.None) (answer, error)
 	for _, id := range s.data.IDs(s.data.Store.Now()) {
 		out = append(out, ref{"topology-id": id})
 	}
-	return listed("topology", out), nil
+	return listAnswer("topology", out), nil
 }
 
 type topologyOut struct {
@@ -75,19 +75,19 @@ func nodeAnswer(in asked, t *bier.Topology) answer {
 			out = append(out, n)
 		}
 	}
-	return listed("node", out)
+	return listAnswer("node", out)
 }
 
 func linkAnswer(in asked, t *bier.Topology) answer {
 	for i := range in.Links {
 		in.Links[i] = bier.ShortID(in.Links[i])
 	}
-	return links("link", t, func(l bier.Link) bool { return slices.Contains(in.Links, l.ID) })
+	return linksAnswer("link", t, func(l bier.Link) bool { return slices.Contains(in.Links, l.ID) })
 }
 
-// links are those of a topology that are wanted.
-func links(name string, t *bier.Topology, wanted func(bier.Link) bool) answer {
-	return listed(name, slices.DeleteFunc(slices.Clone(t.Links), func(l bier.Link) bool { return !wanted(l) }))
+// linksAnswer are those of a topology that are wanted.
+func linksAnswer(name string, t *bier.Topology, wanted func(bier.Link) bool) answer {
+	return listAnswer(name, slices.DeleteFunc(slices.Clone(t.Links), func(l bier.Link) bool { return !wanted(l) }))
 }
 
 func domainAnswer(_ asked, t *bier.Topology) answer {
@@ -95,43 +95,43 @@ func domainAnswer(_ asked, t *bier.Topology) answer {
 	for _, d := range t.Domains {
 		out = append(out, ref{"domain-id": d.ID})
 	}
-	return listed("domain", out)
+	return listAnswer("domain", out)
 }
 
 func subDomainAnswer(in asked, t *bier.Topology) answer {
-	return listed("subdomain", t.Domain(in.Domain).SubDomains)
+	return listAnswer("subdomain", t.Domain(in.Domain).SubDomains)
 }
 
 // subDomainNodeAnswer has the members that the network has now.
 func (s *Service) subDomainNodeAnswer(in asked, t *bier.Topology) answer {
-	_, now := s.data.sources(s.data.Store.Now(), in.Topology)
-	return listed("subdomain-node", slices.DeleteFunc(slices.Clone(t.Nodes), func(n bier.Node) bool {
-		return !in.member(&n) || !now[n.ID]
+	_, now := s.data.topologySources(s.data.Store.Now(), in.Topology)
+	return listAnswer("subdomain-node", slices.DeleteFunc(slices.Clone(t.Nodes), func(n bier.Node) bool {
+		return !in.isMember(&n) || !now[n.ID]
 	}))
 }
 
 // subDomainLinkAnswer has the links of which both ends are members.
 func subDomainLinkAnswer(in asked, t *bier.Topology) answer {
-	return links("subdomain-link", t, func(l bier.Link) bool {
-		return in.member(t.Node(l.Source.Node)) && in.member(t.Node(l.Dest.Node))
+	return linksAnswer("subdomain-link", t, func(l bier.Link) bool {
+		return in.isMember(t.Node(l.Source.Node)) && in.isMember(t.Node(l.Dest.Node))
 	})
 }
 
-// member reports whether a node is in the sub-domain asked for.
-func (in asked) member(n *bier.Node) bool {
+// isMember reports whether a node is in the sub-domain asked for.
+func (in asked) isMember(n *bier.Node) bool {
 	_, s := n.Member(in.Domain, in.SubDomain)
 	return s != nil
 }
 
-// view returns the topology that an input names, domain one that has its domain, subDomain one that
+// findTopology returns the topology that an input names, domain one that has its domain, subDomain one that
 // has its sub-domain.
-func (s *Service) view(in asked) (*bier.Topology, error) {
+func (s *Service) findTopology(in asked) (*bier.Topology, error) {
 	t := s.data.Topology(s.data.Store.Now(), in.Topology)
 	return t, model.Found(t, in.Topology)
 }
 
-func (s *Service) domain(in asked) (*bier.Topology, error) {
-	t, err := s.view(in)
+func (s *Service) topologyWithDomain(in asked) (*bier.Topology, error) {
+	t, err := s.findTopology(in)
 	if err == nil && t.Domain(in.Domain) == nil {
 		err = fault.At(fault.NotFound, "/bier-topology-api:input/domain-id", "there is no domain %d in topology %s", in.Domain, in.Topology)
 	}
@@ -139,7 +139,7 @@ func (s *Service) domain(in asked) (*bier.Topology, error) {
 }
 
 func (s *Service) subDomain(in asked) (*bier.Topology, error) {
-	t, err := s.domain(in)
+	t, err := s.topologyWithDomain(in)
 	if err == nil && !t.Domain(in.Domain).Has(in.SubDomain) {
 		err = fault.At(fault.NotFound, "/bier-topology-api:input/sub-domain-id", "there is no sub-domain %d of domain %d", in.SubDomain, in.Domain)
 	}

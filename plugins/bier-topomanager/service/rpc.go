@@ -12,40 +12,40 @@ import (
 	"ctl.internal/sdk/state"
 )
 
-// mux returns the RPCs of bier-topology-api by "module:rpc". What they decide is package model's, what
+// rpcMux returns the RPCs of bier-topology-api by "module:rpc". What they decide is package model's, what
 // they answer query.go's.
-func (s *Service) mux() operations.Mux {
+func (s *Service) rpcMux() operations.Mux {
 	mux := operations.Mux{}
 	for name, handler := range map[string]operations.Handler{
 		"load-topology":        operations.Func(s.loadTopology),
-		"query-topology":       query(s.view, topologyAnswer),
-		"query-node":           query(s.view, nodeAnswer),
-		"query-link":           query(s.view, linkAnswer),
-		"query-domain":         query(s.view, domainAnswer),
-		"query-subdomain":      query(s.domain, subDomainAnswer),
-		"query-subdomain-node": query(s.subDomain, s.subDomainNodeAnswer),
-		"query-subdomain-link": query(s.subDomain, subDomainLinkAnswer),
-		"configure-domain": configure(s, func(t *bier.Topology, in domainsIn) (*model.Change, error) {
+		"query-topology":       queryHandler(s.findTopology, topologyAnswer),
+		"query-node":           queryHandler(s.findTopology, nodeAnswer),
+		"query-link":           queryHandler(s.findTopology, linkAnswer),
+		"query-domain":         queryHandler(s.findTopology, domainAnswer),
+		"query-subdomain":      queryHandler(s.topologyWithDomain, subDomainAnswer),
+		"query-subdomain-node": queryHandler(s.subDomain, s.subDomainNodeAnswer),
+		"query-subdomain-link": queryHandler(s.subDomain, subDomainLinkAnswer),
+		"configure-domain": configureHandler(s, func(t *bier.Topology, in domainsIn) (*model.Change, error) {
 			return model.ConfigureDomain(t, in.Domains)
 		}),
-		"configure-subdomain": configure(s, func(t *bier.Topology, in subDomainsIn) (*model.Change, error) {
+		"configure-subdomain": configureHandler(s, func(t *bier.Topology, in subDomainsIn) (*model.Change, error) {
 			return model.ConfigureSubDomain(t, in.Domain, in.SubDomains)
 		}),
 		"configure-node":   operations.Func(s.configureNode),
 		"number-subdomain": operations.Func(s.numberSubDomain),
-		"delete-ipv4": configure(s, func(t *bier.Topology, in deleteIPIn) (*model.Change, error) {
+		"delete-ipv4": configureHandler(s, func(t *bier.Topology, in deleteIPIn) (*model.Change, error) {
 			return model.DeleteEncapsulation(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, false, in.IPv4)
 		}),
-		"delete-ipv6": configure(s, func(t *bier.Topology, in deleteIPIn) (*model.Change, error) {
+		"delete-ipv6": configureHandler(s, func(t *bier.Topology, in deleteIPIn) (*model.Change, error) {
 			return model.DeleteEncapsulation(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, true, in.IPv6)
 		}),
-		"delete-node": remove(s, func(t *bier.Topology, in target, channels []bier.Channel) (*model.Change, error) {
+		"delete-node": removeHandler(s, func(t *bier.Topology, in target, channels []bier.Channel) (*model.Change, error) {
 			return model.DeleteNode(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, channels)
 		}),
-		"delete-subdomain": remove(s, func(t *bier.Topology, in target, channels []bier.Channel) (*model.Change, error) {
+		"delete-subdomain": removeHandler(s, func(t *bier.Topology, in target, channels []bier.Channel) (*model.Change, error) {
 			return model.DeleteSubDomain(t, in.Domain, in.SubDomain, channels)
 		}),
-		"delete-domain": remove(s, func(t *bier.Topology, in target, channels []bier.Channel) (*model.Change, error) {
+		"delete-domain": removeHandler(s, func(t *bier.Topology, in target, channels []bier.Channel) (*model.Change, error) {
 			return model.DeleteDomain(t, in.Domain, channels)
 		}),
 	} {
@@ -92,21 +92,21 @@ type deleteIPIn struct {
 	IPv6 *bier.Encapsulation `json:"ipv6"`
 }
 
-// configure serves an RPC that changes the topology of its input.
-func configure[In interface{ topology() string }](s *Service, decide func(*bier.Topology, In) (*model.Change, error)) operations.Handler {
-	return change(s, false, func(t *bier.Topology, in In, _ []bier.Channel) (*model.Change, error) { return decide(t, in) })
+// configureHandler serves an RPC that changes the topology of its input.
+func configureHandler[In interface{ topology() string }](s *Service, decide func(*bier.Topology, In) (*model.Change, error)) operations.Handler {
+	return changeHandler(s, false, func(t *bier.Topology, in In, _ []bier.Channel) (*model.Change, error) { return decide(t, in) })
 }
 
-// remove is configure of what channels may need.
-func remove[In interface{ topology() string }](s *Service, decide func(*bier.Topology, In, []bier.Channel) (*model.Change, error)) operations.Handler {
-	return change(s, true, decide)
+// removeHandler is configure of what channels may need.
+func removeHandler[In interface{ topology() string }](s *Service, decide func(*bier.Topology, In, []bier.Channel) (*model.Change, error)) operations.Handler {
+	return changeHandler(s, true, decide)
 }
 
-// change answers what the user got wrong as a result, not as an error.
-func change[In interface{ topology() string }](s *Service, channels bool,
+// changeHandler answers what the user got wrong as a result, not as an error.
+func changeHandler[In interface{ topology() string }](s *Service, channels bool,
 	decide func(*bier.Topology, In, []bier.Channel) (*model.Change, error)) operations.Handler {
 	return operations.Func(func(ctx context.Context, in In) (bier.ConfigureOutput, error) {
-		_, err := s.data.change(ctx, in.topology(), channels, func(_ *state.Tx, t *bier.Topology, list []bier.Channel) (*model.Change, error) {
+		_, err := s.data.changeTopology(ctx, in.topology(), channels, func(_ *state.Tx, t *bier.Topology, list []bier.Channel) (*model.Change, error) {
 			return decide(t, in, list)
 		})
 		return bier.Configured(err, nil)
@@ -117,12 +117,12 @@ func change[In interface{ topology() string }](s *Service, channels bool,
 func (s *Service) configureNode(ctx context.Context, in nodeIn) (bier.ConfigureOutput, error) {
 	node := bier.ShortID(in.Node)
 	one := s.onlyOneSubDomain(ctx, in.topology(), node, in.Domains)
-	c, err := s.data.change(ctx, in.topology(), false, func(tx *state.Tx, t *bier.Topology, _ []bier.Channel) (*model.Change, error) {
+	c, err := s.data.changeTopology(ctx, in.topology(), false, func(tx *state.Tx, t *bier.Topology, _ []bier.Channel) (*model.Change, error) {
 		c, err := model.ConfigureNode(t, node, in.Domains)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.data.distinct(tx, t, node); err != nil {
+		if err := s.data.checkDistinctNode(tx, t, node); err != nil {
 			return nil, err
 		}
 		return c, model.CheckAbilities(&c.Nodes[0], one)

@@ -48,24 +48,24 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		cancel()
 		return nil, err
 	}
-	s.group.Go(func() { e.run(ctx) })
-	s.group.Go(func() { s.data.Store.Role(ctx, role, s.importing) })
+	s.group.Go(func() { e.publishChanges(ctx) })
+	s.group.Go(func() { s.data.Store.Role(ctx, role, s.runImporting) })
 	s.group.Go(func() { s.data.Store.WatchBroken(ctx, func(all map[string]error) { s.health(bierplugin.Health(all)) }) })
-	return &sdk.Plugin{Operations: s.mux(), Commands: s.commands(), State: s.data.Store, Check: s.data.check,
+	return &sdk.Plugin{Operations: s.rpcMux(), Commands: s.commandTable(), State: s.data.Store, Check: s.data.checkTransaction,
 		Stop: bierplugin.Stop(cancel, &s.group)}, nil
 }
 
-// imported keeps topologies, all or none, each in place of what was imported under its id,
+// importTopologies keeps topologies, all or none, each in place of what was imported under its id,
 // with what is derived from them.
-func (s *Service) imported(ctx context.Context, all []topology.Topology) error {
+func (s *Service) importTopologies(ctx context.Context, all []topology.Topology) error {
 	changes := map[string]*topology.Topology{}
 	for i := range all {
 		changes[all[i].ID] = &all[i]
 	}
-	return s.data.take(ctx, changes)
+	return s.data.storeImports(ctx, changes)
 }
 
-// forget takes an import back.
-func (s *Service) forget(ctx context.Context, id string) error {
-	return s.data.take(ctx, map[string]*topology.Topology{id: nil})
+// removeImport takes an import back.
+func (s *Service) removeImport(ctx context.Context, id string) error {
+	return s.data.storeImports(ctx, map[string]*topology.Topology{id: nil})
 }

@@ -18,14 +18,14 @@ func (s *Service) listTopologies(_ context.Context, in *commands.Invocation) err
 	now := s.data.Store.Now()
 	for _, id := range s.data.IDs(now) {
 		x := s.data.Topology(now, id)
-		names, online := s.data.sources(now, id)
+		names, online := s.data.topologySources(now, id)
 		t.Add(id, len(x.Nodes), len(online), len(x.Links), len(x.Domains), commands.List(", ", names))
 	}
 	return in.Emit(t, nil)
 }
 
 func (s *Service) listDomains(_ context.Context, in *commands.Invocation) error {
-	views, err := s.views(in)
+	views, err := s.selectTopologies(in)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (s *Service) listDomains(_ context.Context, in *commands.Invocation) error 
 }
 
 func (s *Service) showNodes(_ context.Context, in *commands.Invocation) error {
-	views, err := s.views(in)
+	views, err := s.selectTopologies(in)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *Service) showNodes(_ context.Context, in *commands.Invocation) error {
 		{Title: "IPv4 prefix", Key: "ipv4-bfr-prefix"}, {Title: "IPv6 prefix", Key: "ipv6-bfr-prefix"}}}
 	now := s.data.Store.Now()
 	for _, x := range views {
-		_, online := s.data.sources(now, x.ID)
+		_, online := s.data.topologySources(now, x.ID)
 		for i := range x.Nodes {
 			addNode(t, x.ID, &x.Nodes[i], online[x.Nodes[i].ID])
 		}
@@ -112,7 +112,7 @@ func showNode(in *commands.Invocation, views []*bier.Topology, id string) error 
 }
 
 func (s *Service) showBIFT(_ context.Context, in *commands.Invocation) error {
-	views, err := s.views(in)
+	views, err := s.selectTopologies(in)
 	if err != nil {
 		return err
 	}

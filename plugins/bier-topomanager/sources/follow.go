@@ -19,7 +19,7 @@ func (m *Merge) Follow(ctx context.Context, sb *host.Switchboard, earlier []stri
 	f := &follower{m: m, sb: sb, running: map[string]*following{}, earlier: earlier}
 	defer f.group.Wait()
 	defer f.stop()
-	host.Follow(ctx, sb, "topology", slog.Default(), func(p []host.Provider) { f.update(ctx, p) })
+	host.Follow(ctx, sb, "topology", slog.Default(), func(p []host.Provider) { f.updateWatches(ctx, p) })
 }
 
 type follower struct {
@@ -41,9 +41,9 @@ func (f *follower) stop() {
 	}
 }
 
-// update starts and ends watches. A source that is being restarted keeps what it
+// updateWatches starts and ends watches. A source that is being restarted keeps what it
 // reported last; one that is not installed any more loses it.
-func (f *follower) update(ctx context.Context, providers []host.Provider) {
+func (f *follower) updateWatches(ctx context.Context, providers []host.Provider) {
 	listed := map[string]bool{}
 	for _, p := range providers {
 		listed[p.Name] = true
@@ -56,7 +56,7 @@ func (f *follower) update(ctx context.Context, providers []host.Provider) {
 		}
 		c, cancel := context.WithCancel(ctx)
 		f.running[p.Name] = &following{cancel, p.Generation}
-		f.group.Go(func() { f.follow(c, p.Name) })
+		f.group.Go(func() { f.followSource(c, p.Name) })
 	}
 	for name, r := range f.running {
 		if !listed[name] {
@@ -73,7 +73,7 @@ func (f *follower) update(ctx context.Context, providers []host.Provider) {
 	f.earlier = nil
 }
 
-func (f *follower) follow(ctx context.Context, name string) {
+func (f *follower) followSource(ctx context.Context, name string) {
 	for ctx.Err() == nil {
 		first := map[string]bool{}
 		synced := false

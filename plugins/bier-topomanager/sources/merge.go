@@ -30,7 +30,7 @@ func NewMerge(rename map[string]string, ignore, known []string) *Merge {
 	return &Merge{known: known, Rename: rename, Ignore: ignore, views: map[string]map[string]topology.Topology{}, heard: map[string]bool{}, dirty: map[string]bool{}, wake: make(chan struct{}, 1)}
 }
 
-func (m *Merge) id(id string) string { return cmp.Or(m.Rename[id], id) }
+func (m *Merge) renamedID(id string) string { return cmp.Or(m.Rename[id], id) }
 
 // Change takes in what a source reports.
 func (m *Merge) Change(source string, c topology.Change) {
@@ -50,7 +50,7 @@ func (m *Merge) Change(source string, c topology.Change) {
 		}
 		m.views[source][c.TopologyID] = m.views[source][c.TopologyID].Apply(c)
 	}
-	m.touch(c.TopologyID)
+	m.touchTopology(c.TopologyID)
 }
 
 // Keep drops what a source saw of topologies other than these: it has said all it knows.
@@ -60,13 +60,13 @@ func (m *Merge) Keep(source string, ids map[string]bool) {
 	if !m.heard[source] { // what it saw earlier can be taken away from now on
 		m.heard[source] = true
 		for _, id := range m.known {
-			m.mark(id)
+			m.markDirty(id)
 		}
 	}
 	for id := range m.views[source] {
 		if !ids[id] {
 			delete(m.views[source], id)
-			m.touch(id)
+			m.touchTopology(id)
 		}
 	}
 }
@@ -74,9 +74,9 @@ func (m *Merge) Keep(source string, ids map[string]bool) {
 // Drop forgets a source that is not there.
 func (m *Merge) Drop(source string) { m.Keep(source, nil) }
 
-func (m *Merge) touch(id string) { m.mark(m.id(id)) }
+func (m *Merge) touchTopology(id string) { m.markDirty(m.renamedID(id)) }
 
-func (m *Merge) mark(id string) {
+func (m *Merge) markDirty(id string) {
 	m.dirty[id] = true
 	together.Notify(m.wake)
 }
@@ -85,7 +85,7 @@ func (m *Merge) mark(id string) {
 func (m *Merge) Again(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.mark(id)
+	m.markDirty(id)
 }
 
 // Wake is sent to when Take has something to give.
@@ -109,15 +109,15 @@ func (m *Merge) View(id string, earlier []string) (seen *topology.Topology, sour
 	for _, source := range earlier {
 		whole = whole && m.heard[source]
 	}
-	return m.merged(id), m.sources(id), whole
+	return m.mergedTopology(id), m.listSources(id), whole
 }
 
-// merged is the union; of two sources the first by name decides.
-func (m *Merge) merged(id string) *topology.Topology {
+// mergedTopology is the union; of two sources the first by name decides.
+func (m *Merge) mergedTopology(id string) *topology.Topology {
 	var out *topology.Topology
 	for _, source := range slices.Backward(slices.Sorted(maps.Keys(m.views))) {
 		for _, there := range slices.Sorted(maps.Keys(m.views[source])) {
-			if m.id(there) != id {
+			if m.renamedID(there) != id {
 				continue
 			}
 			if out == nil {
@@ -130,12 +130,12 @@ func (m *Merge) merged(id string) *topology.Topology {
 	return out
 }
 
-// sources lists who sees a topology, ascending.
-func (m *Merge) sources(id string) []string {
+// listSources lists who sees a topology, ascending.
+func (m *Merge) listSources(id string) []string {
 	var out []string
 	for source, views := range m.views {
 		for there := range views {
-			if m.id(there) == id {
+			if m.renamedID(there) == id {
 				out = append(out, source)
 			}
 		}

@@ -42,8 +42,8 @@ func newConn(s *Server, id uint64, n net.Conn) *conn {
 	return c
 }
 
-// end closes the connection; the first reason is the one that is kept.
-func (c *conn) end(reason string) {
+// closeWithReason closes the connection; the first reason is the one that is kept.
+func (c *conn) closeWithReason(reason string) {
 	c.mu.Lock()
 	if c.reason == "" {
 		c.reason = reason
@@ -53,7 +53,7 @@ func (c *conn) end(reason string) {
 	_ = c.net.Close()
 }
 
-func (c *conn) report(e Event) bool {
+func (c *conn) reportEvent(e Event) bool {
 	e.Conn = c.id
 	select {
 	case c.s.events <- e:
@@ -63,9 +63,9 @@ func (c *conn) report(e Event) bool {
 	}
 }
 
-// read reads messages until the connection ends, and reports that.
-func (c *conn) read() {
-	defer c.s.gone(c)
+// runReader reads messages until the connection ends, and reports that.
+func (c *conn) runReader() {
+	defer c.s.removeConn(c)
 	defer c.cancel()
 	remote := c.net.RemoteAddr().String()
 	if t, ok := c.net.(*tls.Conn); ok {
@@ -74,19 +74,19 @@ func (c *conn) read() {
 		cancel()
 		if err != nil {
 			c.s.o.Log.Warn("a switch did not agree on TLS", "remote", remote, "err", err)
-			c.end("TLS failed")
+			c.closeWithReason("TLS failed")
 			return
 		}
 	}
-	if !c.report(Event{Kind: Opened, Remote: remote}) {
-		c.end("the controller stops")
+	if !c.reportEvent(Event{Kind: Opened, Remote: remote}) {
+		c.closeWithReason("the controller stops")
 		return
 	}
-	c.end(cause(c.hear()))
-	c.report(Event{Kind: Closed, Reason: c.reason})
+	c.closeWithReason(disconnectReason(c.readMessages()))
+	c.reportEvent(Event{Kind: Closed, Reason: c.reason})
 }
 
-func (c *conn) hear() error {
+func (c *conn) readMessages() error {
 	messages := rate.NewLimiter(rate.Limit(c.s.o.Messages), c.s.o.Messages)
 	packets := rate.NewLimiter(rate.Limit(c.s.o.PacketIns), c.s.o.PacketIns)
 	r := ofp13.NewReader(c.net)
@@ -108,13 +108,13 @@ func (c *conn) hear() error {
 				return err
 			}
 		}
-		if !c.report(Event{Kind: Received, Header: h, Message: m}) {
+		if !c.reportEvent(Event{Kind: Received, Header: h, Message: m}) {
 			return errors.New("the controller stops")
 		}
 	}
 }
 
-func cause(err error) string {
+func disconnectReason(err error) string {
 	switch {
 	case errors.Is(err, io.EOF):
 		return "the switch closed it"
@@ -124,8 +124,8 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// write sends what is queued until the connection ends.
-func (c *conn) write() {
+// writeMessages sends what is queued until the connection ends.
+func (c *conn) writeMessages() {
 	var spare []byte
 	for {
 		select {
@@ -133,20 +133,20 @@ func (c *conn) write() {
 			return
 		case <-c.out.wake:
 		}
-		full, last := c.out.take(spare)
+		full, last := c.out.takeQueued(spare)
 		if len(full) > 0 {
 			if err := c.net.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
-				c.end(err.Error())
+				c.closeWithReason(err.Error())
 				return
 			}
 			if _, err := c.net.Write(full); err != nil {
-				c.end("it does not take what it is sent: " + err.Error())
+				c.closeWithReason("it does not take what it is sent: " + err.Error())
 				return
 			}
 		}
 		spare = full
 		if last {
-			c.end("ended")
+			c.closeWithReason("ended")
 			return
 		}
 	}
@@ -163,8 +163,8 @@ type outbox struct {
 
 func newOutbox(limit int) *outbox { return &outbox{limit: limit, wake: make(chan struct{}, 1)} }
 
-// put queues a message; false when there is no room.
-func (o *outbox) put(frame []byte) bool {
+// putFrame queues a message; false when there is no room.
+func (o *outbox) putFrame(frame []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.last {
@@ -189,8 +189,8 @@ func (o *outbox) finish() {
 // keep is the greatest buffer that an idle connection holds on to.
 const keep = 4096
 
-// take exchanges what is queued for an empty buffer, and reports whether it is the last.
-func (o *outbox) take(empty []byte) (full []byte, last bool) {
+// takeQueued exchanges what is queued for an empty buffer, and reports whether it is the last.
+func (o *outbox) takeQueued(empty []byte) (full []byte, last bool) {
 	if cap(empty) > keep {
 		empty = nil
 	}

@@ -9,21 +9,21 @@ import (
 // the last message nothing follows.
 func TestOutbox(t *testing.T) {
 	o := newOutbox(10)
-	if !o.put([]byte("12345")) || !o.put([]byte("67890")) || o.put([]byte("x")) {
+	if !o.putFrame([]byte("12345")) || !o.putFrame([]byte("67890")) || o.putFrame([]byte("x")) {
 		t.Error("the bound of ten bytes does not hold")
 	}
-	full, last := o.take(nil)
+	full, last := o.takeQueued(nil)
 	if string(full) != "1234567890" || last {
 		t.Errorf("%q %v", full, last)
 	}
-	if !o.put([]byte("abc")) {
+	if !o.putFrame([]byte("abc")) {
 		t.Error("no room after all was taken")
 	}
 	o.finish()
-	if !o.put([]byte("late")) {
+	if !o.putFrame([]byte("late")) {
 		t.Error("a message after the last is no fault of the switch")
 	}
-	if full, last = o.take(full); string(full) != "abc" || !last {
+	if full, last = o.takeQueued(full); string(full) != "abc" || !last {
 		t.Errorf("%q %v", full, last)
 	}
 }
@@ -31,10 +31,10 @@ func TestOutbox(t *testing.T) {
 // A burst does not stay in memory for ever.
 func TestOutboxGivesBack(t *testing.T) {
 	o := newOutbox(1 << 20)
-	o.put(bytes.Repeat([]byte("x"), 1<<19))
-	full, _ := o.take(nil)
-	o.take(full)
-	if o.put([]byte("y")); cap(o.buf) > keep {
+	o.putFrame(bytes.Repeat([]byte("x"), 1<<19))
+	full, _ := o.takeQueued(nil)
+	o.takeQueued(full)
+	if o.putFrame([]byte("y")); cap(o.buf) > keep {
 		t.Errorf("an idle connection keeps %d bytes", cap(o.buf))
 	}
 }

@@ -92,7 +92,7 @@ func Listen(o Options) (*Server, error) {
 	}
 	s := &Server{o: o, lis: lis, events: make(chan Event, waiting), conns: map[uint64]*conn{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.group.Go(s.accept)
+	s.group.Go(s.acceptConns)
 	return s, nil
 }
 
@@ -126,12 +126,12 @@ func (s *Server) Close() {
 // acceptPause is how long the listener rests when the system has no descriptors.
 const acceptPause = 100 * time.Millisecond
 
-func (s *Server) accept() {
+func (s *Server) acceptConns() {
 	for {
 		n, err := s.lis.Accept()
 		switch {
 		case err == nil:
-			s.take(n)
+			s.addConn(n)
 		case errors.Is(err, net.ErrClosed) || s.ctx.Err() != nil:
 			return
 		default:
@@ -143,7 +143,7 @@ func (s *Server) accept() {
 	}
 }
 
-func (s *Server) take(n net.Conn) {
+func (s *Server) addConn(n net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.conns) >= s.o.Connections || s.ctx.Err() != nil {
@@ -157,8 +157,8 @@ func (s *Server) take(n net.Conn) {
 	s.last++
 	c := newConn(s, s.last, n)
 	s.conns[c.id] = c
-	s.group.Go(c.read)
-	s.group.Go(c.write)
+	s.group.Go(c.runReader)
+	s.group.Go(c.writeMessages)
 }
 
 // Send queues a message. One that may be dropped is, when the switch does not read;
@@ -167,14 +167,14 @@ func (s *Server) Send(id uint64, frame []byte, droppable bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.conns[id]
-	if c == nil || c.out.put(frame) {
+	if c == nil || c.out.putFrame(frame) {
 		return
 	}
 	if droppable {
 		s.stats.DroppedFrames++
 		return
 	}
-	c.end("it does not read what it is sent")
+	c.closeWithReason("it does not read what it is sent")
 }
 
 // End closes a connection once what is queued was sent.
@@ -186,7 +186,7 @@ func (s *Server) End(id uint64) {
 	}
 }
 
-func (s *Server) gone(c *conn) {
+func (s *Server) removeConn(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c.id)

@@ -47,7 +47,7 @@ type conn struct {
 	since       time.Time       // ready
 }
 
-func (s *conn) datapath() uint64 { return s.features.DatapathID }
+func (s *conn) datapathID() uint64 { return s.features.DatapathID }
 
 // port is a port of a switch.
 type port struct {
@@ -58,8 +58,8 @@ type port struct {
 	measured time.Time // zero: no counters yet
 }
 
-// physical reports whether frames may leave by the port.
-func (p *port) physical() bool { return p.Number > 0 && p.Number <= ofp13.PortMax }
+// isPhysical reports whether frames may leave by the port.
+func (p *port) isPhysical() bool { return p.Number > 0 && p.Number <= ofp13.PortMax }
 
 // Opened takes in a new connection.
 func (c *Core) Opened(id ConnID, remote string, now time.Time) {
@@ -67,10 +67,10 @@ func (c *Core) Opened(id ConnID, remote string, now time.Time) {
 	c.conns[id] = s
 	c.count.Connections++
 	if c.leaving {
-		c.close(s, slog.LevelDebug, "the controller stops", now)
+		c.closeConn(s, slog.LevelDebug, "the controller stops", now)
 		return
 	}
-	c.send(s, 0, ofp13.Hello{Versions: 1 << ofp13.Version})
+	c.sendMessage(s, 0, ofp13.Hello{Versions: 1 << ofp13.Version})
 }
 
 // Closed takes in that a connection has ended, and why.
@@ -79,52 +79,52 @@ func (c *Core) Closed(id ConnID, why string, now time.Time) {
 	if !ok {
 		return // it was ended from this side
 	}
-	c.note(s, slog.LevelInfo, "the connection has ended: "+why)
-	c.forget(s, now)
+	c.logConn(s, slog.LevelInfo, "the connection has ended: "+why)
+	c.forgetConn(s, now)
 }
 
-// forget drops a connection with its switch, ports and links.
-func (c *Core) forget(s *conn, now time.Time) {
+// forgetConn drops a connection with its switch, ports and links.
+func (c *Core) forgetConn(s *conn, now time.Time) {
 	delete(c.conns, s.id)
-	if c.switches[s.datapath()] == s && s.phase >= preparing {
-		delete(c.switches, s.datapath())
+	if c.switches[s.datapathID()] == s && s.phase >= preparing {
+		delete(c.switches, s.datapathID())
 		for n := range s.ports {
-			c.cut(PortID{s.datapath(), n})
+			c.removePortLinks(PortID{s.datapathID(), n})
 		}
 		if s.phase == ready {
-			delete(c.nodes, NodeID(s.datapath()))
+			delete(c.nodes, NodeID(s.datapathID()))
 			c.dirty = true
 		}
 	}
 	if next, ok := c.conns[s.challenger]; ok && s.challenger != 0 {
-		c.prepare(next, now)
+		c.prepareSwitch(next, now)
 	}
 }
 
-// greet takes the first message, which must be a HELLO of a peer that speaks 1.3.
-func (c *Core) greet(s *conn, h ofp13.Header, m ofp13.Message, now time.Time) {
+// receiveHello takes the first message, which must be a HELLO of a peer that speaks 1.3.
+func (c *Core) receiveHello(s *conn, h ofp13.Header, m ofp13.Message, now time.Time) {
 	hello, ok := m.(ofp13.Hello)
 	switch {
 	case h.Type == ofp13.TypeError:
 		c.count.Refused++
-		c.close(s, slog.LevelWarn, "the switch ends the connection: it does not speak OpenFlow 1.3, or not with this controller", now)
+		c.closeConn(s, slog.LevelWarn, "the switch ends the connection: it does not speak OpenFlow 1.3, or not with this controller", now)
 	case !ok:
 		c.count.Refused++
-		c.close(s, slog.LevelWarn, fmt.Sprintf("its first message is of type %d, must be HELLO", h.Type), now)
+		c.closeConn(s, slog.LevelWarn, fmt.Sprintf("its first message is of type %d, must be HELLO", h.Type), now)
 	case !hello.Speaks(h.Version):
-		why := fmt.Sprintf("OpenFlow 1.3 is required; the switch offers %s (Open vSwitch: ovs-vsctl set bridge NAME protocols=OpenFlow13)", offers(h.Version, hello))
+		why := fmt.Sprintf("OpenFlow 1.3 is required; the switch offers %s (Open vSwitch: ovs-vsctl set bridge NAME protocols=OpenFlow13)", offeredVersions(h.Version, hello))
 		c.count.Refused++
 		c.out = append(c.out, Action{Conn: s.id, XID: h.XID, Version: min(max(h.Version, 1), ofp13.Version),
 			Message: ofp13.Error{Kind: ofp13.ErrorHelloFailed, Code: ofp13.CodeIncompatible, Data: []byte(why)}})
-		c.close(s, slog.LevelWarn, why, now)
+		c.closeConn(s, slog.LevelWarn, why, now)
 	default:
 		s.phase = introducing
-		c.send(s, xidFeatures, ofp13.FeaturesRequest{})
+		c.sendMessage(s, xidFeatures, ofp13.FeaturesRequest{})
 	}
 }
 
-// offers names the versions of a HELLO as people know them.
-func offers(version uint8, h ofp13.Hello) string {
+// offeredVersions names the versions of a HELLO as people know them.
+func offeredVersions(version uint8, h ofp13.Hello) string {
 	names := map[int]string{1: "1.0", 2: "1.1", 3: "1.2", 4: "1.3", 5: "1.4", 6: "1.5"}
 	var list []string
 	for v := 1; v < 32; v++ {
@@ -136,72 +136,72 @@ func offers(version uint8, h ofp13.Hello) string {
 	return cmp.Or(strings.Join(list, ", "), "none that is known")
 }
 
-// introduce takes the datapath id. When another connection has it already, that one
+// receiveFeatures takes the datapath id. When another connection has it already, that one
 // gets a moment to show that it lives: a switch that comes back after a break must
 // not wait for the old connection to time out, and a second switch with the same
 // datapath id must not take the place of the first.
-func (c *Core) introduce(s *conn, f ofp13.FeaturesReply, now time.Time) {
+func (c *Core) receiveFeatures(s *conn, f ofp13.FeaturesReply, now time.Time) {
 	if s.phase != introducing {
 		return
 	}
 	if f.Auxiliary != 0 {
-		c.close(s, slog.LevelWarn, "it is an auxiliary connection; only main connections are served", now)
+		c.closeConn(s, slog.LevelWarn, "it is an auxiliary connection; only main connections are served", now)
 		return
 	}
 	s.features = f
 	old := c.switches[f.DatapathID]
 	switch {
 	case old == nil:
-		c.prepare(s, now)
+		c.prepareSwitch(s, now)
 	case old.challenger != 0:
-		c.close(s, slog.LevelWarn, c.taken(old), now)
+		c.closeConn(s, slog.LevelWarn, c.duplicateDatapathText(old), now)
 	default:
 		s.phase = challenging
 		old.challenger, old.challenged = s.id, now.Add(challengeTime)
-		c.send(old, xidEcho, ofp13.EchoRequest{})
+		c.sendMessage(old, xidEcho, ofp13.EchoRequest{})
 	}
 }
 
 // challengeTime is what a connection has to show that it lives.
 const challengeTime = time.Second
 
-func (c *Core) taken(old *conn) string {
-	return fmt.Sprintf("%s is connected already, from %s: give each switch a datapath id of its own", NodeID(old.datapath()), old.remote)
+func (c *Core) duplicateDatapathText(old *conn) string {
+	return fmt.Sprintf("%s is connected already, from %s: give each switch a datapath id of its own", NodeID(old.datapathID()), old.remote)
 }
 
-// survive: the older connection lives, so the newer is refused.
-func (c *Core) survive(old *conn, now time.Time) {
+// refuseChallenger: the older connection lives, so the newer is refused.
+func (c *Core) refuseChallenger(old *conn, now time.Time) {
 	newer, ok := c.conns[old.challenger]
 	old.challenger = 0
 	if ok {
 		c.count.Refused++
-		c.close(newer, slog.LevelWarn, c.taken(old), now)
+		c.closeConn(newer, slog.LevelWarn, c.duplicateDatapathText(old), now)
 	}
 }
 
-// prepare asks for all that is needed to use the switch, and installs the rules.
-func (c *Core) prepare(s *conn, now time.Time) {
+// prepareSwitch asks for all that is needed to use the switch, and installs the rules.
+func (c *Core) prepareSwitch(s *conn, now time.Time) {
 	s.phase = preparing
-	c.switches[s.datapath()] = s
+	c.switches[s.datapathID()] = s
 	if c.acting {
-		c.take(s, now)
+		c.takeRole(s, now)
 	}
-	c.send(s, xidDescription, ofp13.MultipartRequest{Kind: ofp13.KindDescription})
-	c.send(s, xidPorts, ofp13.MultipartRequest{Kind: ofp13.KindPorts})
-	c.send(s, xidSetup, ofp13.BarrierRequest{})
+	c.sendMessage(s, xidDescription, ofp13.MultipartRequest{Kind: ofp13.KindDescription})
+	c.sendMessage(s, xidPorts, ofp13.MultipartRequest{Kind: ofp13.KindPorts})
+	c.sendMessage(s, xidSetup, ofp13.BarrierRequest{})
 }
 
-// finish makes the switch a node once its rules are in place and its ports known.
-func (c *Core) finish(s *conn, now time.Time) {
+// finishSetup makes the switch a node once its rules are in place and its ports known.
+func (c *Core) finishSetup(s *conn, now time.Time) {
 	if s.phase != preparing || !s.prepared || !s.listed {
 		return
 	}
 	s.phase, s.since, s.counted, s.updated = ready, now, now, nil
-	c.note(s, slog.LevelInfo, fmt.Sprintf("%s is connected, with %d ports", NodeID(s.datapath()), len(s.ports)))
-	c.render(s)
+	c.logConn(s, slog.LevelInfo, fmt.Sprintf("%s is connected, with %d ports", NodeID(s.datapathID()), len(s.ports)))
+	c.renderNode(s)
 	for n, p := range s.ports {
 		if p.Up() {
-			c.raise(PortID{s.datapath(), n}, p, now)
+			c.raisePort(PortID{s.datapathID(), n}, p, now)
 		}
 	}
 }

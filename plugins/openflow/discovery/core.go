@@ -107,18 +107,18 @@ const (
 	firstXID = 1 << 16
 )
 
-func (c *Core) send(to *conn, xid uint32, m ofp13.Message) {
+func (c *Core) sendMessage(to *conn, xid uint32, m ofp13.Message) {
 	c.out = append(c.out, Action{Conn: to.id, XID: xid, Message: m})
 }
 
-func (c *Core) note(about *conn, level slog.Level, text string) {
+func (c *Core) logConn(about *conn, level slog.Level, text string) {
 	c.out = append(c.out, Action{Conn: about.id, Level: level, Text: text, Remote: about.remote})
 }
 
-// close ends a connection, logs why, and forgets all that came by it.
-func (c *Core) close(s *conn, level slog.Level, why string, now time.Time) {
+// closeConn ends a connection, logs why, and forgets all that came by it.
+func (c *Core) closeConn(s *conn, level slog.Level, why string, now time.Time) {
 	c.out = append(c.out, Action{Conn: s.id, Close: true, Level: level, Text: why, Remote: s.remote})
-	c.forget(s, now)
+	c.forgetConn(s, now)
 }
 
 // Tick says that time has passed. It is called several times a second.
@@ -127,17 +127,17 @@ func (c *Core) Tick(now time.Time) {
 		return
 	}
 	for _, s := range c.conns {
-		c.watch(s, now)
+		c.watchConn(s, now)
 	}
 	if now.Sub(c.aged) >= c.o.Interval/4 {
 		c.aged = now
-		c.age(now)
+		c.expireLinks(now)
 	}
-	c.emit(now)
+	c.sendDueFrames(now)
 }
 
-// watch ends connections that are late or silent, and asks those that may be.
-func (c *Core) watch(s *conn, now time.Time) {
+// watchConn ends connections that are late or silent, and asks those that may be.
+func (c *Core) watchConn(s *conn, now time.Time) {
 	if c.conns[s.id] != s {
 		return // ended while the others were watched
 	}
@@ -148,20 +148,20 @@ func (c *Core) watch(s *conn, now time.Time) {
 	switch {
 	case s.phase < ready && now.Sub(s.opened) > c.o.Handshake:
 		c.count.Refused++
-		c.close(s, slog.LevelWarn, fmt.Sprintf("it was not ready within %s of connecting", c.o.Handshake), now)
+		c.closeConn(s, slog.LevelWarn, fmt.Sprintf("it was not ready within %s of connecting", c.o.Handshake), now)
 	case s.challenger != 0 && now.After(s.challenged):
-		c.close(s, slog.LevelInfo, NodeID(s.datapath())+" has connected again, and the old connection is silent", now)
+		c.closeConn(s, slog.LevelInfo, NodeID(s.datapathID())+" has connected again, and the old connection is silent", now)
 	case silent > c.o.Dead:
 		c.count.Dead++
-		c.close(s, slog.LevelWarn, fmt.Sprintf("it has not answered for %s", c.o.Dead), now)
+		c.closeConn(s, slog.LevelWarn, fmt.Sprintf("it has not answered for %s", c.o.Dead), now)
 	case s.phase == ready:
 		if silent >= c.o.Echo && now.Sub(s.asked) >= c.o.Echo {
 			s.asked = now
-			c.send(s, xidEcho, ofp13.EchoRequest{})
+			c.sendMessage(s, xidEcho, ofp13.EchoRequest{})
 		}
 		if c.o.Statistics > 0 && now.Sub(s.counted) >= c.o.Statistics {
 			s.counted = now
-			c.send(s, xidStatistics, ofp13.MultipartRequest{Kind: ofp13.KindPortStats})
+			c.sendMessage(s, xidStatistics, ofp13.MultipartRequest{Kind: ofp13.KindPortStats})
 		}
 	}
 }

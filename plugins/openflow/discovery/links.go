@@ -40,17 +40,17 @@ func (c *Core) packetIn(s *conn, m ofp13.PacketIn, now time.Time) {
 		c.count.Malformed++
 		return
 	}
-	from, to := PortID{origin.Datapath, origin.Port}, PortID{s.datapath(), *m.Match.InPort}
-	if from == to || !c.current(from, origin) || !c.usable(to) {
+	from, to := PortID{origin.Datapath, origin.Port}, PortID{s.datapathID(), *m.Match.InPort}
+	if from == to || !c.isCurrentFrame(from, origin) || !c.isUsablePort(to) {
 		c.count.Stale++
 		return
 	}
 	c.count.FramesReceived++
-	c.learn(from, to, now)
+	c.learnLink(from, to, now)
 }
 
-// current reports whether the frame is one of the newest of a port that is up.
-func (c *Core) current(from PortID, o lldp.Origin) bool {
+// isCurrentFrame reports whether the frame is one of the newest of a port that is up.
+func (c *Core) isCurrentFrame(from PortID, o lldp.Origin) bool {
 	s := c.switches[from.Datapath]
 	if s == nil || s.phase != ready {
 		return false
@@ -59,14 +59,14 @@ func (c *Core) current(from PortID, o lldp.Origin) bool {
 	return p != nil && p.epoch != 0 && p.epoch == o.Epoch && o.Sequence <= p.sequence && p.sequence-o.Sequence < window
 }
 
-func (c *Core) usable(to PortID) bool {
+func (c *Core) isUsablePort(to PortID) bool {
 	p := c.switches[to.Datapath].ports[to.Number]
-	return p != nil && p.epoch != 0 && p.physical()
+	return p != nil && p.epoch != 0 && p.isPhysical()
 }
 
-// learn notes a link. Frames of one port that arrive at several (a hub in between)
+// learnLink notes a link. Frames of one port that arrive at several (a hub in between)
 // make the link to the first of them, as long as it goes on hearing.
-func (c *Core) learn(from, to PortID, now time.Time) {
+func (c *Core) learnLink(from, to PortID, now time.Time) {
 	if l := c.links[from]; l != nil {
 		if l.to == to {
 			l.seen = now
@@ -76,7 +76,7 @@ func (c *Core) learn(from, to PortID, now time.Time) {
 			c.count.Ambiguous++
 			return
 		}
-		c.remove(l)
+		c.removeLink(l)
 	}
 	c.links[from] = &link{from: from, to: to, since: now, seen: now}
 	c.inbound[to] = append(c.inbound[to], from)
@@ -88,7 +88,7 @@ func (c *Core) learn(from, to PortID, now time.Time) {
 	}
 }
 
-func (c *Core) remove(l *link) {
+func (c *Core) removeLink(l *link) {
 	delete(c.links, l.from)
 	rest := slices.DeleteFunc(c.inbound[l.to], func(p PortID) bool { return p == l.from })
 	if len(rest) == 0 {
@@ -100,21 +100,21 @@ func (c *Core) remove(l *link) {
 	c.dirty = true
 }
 
-// cut removes the links from and to a port.
-func (c *Core) cut(id PortID) {
+// removePortLinks removes the links from and to a port.
+func (c *Core) removePortLinks(id PortID) {
 	if l := c.links[id]; l != nil {
-		c.remove(l)
+		c.removeLink(l)
 	}
 	for _, from := range slices.Clone(c.inbound[id]) {
-		c.remove(c.links[from])
+		c.removeLink(c.links[from])
 	}
 }
 
-// age removes links that no frame has confirmed for too long.
-func (c *Core) age(now time.Time) {
+// expireLinks removes links that no frame has confirmed for too long.
+func (c *Core) expireLinks(now time.Time) {
 	for _, l := range c.links {
 		if now.Sub(l.seen) > c.o.Expiry {
-			c.remove(l)
+			c.removeLink(l)
 		}
 	}
 }
@@ -151,8 +151,8 @@ func (q *queue) pop(now time.Time) (slot, bool) {
 	return s, true
 }
 
-// emit sends the frames that are due, no more than the rate allows.
-func (c *Core) emit(now time.Time) {
+// sendDueFrames sends the frames that are due, no more than the rate allows.
+func (c *Core) sendDueFrames(now time.Time) {
 	q := &c.queues
 	rate := float64(c.o.Rate)
 	if q.counted.IsZero() {
@@ -176,7 +176,7 @@ func (c *Core) emit(now time.Time) {
 		if !ok {
 			return
 		}
-		if c.frame(s) {
+		if c.sendFrame(s) {
 			q.credit--
 			if again {
 				q.periodic.push(slot{s.port, s.epoch, now.Add(c.o.Interval)})
@@ -185,8 +185,8 @@ func (c *Core) emit(now time.Time) {
 	}
 }
 
-// frame sends the frame of a turn, if the port is still the same.
-func (c *Core) frame(t slot) bool {
+// sendFrame sends the frame of a turn, if the port is still the same.
+func (c *Core) sendFrame(t slot) bool {
 	s := c.switches[t.port.Datapath]
 	if s == nil || s.phase != ready {
 		return false

@@ -16,38 +16,38 @@ func (c *Core) Received(id ConnID, h ofp13.Header, m ofp13.Message, now time.Tim
 	}
 	s.heard = now
 	if s.phase == greeting {
-		c.greet(s, h, m, now)
+		c.receiveHello(s, h, m, now)
 		return
 	}
 	if h.Version != ofp13.Version && h.Type != ofp13.TypeHello && h.Type != ofp13.TypeError {
-		c.close(s, slog.LevelWarn, fmt.Sprintf("it sent a message of version %d after 1.3 was agreed", h.Version), now)
+		c.closeConn(s, slog.LevelWarn, fmt.Sprintf("it sent a message of version %d after 1.3 was agreed", h.Version), now)
 		return
 	}
 	if s.challenger != 0 {
-		c.survive(s, now)
+		c.refuseChallenger(s, now)
 	}
 	switch m := m.(type) {
 	case ofp13.EchoRequest:
-		c.send(s, h.XID, ofp13.EchoReply(m))
+		c.sendMessage(s, h.XID, ofp13.EchoReply(m))
 	case ofp13.Error:
-		c.failed(s, h.XID, m, now)
+		c.receiveError(s, h.XID, m, now)
 	case ofp13.FeaturesReply:
-		c.introduce(s, m, now)
+		c.receiveFeatures(s, m, now)
 	case ofp13.MultipartReply:
-		c.multipart(s, m, now)
+		c.receiveMultipart(s, m, now)
 	case ofp13.PortStatus:
 		c.portStatus(s, m, now)
 	case ofp13.PacketIn:
 		c.packetIn(s, m, now)
 	case ofp13.BarrierReply:
-		c.barrier(s, h.XID, now)
+		c.receiveBarrier(s, h.XID, now)
 	case ofp13.RoleReply:
 		c.roleReply(s, m)
 	}
-	c.emit(now)
+	c.sendDueFrames(now)
 }
 
-func (c *Core) multipart(s *conn, m ofp13.MultipartReply, now time.Time) {
+func (c *Core) receiveMultipart(s *conn, m ofp13.MultipartReply, now time.Time) {
 	if s.phase < preparing {
 		return // no request is pending
 	}
@@ -55,7 +55,7 @@ func (c *Core) multipart(s *conn, m ofp13.MultipartReply, now time.Time) {
 	case ofp13.KindDescription:
 		s.description = m.Description
 		if s.phase == ready {
-			c.render(s)
+			c.renderNode(s)
 		}
 	case ofp13.KindPorts:
 		c.portList(s, m, now)
@@ -68,43 +68,43 @@ func (c *Core) multipart(s *conn, m ofp13.MultipartReply, now time.Time) {
 	}
 }
 
-func (c *Core) barrier(s *conn, xid uint32, now time.Time) {
+func (c *Core) receiveBarrier(s *conn, xid uint32, now time.Time) {
 	switch {
 	case xid == xidSetup && s.phase >= preparing && !s.prepared:
 		s.prepared = true
 		if c.acting {
-			c.miss(s)
+			c.installTableMiss(s)
 		}
-		c.finish(s, now)
+		c.finishSetup(s, now)
 	case xid == xidFarewell && c.leaving:
-		c.close(s, slog.LevelDebug, "the controller stops", now)
+		c.closeConn(s, slog.LevelDebug, "the controller stops", now)
 	}
 }
 
-// failed is the answer to something that was sent.
-func (c *Core) failed(s *conn, xid uint32, e ofp13.Error, now time.Time) {
+// receiveError is the answer to something that was sent.
+func (c *Core) receiveError(s *conn, xid uint32, e ofp13.Error, now time.Time) {
 	c.count.Errors++
 	switch {
 	case e.Kind == ofp13.ErrorBadRequest && e.Code == ofp13.CodeIsSlave:
-		c.demoted(s, now)
+		c.handleDemotion(s, now)
 	case xid == xidRole:
 		c.roleRefused(s, e)
 	case xid == xidProbe:
 		s.missKept = true // an overlap, or no priority 0 to be had: what is there stays
 	case xid == xidPunt:
-		c.complain(s, fmt.Sprintf("it refuses the rule that sends LLDP to the controller (error %d, code %d), so links to it are not seen", e.Kind, e.Code))
+		c.reportProblem(s, fmt.Sprintf("it refuses the rule that sends LLDP to the controller (error %d, code %d), so links to it are not seen", e.Kind, e.Code))
 	case xid == xidMiss:
-		c.complain(s, fmt.Sprintf("it refuses the table-miss rule (error %d, code %d)", e.Kind, e.Code))
+		c.reportProblem(s, fmt.Sprintf("it refuses the table-miss rule (error %d, code %d)", e.Kind, e.Code))
 	case xid == xidPorts || xid == xidFeatures:
-		c.close(s, slog.LevelWarn, fmt.Sprintf("it does not list its ports (error %d, code %d)", e.Kind, e.Code), now)
+		c.closeConn(s, slog.LevelWarn, fmt.Sprintf("it does not list its ports (error %d, code %d)", e.Kind, e.Code), now)
 	default:
-		c.note(s, slog.LevelDebug, fmt.Sprintf("error %d, code %d for transaction %d", e.Kind, e.Code, xid))
+		c.logConn(s, slog.LevelDebug, fmt.Sprintf("error %d, code %d for transaction %d", e.Kind, e.Code, xid))
 	}
 }
 
-func (c *Core) complain(s *conn, text string) {
+func (c *Core) reportProblem(s *conn, text string) {
 	s.problem = text
-	c.note(s, slog.LevelWarn, text)
+	c.logConn(s, slog.LevelWarn, text)
 }
 
 // portList takes a part of the list of ports.
@@ -116,24 +116,24 @@ func (c *Core) portList(s *conn, m ofp13.MultipartReply, now time.Time) {
 		if s.updated[p.Number] {
 			continue // a PORT_STATUS is newer
 		}
-		if !c.put(s, p, now) {
+		if !c.putPort(s, p, now) {
 			return
 		}
 	}
 	if !m.More {
 		s.listed = true
-		c.finish(s, now)
+		c.finishSetup(s, now)
 	}
 }
 
-// put adds or changes a port; false when there are too many and the switch is gone.
-func (c *Core) put(s *conn, p ofp13.Port, now time.Time) bool {
+// putPort adds or changes a port; false when there are too many and the switch is gone.
+func (c *Core) putPort(s *conn, p ofp13.Port, now time.Time) bool {
 	if old := s.ports[p.Number]; old != nil {
 		old.Port = p
 		return true
 	}
 	if len(s.ports) >= c.o.MaxPorts {
-		c.close(s, slog.LevelWarn, fmt.Sprintf("it has more than %d ports (setting limits.ports)", c.o.MaxPorts), now)
+		c.closeConn(s, slog.LevelWarn, fmt.Sprintf("it has more than %d ports (setting limits.ports)", c.o.MaxPorts), now)
 		return false
 	}
 	s.ports[p.Number] = &port{Port: p}
@@ -146,14 +146,14 @@ func (c *Core) portStatus(s *conn, m ofp13.PortStatus, now time.Time) {
 		return
 	}
 	c.count.PortStatus++
-	id := PortID{s.datapath(), m.Port.Number}
+	id := PortID{s.datapathID(), m.Port.Number}
 	if s.updated != nil && len(s.updated) < c.o.MaxPorts {
 		s.updated[m.Port.Number] = true
 	}
 	if m.Reason == ofp13.PortDeleted {
 		delete(s.ports, m.Port.Number)
-		c.cut(id)
-	} else if !c.put(s, m.Port, now) {
+		c.removePortLinks(id)
+	} else if !c.putPort(s, m.Port, now) {
 		return
 	}
 	if s.phase != ready {
@@ -163,20 +163,20 @@ func (c *Core) portStatus(s *conn, m ofp13.PortStatus, now time.Time) {
 		switch {
 		case !p.Up():
 			p.epoch = 0
-			c.cut(id)
+			c.removePortLinks(id)
 		case p.epoch == 0:
-			c.raise(id, p, now)
+			c.raisePort(id, p, now)
 		}
 	}
-	c.render(s)
+	c.renderNode(s)
 }
 
-// raise begins the time in which a port is up: frames are sent at once, and again
+// raisePort begins the time in which a port is up: frames are sent at once, and again
 // soon, because the other end may not be ready yet.
-func (c *Core) raise(id PortID, p *port, now time.Time) {
+func (c *Core) raisePort(id PortID, p *port, now time.Time) {
 	c.epoch++
 	p.epoch, p.sequence = c.epoch, 0
-	if p.physical() && c.acting {
+	if p.isPhysical() && c.acting {
 		c.queues.urgent.push(slot{id, p.epoch, now})
 		c.queues.soon.push(slot{id, p.epoch, now.Add(soon)})
 		c.queues.periodic.push(slot{id, p.epoch, now.Add(c.o.Interval)})

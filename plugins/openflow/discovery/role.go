@@ -21,19 +21,19 @@ func (c *Core) Act(epoch uint64, now time.Time) {
 	for _, s := range c.conns {
 		if s.phase >= preparing {
 			s.prepared = false
-			c.take(s, now)
-			c.send(s, xidSetup, ofp13.BarrierRequest{})
+			c.takeRole(s, now)
+			c.sendMessage(s, xidSetup, ofp13.BarrierRequest{})
 		}
 		if s.phase == ready {
 			for n, p := range s.ports {
 				if p.Up() {
-					c.raise(PortID{s.datapath(), n}, p, now)
+					c.raisePort(PortID{s.datapathID(), n}, p, now)
 				}
 			}
 		}
 	}
 	c.dirty = true
-	c.emit(now)
+	c.sendDueFrames(now)
 }
 
 // Rest ends that time. Connections stay, and nothing is sent on them that changes a
@@ -41,7 +41,7 @@ func (c *Core) Act(epoch uint64, now time.Time) {
 func (c *Core) Rest() {
 	c.acting = false
 	for _, l := range c.links {
-		c.remove(l)
+		c.removeLink(l)
 	}
 	c.queues = queues{}
 	c.dirty = true
@@ -50,10 +50,10 @@ func (c *Core) Rest() {
 // Acting reports whether this process acts on the switches.
 func (c *Core) Acting() bool { return c.acting }
 
-// take asks for the role and installs the rules.
-func (c *Core) take(s *conn, now time.Time) {
+// takeRole asks for the role and installs the rules.
+func (c *Core) takeRole(s *conn, now time.Time) {
 	c.askRole(s, now)
-	c.install(s)
+	c.installRules(s)
 }
 
 // askRole asks for the role of the settings.
@@ -63,7 +63,7 @@ func (c *Core) askRole(s *conn, now time.Time) {
 	if c.o.Role == ofp13.RoleMaster {
 		want.Generation = c.generation
 	}
-	c.send(s, xidRole, want)
+	c.sendMessage(s, xidRole, want)
 }
 
 func (c *Core) roleReply(s *conn, r ofp13.RoleReply) {
@@ -75,21 +75,21 @@ func (c *Core) roleReply(s *conn, r ofp13.RoleReply) {
 // roleRefused: another controller is master, with a newer generation.
 func (c *Core) roleRefused(s *conn, e ofp13.Error) {
 	if e.Kind == ofp13.ErrorRoleRequestFailed && e.Code == ofp13.CodeStale {
-		c.complain(s, fmt.Sprintf("it knows a newer generation than %d, this controller's, so it refuses the role of master: "+
+		c.reportProblem(s, fmt.Sprintf("it knows a newer generation than %d, this controller's, so it refuses the role of master: "+
 			"another controller has it, or had it before this home was made; set role: equal, or restart the switch", c.generation))
 		return
 	}
-	c.complain(s, fmt.Sprintf("it refuses the role that the settings ask for (error %d, code %d)", e.Kind, e.Code))
+	c.reportProblem(s, fmt.Sprintf("it refuses the role that the settings ask for (error %d, code %d)", e.Kind, e.Code))
 }
 
-// demoted: another controller became master, and this one may send nothing. The
+// handleDemotion: another controller became master, and this one may send nothing. The
 // role is asked for again, but the two must not fight at full speed.
-func (c *Core) demoted(s *conn, now time.Time) {
+func (c *Core) handleDemotion(s *conn, now time.Time) {
 	s.role = ofp13.RoleSlave
 	if !c.acting || s.phase < preparing || now.Sub(s.roleAsked) < rolePause {
 		return
 	}
-	c.note(s, slog.LevelWarn, NodeID(s.datapath())+" has another master, which made this controller a slave; asking for the role again")
+	c.logConn(s, slog.LevelWarn, NodeID(s.datapathID())+" has another master, which made this controller a slave; asking for the role again")
 	c.askRole(s, now)
 }
 
@@ -113,33 +113,33 @@ const (
 	missBytes    = 128 // of a packet without a rule, sent to the controller
 )
 
-// install adds the rule that sends LLDP to the controller. Rules of an earlier run
+// installRules adds the rule that sends LLDP to the controller. Rules of an earlier run
 // go first: its settings may have been others.
 //
 // The table-miss rule may be another controller's, which must stay. Adding one with
 // OFPFF_CHECK_OVERLAP is not enough: Open vSwitch replaces a rule that is the same.
 // So a probe goes first that differs from it and overlaps with it.
-func (c *Core) install(s *conn) {
-	c.send(s, 0, removal)
+func (c *Core) installRules(s *conn) {
+	c.sendMessage(s, 0, removal)
 	eth := lldp.EtherType
 	punt := ofp13.FlowMod{Cookie: Cookie, Command: ofp13.FlowAdd, Priority: puntPriority,
 		Match: ofp13.Match{EthType: &eth}, Outputs: []ofp13.Output{{Port: ofp13.PortController, MaxLen: ofp13.WholePacket}}}
-	c.send(s, xidPunt, punt)
+	c.sendMessage(s, xidPunt, punt)
 	if c.o.TableMiss != MissNone {
 		punt.Priority, punt.Flags = 0, ofp13.FlagCheckOverlap
-		c.send(s, xidProbe, punt)
+		c.sendMessage(s, xidProbe, punt)
 	}
 }
 
 var removal = ofp13.FlowMod{Cookie: Cookie, CookieMask: ^uint64(0), Table: ofp13.AllTables, Command: ofp13.FlowDelete}
 
-// miss replaces the probe by the table-miss rule, unless there is one.
-func (c *Core) miss(s *conn) {
+// installTableMiss replaces the probe by the table-miss rule, unless there is one.
+func (c *Core) installTableMiss(s *conn) {
 	if c.o.TableMiss == MissNone || s.missKept {
 		return
 	}
 	eth := lldp.EtherType
-	c.send(s, 0, ofp13.FlowMod{Command: ofp13.FlowDeleteStrict, Match: ofp13.Match{EthType: &eth}, Cookie: Cookie, CookieMask: ^uint64(0)})
+	c.sendMessage(s, 0, ofp13.FlowMod{Command: ofp13.FlowDeleteStrict, Match: ofp13.Match{EthType: &eth}, Cookie: Cookie, CookieMask: ^uint64(0)})
 	rule := ofp13.FlowMod{Cookie: Cookie, Command: ofp13.FlowAdd}
 	switch c.o.TableMiss {
 	case MissNormal:
@@ -147,7 +147,7 @@ func (c *Core) miss(s *conn) {
 	case MissController:
 		rule.Outputs = []ofp13.Output{{Port: ofp13.PortController, MaxLen: missBytes}}
 	}
-	c.send(s, xidMiss, rule)
+	c.sendMessage(s, xidMiss, rule)
 }
 
 // Leave removes the rules of all switches. Each connection is closed when its
@@ -156,11 +156,11 @@ func (c *Core) Leave(now time.Time) {
 	c.leaving = true
 	for _, s := range c.conns {
 		if s.phase < preparing || !c.acting {
-			c.close(s, slog.LevelDebug, "the controller stops", now)
+			c.closeConn(s, slog.LevelDebug, "the controller stops", now)
 			continue
 		}
-		c.send(s, 0, removal)
-		c.send(s, xidFarewell, ofp13.BarrierRequest{})
+		c.sendMessage(s, 0, removal)
+		c.sendMessage(s, xidFarewell, ofp13.BarrierRequest{})
 	}
 }
 

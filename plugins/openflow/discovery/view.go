@@ -25,10 +25,10 @@ func (c *Core) View(now time.Time) topology.Topology {
 	return t
 }
 
-// render makes the node of a switch again.
-func (c *Core) render(s *conn) {
-	n := topology.Node{ID: NodeID(s.datapath()), TPs: make(map[string]topology.TerminationPoint, len(s.ports)), Observed: s.heard,
-		Attributes: map[string]string{"type": "openflow", "datapath-id": fmt.Sprintf("%016x", s.datapath()), "address": s.remote}}
+// renderNode makes the node of a switch again.
+func (c *Core) renderNode(s *conn) {
+	n := topology.Node{ID: NodeID(s.datapathID()), TPs: make(map[string]topology.TerminationPoint, len(s.ports)), Observed: s.heard,
+		Attributes: map[string]string{"type": "openflow", "datapath-id": fmt.Sprintf("%016x", s.datapathID()), "address": s.remote}}
 	for key, v := range map[string]string{"manufacturer": s.description.Manufacturer, "hardware": s.description.Hardware,
 		"software": s.description.Software, "name": s.description.Datapath} {
 		if v != "" && v != "None" {
@@ -36,8 +36,8 @@ func (c *Core) render(s *conn) {
 		}
 	}
 	for number, p := range s.ports {
-		id := PortID{s.datapath(), number}.String()
-		a := map[string]string{"name": p.Name, "mac": net.HardwareAddr(p.Address[:]).String(), "state": state(p)}
+		id := PortID{s.datapathID(), number}.String()
+		a := map[string]string{"name": p.Name, "mac": net.HardwareAddr(p.Address[:]).String(), "state": portState(p)}
 		if p.Speed > 0 {
 			a["speed-kbps"] = strconv.FormatUint(uint64(p.Speed), 10)
 		}
@@ -47,7 +47,7 @@ func (c *Core) render(s *conn) {
 	c.dirty = true
 }
 
-func state(p *port) string {
+func portState(p *port) string {
 	if p.Up() {
 		return "up"
 	}
@@ -107,7 +107,7 @@ func (c *Core) Switches() []Switch {
 		if s.phase != ready {
 			continue
 		}
-		w := Switch{Datapath: s.datapath(), Remote: s.remote, Role: s.role, Ports: len(s.ports), Description: s.description, Since: s.since, Problem: s.problem}
+		w := Switch{Datapath: s.datapathID(), Remote: s.remote, Role: s.role, Ports: len(s.ports), Description: s.description, Since: s.since, Problem: s.problem}
 		for _, p := range s.ports {
 			if p.Up() {
 				w.Up++
@@ -126,7 +126,7 @@ func (c *Core) Links() []Link {
 		back := c.links[l.to]
 		out = append(out, Link{From: l.from, To: l.to, Both: back != nil && back.to == l.from, Since: l.since, Seen: l.seen})
 	}
-	slices.SortFunc(out, func(a, b Link) int { return compare(a.From, b.From) })
+	slices.SortFunc(out, func(a, b Link) int { return comparePortIDs(a.From, b.From) })
 	return out
 }
 
@@ -138,7 +138,7 @@ func (c *Core) Ports() []Port {
 			continue
 		}
 		for n, p := range s.ports {
-			v := Port{ID: PortID{s.datapath(), n}, Port: p.Port, Stats: p.stats, Measured: p.measured}
+			v := Port{ID: PortID{s.datapathID(), n}, Port: p.Port, Stats: p.stats, Measured: p.measured}
 			if l := c.links[v.ID]; l != nil {
 				to := l.to
 				v.Peer = &to
@@ -146,11 +146,11 @@ func (c *Core) Ports() []Port {
 			out = append(out, v)
 		}
 	}
-	slices.SortFunc(out, func(a, b Port) int { return compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b Port) int { return comparePortIDs(a.ID, b.ID) })
 	return out
 }
 
-func compare(a, b PortID) int {
+func comparePortIDs(a, b PortID) int {
 	return cmp.Or(cmp.Compare(a.Datapath, b.Datapath), cmp.Compare(a.Number, b.Number))
 }
 

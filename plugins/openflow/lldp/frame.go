@@ -48,10 +48,10 @@ func (k Key) Frame(o Origin, h Header) []byte {
 	b = appendTLV(b, typePortID, append([]byte{subtypeLocal}, strconv.FormatUint(uint64(o.Port), 10)...))
 	b = appendTLV(b, typeTTL, binary.BigEndian.AppendUint16(nil, uint16(min(h.TTL/time.Second, 65535))))
 	b = appendTLV(b, typeSystemName, []byte(h.System[:min(len(h.System), 255)]))
-	b = appendTLV(b, typeOrganized, o.value())
+	b = appendTLV(b, typeOrganized, o.encodeValue())
 	end := len(b)
 	b = appendTLV(b, typeEnd, nil)
-	copy(b[end-macLength:end], k.mac(b[etherHeader:], end-etherHeader))
+	copy(b[end-macLength:end], k.frameMAC(b[etherHeader:], end-etherHeader))
 	if len(b) < minFrame {
 		b = append(b, make([]byte, minFrame-len(b))...)
 	}
@@ -65,7 +65,7 @@ func (k Key) Open(frame []byte) (Origin, error) {
 		return Origin{}, ErrNotLLDP
 	}
 	unit := frame[etherHeader:]
-	tlvs, err := parse(unit)
+	tlvs, err := parseTLVs(unit)
 	if err != nil {
 		return Origin{}, err
 	}
@@ -80,7 +80,7 @@ func (k Key) Open(frame []byte) (Origin, error) {
 	if ours == 0 {
 		return Origin{}, ErrForeign
 	}
-	return k.open(unit[:length], ours, value)
+	return k.verifyOrigin(unit[:length], ours, value)
 }
 
 // Types of TLVs (table 8-1).
@@ -109,9 +109,9 @@ func appendTLV(b []byte, kind uint8, value []byte) []byte {
 
 var errShort = errors.New("a TLV is cut short")
 
-// parse reads the TLVs up to the end TLV. The three mandatory ones come first, in
+// parseTLVs reads the TLVs up to the end TLV. The three mandatory ones come first, in
 // their order (8.2).
-func parse(b []byte) ([]tlv, error) {
+func parseTLVs(b []byte) ([]tlv, error) {
 	var out []tlv
 	for {
 		if len(b) < 2 {
@@ -167,8 +167,8 @@ const (
 	macLength    = sha256.Size
 )
 
-// value is that of the TLV, with room for the code at its end.
-func (o Origin) value() []byte {
+// encodeValue is that of the TLV, with room for the code at its end.
+func (o Origin) encodeValue() []byte {
 	b := append(make([]byte, 0, len(organization)+originLength+macLength), organization...)
 	b = binary.BigEndian.AppendUint64(b, o.Datapath)
 	b = binary.BigEndian.AppendUint32(b, o.Port)
@@ -177,18 +177,18 @@ func (o Origin) value() []byte {
 	return append(b, make([]byte, macLength)...)
 }
 
-// mac is the code over all TLVs of a frame, from the chassis ID to the end TLV, but for
+// frameMAC is the code over all TLVs of a frame, from the chassis ID to the end TLV, but for
 // itself, which ends at an offset. The padding after the end TLV is not part of it:
 // switches cut it off and add it.
-func (k Key) mac(unit []byte, end int) []byte {
+func (k Key) frameMAC(unit []byte, end int) []byte {
 	h := hmac.New(sha256.New, k)
 	h.Write(unit[:end-macLength])
 	h.Write(unit[end:])
 	return h.Sum(nil)
 }
 
-func (k Key) open(unit []byte, end int, value []byte) (Origin, error) {
-	if len(value) != len(organization)+originLength+macLength || !hmac.Equal(value[len(value)-macLength:], k.mac(unit, end)) {
+func (k Key) verifyOrigin(unit []byte, end int, value []byte) (Origin, error) {
+	if len(value) != len(organization)+originLength+macLength || !hmac.Equal(value[len(value)-macLength:], k.frameMAC(unit, end)) {
 		return Origin{}, ErrForged
 	}
 	b := value[len(organization):]

@@ -20,7 +20,7 @@ func TestFrameIsLLDP(t *testing.T) {
 	if !bytes.Equal(f[:6], destination[:]) || !bytes.Equal(f[6:12], header.Source[:]) || binary.BigEndian.Uint16(f[12:]) != 0x88cc {
 		t.Fatalf("the Ethernet header is %x", f[:14])
 	}
-	tlvs, err := parse(f[14:])
+	tlvs, err := parseTLVs(f[14:])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestEveryChangeOfATLVIsSeen(t *testing.T) {
 			}
 		}
 	}
-	tlvs, err := parse(frame[etherHeader:])
+	tlvs, err := parseTLVs(frame[etherHeader:])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ type Hello struct{ Versions uint32 }
 
 const elementVersions = 1
 
-func (h Hello) append(b []byte) []byte {
+func (h Hello) appendBinary(b []byte) []byte {
 	if h.Versions == 0 {
 		return b
 	}
@@ -21,25 +21,25 @@ func (h Hello) append(b []byte) []byte {
 // that are not known are passed over, as 7.5.1 demands.
 func decodeHello(r *cursor) Hello {
 	for len(r.b) >= 4 {
-		kind, length := r.u16(), int(r.u16())
+		kind, length := r.readUint16(), int(r.readUint16())
 		if length < 4 {
 			r.bad = "an element of a HELLO is shorter than its header"
 			return Hello{}
 		}
-		body := cursor{b: r.next(length - 4)}
+		body := cursor{b: r.nextBytes(length - 4)}
 		if r.short {
 			return Hello{}
 		}
 		if kind == elementVersions && length >= 8 {
-			return Hello{Versions: body.u32()}
+			return Hello{Versions: body.readUint32()}
 		}
-		r.skip(min(padding(length), len(r.b)))
+		r.skipBytes(min(paddingLength(length), len(r.b)))
 	}
 	return Hello{}
 }
 
-// padding is what follows n bytes up to a multiple of eight.
-func padding(n int) int { return (8 - n%8) % 8 }
+// paddingLength is what follows n bytes up to a multiple of eight.
+func paddingLength(n int) int { return (8 - n%8) % 8 }
 
 // Speaks reports whether a peer with this HELLO, whose header has version,
 // speaks OpenFlow 1.3.
@@ -68,13 +68,15 @@ type Error struct {
 	Data       []byte
 }
 
-func (e Error) append(b []byte) []byte {
+func (e Error) appendBinary(b []byte) []byte {
 	b = binary.BigEndian.AppendUint16(b, e.Kind)
 	b = binary.BigEndian.AppendUint16(b, e.Code)
 	return append(b, e.Data...)
 }
 
-func decodeError(r *cursor) Error { return Error{Kind: r.u16(), Code: r.u16(), Data: r.rest()} }
+func decodeError(r *cursor) Error {
+	return Error{Kind: r.readUint16(), Code: r.readUint16(), Data: r.restBytes()}
+}
 
 // EchoRequest asks whether the peer is alive; EchoReply answers with its data.
 type (
@@ -89,11 +91,11 @@ type (
 	BarrierReply    struct{}
 )
 
-func (e EchoRequest) append(b []byte) []byte   { return append(b, e.Data...) }
-func (e EchoReply) append(b []byte) []byte     { return append(b, e.Data...) }
-func (FeaturesRequest) append(b []byte) []byte { return b }
-func (BarrierRequest) append(b []byte) []byte  { return b }
-func (BarrierReply) append(b []byte) []byte    { return b }
+func (e EchoRequest) appendBinary(b []byte) []byte   { return append(b, e.Data...) }
+func (e EchoReply) appendBinary(b []byte) []byte     { return append(b, e.Data...) }
+func (FeaturesRequest) appendBinary(b []byte) []byte { return b }
+func (BarrierRequest) appendBinary(b []byte) []byte  { return b }
+func (BarrierReply) appendBinary(b []byte) []byte    { return b }
 
 // FeaturesReply says who the switch is (7.3.1).
 type FeaturesReply struct {
@@ -104,19 +106,19 @@ type FeaturesReply struct {
 	Capabilities uint32
 }
 
-func (f FeaturesReply) append(b []byte) []byte {
+func (f FeaturesReply) appendBinary(b []byte) []byte {
 	b = binary.BigEndian.AppendUint64(b, f.DatapathID)
 	b = binary.BigEndian.AppendUint32(b, f.Buffers)
 	b = append(b, f.Tables, f.Auxiliary, 0, 0)
 	b = binary.BigEndian.AppendUint32(b, f.Capabilities)
-	return pad(b, 4)
+	return appendZeros(b, 4)
 }
 
 func decodeFeatures(r *cursor) FeaturesReply {
-	f := FeaturesReply{DatapathID: r.u64(), Buffers: r.u32(), Tables: r.u8(), Auxiliary: r.u8()}
-	r.skip(2)
-	f.Capabilities = r.u32()
-	r.skip(4)
+	f := FeaturesReply{DatapathID: r.readUint64(), Buffers: r.readUint32(), Tables: r.readUint8(), Auxiliary: r.readUint8()}
+	r.skipBytes(2)
+	f.Capabilities = r.readUint32()
+	r.skipBytes(4)
 	return f
 }
 
@@ -140,17 +142,17 @@ type (
 	RoleReply   Role
 )
 
-func (r RoleRequest) append(b []byte) []byte { return Role(r).append(b) }
-func (r RoleReply) append(b []byte) []byte   { return Role(r).append(b) }
+func (r RoleRequest) appendBinary(b []byte) []byte { return Role(r).appendBinary(b) }
+func (r RoleReply) appendBinary(b []byte) []byte   { return Role(r).appendBinary(b) }
 
-func (r Role) append(b []byte) []byte {
-	b = pad(binary.BigEndian.AppendUint32(b, r.Role), 4)
+func (r Role) appendBinary(b []byte) []byte {
+	b = appendZeros(binary.BigEndian.AppendUint32(b, r.Role), 4)
 	return binary.BigEndian.AppendUint64(b, r.Generation)
 }
 
 func decodeRole(r *cursor) Role {
-	v := Role{Role: r.u32()}
-	r.skip(4)
-	v.Generation = r.u64()
+	v := Role{Role: r.readUint32()}
+	r.skipBytes(4)
+	v.Generation = r.readUint64()
 	return v
 }

@@ -26,47 +26,47 @@ type FlowMod struct {
 	Outputs            []Output
 }
 
-func (f FlowMod) append(b []byte) []byte {
+func (f FlowMod) appendBinary(b []byte) []byte {
 	b = binary.BigEndian.AppendUint64(b, f.Cookie)
 	b = binary.BigEndian.AppendUint64(b, f.CookieMask)
-	b = pad(append(b, f.Table, f.Command), 4) // no timeouts
+	b = appendZeros(append(b, f.Table, f.Command), 4) // no timeouts
 	b = binary.BigEndian.AppendUint16(b, f.Priority)
 	b = binary.BigEndian.AppendUint32(b, NoBuffer)
 	b = binary.BigEndian.AppendUint32(b, PortAny)
 	b = binary.BigEndian.AppendUint32(b, PortAny) // OFPG_ANY has the same number
-	b = pad(binary.BigEndian.AppendUint16(b, f.Flags), 2)
-	b = f.Match.append(b)
+	b = appendZeros(binary.BigEndian.AppendUint16(b, f.Flags), 2)
+	b = f.Match.appendBinary(b)
 	if len(f.Outputs) == 0 {
 		return b
 	}
 	b = append(b, 0, instructionApply)
-	b = pad(binary.BigEndian.AppendUint16(b, uint16(8+len(f.Outputs)*outputLength)), 4)
+	b = appendZeros(binary.BigEndian.AppendUint16(b, uint16(8+len(f.Outputs)*outputLength)), 4)
 	for _, o := range f.Outputs {
-		b = o.append(b)
+		b = o.appendBinary(b)
 	}
 	return b
 }
 
 func decodeFlowMod(r *cursor) FlowMod {
-	f := FlowMod{Cookie: r.u64(), CookieMask: r.u64(), Table: r.u8(), Command: r.u8()}
-	r.skip(4)
-	f.Priority = r.u16()
-	r.skip(12)
-	f.Flags = r.u16()
-	r.skip(2)
+	f := FlowMod{Cookie: r.readUint64(), CookieMask: r.readUint64(), Table: r.readUint8(), Command: r.readUint8()}
+	r.skipBytes(4)
+	f.Priority = r.readUint16()
+	r.skipBytes(12)
+	f.Flags = r.readUint16()
+	r.skipBytes(2)
 	f.Match = decodeMatch(r)
 	if len(r.b) == 0 {
 		return f
 	}
-	kind, length := r.u16(), int(r.u16())
+	kind, length := r.readUint16(), int(r.readUint16())
 	if kind != instructionApply || length < 8 {
 		r.bad = "an instruction does not apply actions"
 		return f
 	}
-	r.skip(4)
-	actions := cursor{b: r.next(length - 8)}
+	r.skipBytes(4)
+	actions := cursor{b: r.nextBytes(length - 8)}
 	f.Outputs = decodeOutputs(&actions)
-	r.adopt(&actions)
+	r.adoptErrors(&actions)
 	if len(r.b) > 0 {
 		r.bad = "there is more than one instruction"
 	}
@@ -88,7 +88,7 @@ const (
 	oxmHeaderSize = 4
 )
 
-func (m Match) append(b []byte) []byte {
+func (m Match) appendBinary(b []byte) []byte {
 	start := len(b)
 	b = binary.BigEndian.AppendUint16(b, matchOXM)
 	b = append(b, 0, 0)
@@ -102,32 +102,32 @@ func (m Match) append(b []byte) []byte {
 	}
 	n := len(b) - start
 	binary.BigEndian.PutUint16(b[start+2:], uint16(n))
-	return pad(b, padding(n))
+	return appendZeros(b, paddingLength(n))
 }
 
 func decodeMatch(r *cursor) Match {
 	var m Match
-	kind, length := r.u16(), int(r.u16())
+	kind, length := r.readUint16(), int(r.readUint16())
 	if length < 4 || kind != matchOXM {
 		if !r.short {
 			r.bad = "its match is no OXM match"
 		}
 		return m
 	}
-	fields := cursor{b: r.next(length - 4)}
-	r.skip(padding(length))
+	fields := cursor{b: r.nextBytes(length - 4)}
+	r.skipBytes(paddingLength(length))
 	for len(fields.b) >= oxmHeaderSize {
-		class, field, size := fields.u16(), fields.u8(), int(fields.u8())
-		value := cursor{b: fields.next(size)}
+		class, field, size := fields.readUint16(), fields.readUint8(), int(fields.readUint8())
+		value := cursor{b: fields.nextBytes(size)}
 		if fields.short {
 			break
 		}
 		switch {
 		case class == classBasic && field == fieldInPort<<1 && size == 4:
-			v := value.u32()
+			v := value.readUint32()
 			m.InPort = &v
 		case class == classBasic && field == fieldEthType<<1 && size == 2:
-			v := value.u16()
+			v := value.readUint16()
 			m.EthType = &v
 		}
 	}
@@ -152,24 +152,24 @@ const (
 	instructionApply = 4
 )
 
-func (o Output) append(b []byte) []byte {
+func (o Output) appendBinary(b []byte) []byte {
 	b = append(b, 0, actionOutput, 0, outputLength)
 	b = binary.BigEndian.AppendUint32(b, o.Port)
-	return pad(binary.BigEndian.AppendUint16(b, o.MaxLen), 6)
+	return appendZeros(binary.BigEndian.AppendUint16(b, o.MaxLen), 6)
 }
 
 func decodeOutputs(r *cursor) []Output {
 	var out []Output
 	for len(r.b) > 0 {
-		kind, length := r.u16(), r.u16()
+		kind, length := r.readUint16(), r.readUint16()
 		if kind != actionOutput || length != outputLength {
 			if !r.short {
 				r.bad = "an action is not an output"
 			}
 			return nil
 		}
-		out = append(out, Output{Port: r.u32(), MaxLen: r.u16()})
-		r.skip(6)
+		out = append(out, Output{Port: r.readUint32(), MaxLen: r.readUint16()})
+		r.skipBytes(6)
 	}
 	return out
 }
@@ -188,18 +188,18 @@ type PacketIn struct {
 	Data     []byte
 }
 
-func (p PacketIn) append(b []byte) []byte {
+func (p PacketIn) appendBinary(b []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, p.Buffer)
 	b = binary.BigEndian.AppendUint16(b, p.TotalLen)
 	b = append(b, p.Reason, p.Table)
 	b = binary.BigEndian.AppendUint64(b, p.Cookie)
-	return append(pad(p.Match.append(b), 2), p.Data...)
+	return append(appendZeros(p.Match.appendBinary(b), 2), p.Data...)
 }
 
 func decodePacketIn(r *cursor) PacketIn {
-	p := PacketIn{Buffer: r.u32(), TotalLen: r.u16(), Reason: r.u8(), Table: r.u8(), Cookie: r.u64(), Match: decodeMatch(r)}
-	r.skip(2)
-	p.Data = r.rest()
+	p := PacketIn{Buffer: r.readUint32(), TotalLen: r.readUint16(), Reason: r.readUint8(), Table: r.readUint8(), Cookie: r.readUint64(), Match: decodeMatch(r)}
+	r.skipBytes(2)
+	p.Data = r.restBytes()
 	return p
 }
 
@@ -210,30 +210,30 @@ type PacketOut struct {
 	Data    []byte
 }
 
-func (p PacketOut) append(b []byte) []byte {
+func (p PacketOut) appendBinary(b []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, NoBuffer)
 	b = binary.BigEndian.AppendUint32(b, p.InPort)
-	b = pad(binary.BigEndian.AppendUint16(b, uint16(len(p.Outputs)*outputLength)), 6)
+	b = appendZeros(binary.BigEndian.AppendUint16(b, uint16(len(p.Outputs)*outputLength)), 6)
 	for _, o := range p.Outputs {
-		b = o.append(b)
+		b = o.appendBinary(b)
 	}
 	return append(b, p.Data...)
 }
 
 func decodePacketOut(r *cursor) PacketOut {
-	r.skip(4)
-	p := PacketOut{InPort: r.u32()}
-	length := int(r.u16())
-	r.skip(6)
-	actions := cursor{b: r.next(length)}
+	r.skipBytes(4)
+	p := PacketOut{InPort: r.readUint32()}
+	length := int(r.readUint16())
+	r.skipBytes(6)
+	actions := cursor{b: r.nextBytes(length)}
 	p.Outputs = decodeOutputs(&actions)
-	p.Data = r.rest()
-	r.adopt(&actions)
+	p.Data = r.restBytes()
+	r.adoptErrors(&actions)
 	return p
 }
 
-// adopt takes over what was wrong with a part.
-func (c *cursor) adopt(part *cursor) {
+// adoptErrors takes over what was wrong with a part.
+func (c *cursor) adoptErrors(part *cursor) {
 	c.short = c.short || part.short
 	if c.bad == "" {
 		c.bad = part.bad

@@ -43,7 +43,7 @@ const (
 type Message interface {
 	Type() Type
 	// append writes the body.
-	append(b []byte) []byte
+	appendBinary(b []byte) []byte
 }
 
 // Type implements Message.
@@ -85,7 +85,7 @@ func Append(b []byte, xid uint32, m Message) []byte {
 	start := len(b)
 	b = append(b, Version, uint8(m.Type()), 0, 0)
 	b = binary.BigEndian.AppendUint32(b, xid)
-	b = m.append(b)
+	b = m.appendBinary(b)
 	n := len(b) - start
 	if n > maxLength {
 		panic(fmt.Sprintf("ofp13: a message of type %d with %d bytes", m.Type(), n))
@@ -97,7 +97,7 @@ func Append(b []byte, xid uint32, m Message) []byte {
 // Decode reads the body of a message. Slices of the result lie in body.
 func Decode(t Type, body []byte) (Message, error) {
 	r := &cursor{b: body}
-	m := decode(t, r)
+	m := decodeMessage(t, r)
 	if r.short {
 		return nil, fmt.Errorf("a message of type %d is cut short: its body has %d bytes", t, len(body))
 	}
@@ -107,16 +107,16 @@ func Decode(t Type, body []byte) (Message, error) {
 	return m, nil
 }
 
-func decode(t Type, r *cursor) Message {
+func decodeMessage(t Type, r *cursor) Message {
 	switch t {
 	case TypeHello:
 		return decodeHello(r)
 	case TypeError:
 		return decodeError(r)
 	case TypeEchoRequest:
-		return EchoRequest{Data: r.rest()}
+		return EchoRequest{Data: r.restBytes()}
 	case TypeEchoReply:
-		return EchoReply{Data: r.rest()}
+		return EchoReply{Data: r.restBytes()}
 	case TypeFeaturesRequest:
 		return FeaturesRequest{}
 	case TypeFeaturesReply:
@@ -142,7 +142,7 @@ func decode(t Type, r *cursor) Message {
 	case TypeRoleReply:
 		return RoleReply(decodeRole(r))
 	}
-	return Other{T: t, Body: r.rest()}
+	return Other{T: t, Body: r.restBytes()}
 }
 
 // Other is a message of a type that is not decoded here.
@@ -151,7 +151,7 @@ type Other struct {
 	Body []byte
 }
 
-func (o Other) append(b []byte) []byte { return append(b, o.Body...) }
+func (o Other) appendBinary(b []byte) []byte { return append(b, o.Body...) }
 
 // Reader takes messages from a stream.
 type Reader struct{ r *bufio.Reader }
@@ -191,7 +191,7 @@ type cursor struct {
 	bad   string // why the content is wrong
 }
 
-func (c *cursor) next(n int) []byte {
+func (c *cursor) nextBytes(n int) []byte {
 	if n < 0 || len(c.b) < n {
 		c.short, c.b = true, nil
 		return nil
@@ -201,42 +201,42 @@ func (c *cursor) next(n int) []byte {
 	return out
 }
 
-func (c *cursor) skip(n int) { c.next(n) }
+func (c *cursor) skipBytes(n int) { c.nextBytes(n) }
 
-func (c *cursor) rest() []byte { return c.next(len(c.b)) }
+func (c *cursor) restBytes() []byte { return c.nextBytes(len(c.b)) }
 
-func (c *cursor) u8() uint8 {
-	if b := c.next(1); b != nil {
+func (c *cursor) readUint8() uint8 {
+	if b := c.nextBytes(1); b != nil {
 		return b[0]
 	}
 	return 0
 }
 
-func (c *cursor) u16() uint16 {
-	if b := c.next(2); b != nil {
+func (c *cursor) readUint16() uint16 {
+	if b := c.nextBytes(2); b != nil {
 		return binary.BigEndian.Uint16(b)
 	}
 	return 0
 }
 
-func (c *cursor) u32() uint32 {
-	if b := c.next(4); b != nil {
+func (c *cursor) readUint32() uint32 {
+	if b := c.nextBytes(4); b != nil {
 		return binary.BigEndian.Uint32(b)
 	}
 	return 0
 }
 
-func (c *cursor) u64() uint64 {
-	if b := c.next(8); b != nil {
+func (c *cursor) readUint64() uint64 {
+	if b := c.nextBytes(8); b != nil {
 		return binary.BigEndian.Uint64(b)
 	}
 	return 0
 }
 
-// text reads a field of n bytes that ends with the first zero byte, the last at the
+// readText reads a field of n bytes that ends with the first zero byte, the last at the
 // latest. What is not UTF-8 is replaced: the text goes into documents and onto screens.
-func (c *cursor) text(n int) string {
-	b := c.next(n)
+func (c *cursor) readText(n int) string {
+	b := c.nextBytes(n)
 	b = b[:max(len(b)-1, 0)]
 	if i := bytes.IndexByte(b, 0); i >= 0 {
 		b = b[:i]
@@ -253,4 +253,4 @@ func appendText(b []byte, s string, n int) []byte {
 
 var zeros [8]byte
 
-func pad(b []byte, n int) []byte { return append(b, zeros[:n]...) }
+func appendZeros(b []byte, n int) []byte { return append(b, zeros[:n]...) }

@@ -35,9 +35,9 @@ type Port struct {
 // Up reports whether packets pass.
 func (p Port) Up() bool { return p.Config&ConfigDown == 0 && p.State&StateDown == 0 }
 
-func (p Port) append(b []byte) []byte {
-	b = pad(binary.BigEndian.AppendUint32(b, p.Number), 4)
-	b = pad(append(b, p.Address[:]...), 2)
+func (p Port) appendBinary(b []byte) []byte {
+	b = appendZeros(binary.BigEndian.AppendUint32(b, p.Number), 4)
+	b = appendZeros(append(b, p.Address[:]...), 2)
 	b = appendText(b, p.Name, maxNameText)
 	for _, v := range []uint32{p.Config, p.State, p.Current, p.Advertised, p.Supported, p.Peer, p.Speed, p.MaxSpeed} {
 		b = binary.BigEndian.AppendUint32(b, v)
@@ -46,13 +46,13 @@ func (p Port) append(b []byte) []byte {
 }
 
 func decodePort(r *cursor) Port {
-	p := Port{Number: r.u32()}
-	r.skip(4)
-	copy(p.Address[:], r.next(6))
-	r.skip(2)
-	p.Name = r.text(maxNameText)
+	p := Port{Number: r.readUint32()}
+	r.skipBytes(4)
+	copy(p.Address[:], r.nextBytes(6))
+	r.skipBytes(2)
+	p.Name = r.readText(maxNameText)
 	for _, v := range []*uint32{&p.Config, &p.State, &p.Current, &p.Advertised, &p.Supported, &p.Peer, &p.Speed, &p.MaxSpeed} {
-		*v = r.u32()
+		*v = r.readUint32()
 	}
 	return p
 }
@@ -70,11 +70,13 @@ type PortStatus struct {
 	Port   Port
 }
 
-func (p PortStatus) append(b []byte) []byte { return p.Port.append(pad(append(b, p.Reason), 7)) }
+func (p PortStatus) appendBinary(b []byte) []byte {
+	return p.Port.appendBinary(appendZeros(append(b, p.Reason), 7))
+}
 
 func decodePortStatus(r *cursor) PortStatus {
-	s := PortStatus{Reason: r.u8()}
-	r.skip(7)
+	s := PortStatus{Reason: r.readUint8()}
+	r.skipBytes(7)
 	s.Port = decodePort(r)
 	return s
 }
@@ -101,39 +103,39 @@ type MultipartReply struct {
 	Body        []byte // of a kind without a form here
 }
 
-func (m MultipartRequest) append(b []byte) []byte {
-	b = pad(binary.BigEndian.AppendUint16(b, m.Kind), 6)
+func (m MultipartRequest) appendBinary(b []byte) []byte {
+	b = appendZeros(binary.BigEndian.AppendUint16(b, m.Kind), 6)
 	if m.Kind == KindPortStats {
-		b = pad(binary.BigEndian.AppendUint32(b, PortAny), 4)
+		b = appendZeros(binary.BigEndian.AppendUint32(b, PortAny), 4)
 	}
 	return b
 }
 
 func decodeMultipartRequest(r *cursor) MultipartRequest {
-	m := MultipartRequest{Kind: r.u16()}
-	r.skip(6)
-	r.rest()
+	m := MultipartRequest{Kind: r.readUint16()}
+	r.skipBytes(6)
+	r.restBytes()
 	return m
 }
 
-func (m MultipartReply) append(b []byte) []byte {
+func (m MultipartReply) appendBinary(b []byte) []byte {
 	b = binary.BigEndian.AppendUint16(b, m.Kind)
 	var flags uint16
 	if m.More {
 		flags = flagMore
 	}
-	b = pad(binary.BigEndian.AppendUint16(b, flags), 4)
+	b = appendZeros(binary.BigEndian.AppendUint16(b, flags), 4)
 	switch m.Kind {
 	case KindDescription:
-		return m.Description.append(b)
+		return m.Description.appendBinary(b)
 	case KindPorts:
 		for _, p := range m.Ports {
-			b = p.append(b)
+			b = p.appendBinary(b)
 		}
 		return b
 	case KindPortStats:
 		for _, s := range m.Stats {
-			b = s.append(b)
+			b = s.appendBinary(b)
 		}
 		return b
 	}
@@ -141,8 +143,8 @@ func (m MultipartReply) append(b []byte) []byte {
 }
 
 func decodeMultipartReply(r *cursor) MultipartReply {
-	m := MultipartReply{Kind: r.u16(), More: r.u16()&flagMore != 0}
-	r.skip(4)
+	m := MultipartReply{Kind: r.readUint16(), More: r.readUint16()&flagMore != 0}
+	r.skipBytes(4)
 	switch m.Kind {
 	case KindDescription:
 		m.Description = decodeDescription(r)
@@ -155,7 +157,7 @@ func decodeMultipartReply(r *cursor) MultipartReply {
 			m.Stats = append(m.Stats, decodePortStats(r))
 		}
 	default:
-		m.Body = r.rest()
+		m.Body = r.restBytes()
 	}
 	return m
 }
@@ -163,7 +165,7 @@ func decodeMultipartReply(r *cursor) MultipartReply {
 // Description is what a switch says of itself (7.3.5.1).
 type Description struct{ Manufacturer, Hardware, Software, Serial, Datapath string }
 
-func (d Description) append(b []byte) []byte {
+func (d Description) appendBinary(b []byte) []byte {
 	b = appendText(b, d.Manufacturer, 256)
 	b = appendText(b, d.Hardware, 256)
 	b = appendText(b, d.Software, 256)
@@ -172,7 +174,7 @@ func (d Description) append(b []byte) []byte {
 }
 
 func decodeDescription(r *cursor) Description {
-	return Description{Manufacturer: r.text(256), Hardware: r.text(256), Software: r.text(256), Serial: r.text(32), Datapath: r.text(256)}
+	return Description{Manufacturer: r.readText(256), Hardware: r.readText(256), Software: r.readText(256), Serial: r.readText(32), Datapath: r.readText(256)}
 }
 
 // PortStats is the counters of one port (7.3.5.6). A counter that the switch does
@@ -196,8 +198,8 @@ func (s *PortStats) counters() []*uint64 {
 		&s.RxFrameErrors, &s.RxOverruns, &s.RxBadCRCs, &s.Collisions}
 }
 
-func (s PortStats) append(b []byte) []byte {
-	b = pad(binary.BigEndian.AppendUint32(b, s.Number), 4)
+func (s PortStats) appendBinary(b []byte) []byte {
+	b = appendZeros(binary.BigEndian.AppendUint32(b, s.Number), 4)
 	for _, v := range s.counters() {
 		b = binary.BigEndian.AppendUint64(b, *v)
 	}
@@ -206,11 +208,11 @@ func (s PortStats) append(b []byte) []byte {
 }
 
 func decodePortStats(r *cursor) PortStats {
-	s := PortStats{Number: r.u32()}
-	r.skip(4)
+	s := PortStats{Number: r.readUint32()}
+	r.skipBytes(4)
 	for _, v := range s.counters() {
-		*v = r.u64()
+		*v = r.readUint64()
 	}
-	s.Seconds, s.Nanoseconds = r.u32(), r.u32()
+	s.Seconds, s.Nanoseconds = r.readUint32(), r.readUint32()
 	return s
 }

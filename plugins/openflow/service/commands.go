@@ -14,10 +14,10 @@ import (
 )
 
 // Commands describes the console's commands of scope openflow.
-func Commands() []commands.Command { return (&Service{}).commands() }
+func Commands() []commands.Command { return (&Service{}).commandTable() }
 
-// commands is the table of commands; those of the zero Service describe themselves only.
-func (s *Service) commands() []commands.Command {
+// commandTable is the table of commands; those of the zero Service describe themselves only.
+func (s *Service) commandTable() []commands.Command {
 	node := []commands.Argument{{Name: "node", Help: "only this switch, as openflow:1", Complete: s.completeNode}}
 	return []commands.Command{
 		{Name: "openflow:nodes", Summary: "Show the OpenFlow switches that are connected", Safe: true, Run: s.listNodes,
@@ -41,12 +41,12 @@ func (s *Service) completeNode(ctx context.Context, prefix string) (out []string
 	if s.loop == nil {
 		return nil
 	}
-	for _, o := range s.known() {
+	for _, o := range s.knownSwitches() {
 		if strings.HasPrefix(o.Node.ID, prefix) {
 			out = append(out, o.Node.ID)
 		}
 	}
-	err := s.loop.ask(ctx, func(c *discovery.Core) {
+	err := s.loop.askCore(ctx, func(c *discovery.Core) {
 		for _, w := range c.Switches() {
 			if id := discovery.NodeID(w.Datapath); strings.HasPrefix(id, prefix) && !slices.Contains(out, id) {
 				out = append(out, id)
@@ -59,9 +59,9 @@ func (s *Service) completeNode(ctx context.Context, prefix string) (out []string
 	return out
 }
 
-// wanted checks the argument node: the list is of that switch, which must have a session
+// selectSwitch checks the argument node: the list is of that switch, which must have a session
 // with this process. The error for one that has a session with another leads there.
-func (s *Service) wanted(c *discovery.Core, in *commands.Invocation) (func(datapath uint64) bool, error) {
+func (s *Service) selectSwitch(c *discovery.Core, in *commands.Invocation) (func(datapath uint64) bool, error) {
 	node := in.Arg("node")
 	if node == "" {
 		return func(uint64) bool { return true }, nil
@@ -71,9 +71,9 @@ func (s *Service) wanted(c *discovery.Core, in *commands.Invocation) (func(datap
 			return func(d uint64) bool { return d == w.Datapath }, nil
 		}
 	}
-	for _, o := range s.known() {
+	for _, o := range s.knownSwitches() {
 		if o.Node.ID == node {
-			return nil, fault.OnNode(o.Source, "switch %s has no session with node %s; node %s had one %s ago", node, s.source, o.Source, age(o.At))
+			return nil, fault.OnNode(o.Source, "switch %s has no session with node %s; node %s had one %s ago", node, s.source, o.Source, formatAge(o.At))
 		}
 	}
 	return nil, notConnected(node)
@@ -83,9 +83,9 @@ func notConnected(node string) error {
 	return fault.New(fault.NotFound, "no switch %s is connected; openflow:nodes lists those that are", node)
 }
 
-// elsewhere are the switches that this process has no session with.
-func (s *Service) elsewhere(here []discovery.Switch) []record {
-	return slices.DeleteFunc(s.known(), func(o record) bool {
+// switchesElsewhere are the switches that this process has no session with.
+func (s *Service) switchesElsewhere(here []discovery.Switch) []record {
+	return slices.DeleteFunc(s.knownSwitches(), func(o record) bool {
 		return slices.ContainsFunc(here, func(w discovery.Switch) bool { return w.Datapath == o.Datapath })
 	})
 }
@@ -97,10 +97,10 @@ type counter struct {
 	gauge bool
 }
 
-// counters are all counts.
-func (s *Service) counters(ctx context.Context) ([]counter, error) {
+// readCounters are all counts.
+func (s *Service) readCounters(ctx context.Context) ([]counter, error) {
 	var n discovery.Counters
-	if err := s.loop.ask(ctx, func(c *discovery.Core) { n = c.Counters() }); err != nil {
+	if err := s.loop.askCore(ctx, func(c *discovery.Core) { n = c.Counters() }); err != nil {
 		return nil, err
 	}
 	e := s.server.Stats()
@@ -128,7 +128,7 @@ func (c collector) Describe(chan<- *prometheus.Desc) {}
 func (c collector) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
 	defer cancel()
-	all, err := c.counters(ctx)
+	all, err := c.readCounters(ctx)
 	if err != nil {
 		return
 	}

@@ -53,7 +53,7 @@ func (l *loop) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case e := <-l.server.Events():
-			l.take(e)
+			l.handleEvent(e)
 		case now := <-ticker.C:
 			l.core.Tick(now)
 		case <-quiet.C:
@@ -63,7 +63,7 @@ func (l *loop) run(ctx context.Context) {
 			leaving = nil
 			l.core.Leave(time.Now())
 		}
-		l.act()
+		l.executeActions()
 		if leaving == nil {
 			if l.core.Left() == 0 {
 				return
@@ -85,7 +85,7 @@ func (l *loop) run(ctx context.Context) {
 	}
 }
 
-func (l *loop) take(e channel.Event) {
+func (l *loop) handleEvent(e channel.Event) {
 	now := time.Now()
 	id := discovery.ConnID(e.Conn)
 	switch e.Kind {
@@ -98,8 +98,8 @@ func (l *loop) take(e channel.Event) {
 	}
 }
 
-// act carries out what the core decided.
-func (l *loop) act() {
+// executeActions carries out what the core decided.
+func (l *loop) executeActions() {
 	for _, a := range l.core.Take() {
 		if a.Message != nil {
 			l.frame = ofp13.Append(l.frame[:0], a.XID, a.Message)
@@ -117,8 +117,8 @@ func (l *loop) act() {
 	}
 }
 
-// ask lets f see the core.
-func (l *loop) ask(ctx context.Context, f func(*discovery.Core)) error {
+// askCore lets f see the core.
+func (l *loop) askCore(ctx context.Context, f func(*discovery.Core)) error {
 	ready := make(chan struct{})
 	select {
 	case l.asks <- func(c *discovery.Core) { f(c); close(ready) }:
@@ -131,8 +131,8 @@ func (l *loop) ask(ctx context.Context, f func(*discovery.Core)) error {
 	}
 }
 
-// leave removes the rules and ends the loop, or gives up when the time is over.
-func (l *loop) leave(ctx context.Context) {
+// shutdownLoop removes the rules and ends the loop, or gives up when the time is over.
+func (l *loop) shutdownLoop(ctx context.Context) {
 	wait := farewell
 	if end, ok := ctx.Deadline(); ok {
 		wait = min(wait, time.Until(end)*3/4)

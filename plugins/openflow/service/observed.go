@@ -49,8 +49,8 @@ func newRecord(w discovery.Switch, node topology.Node, links []topology.Link) re
 		Software: w.Description.Software, Since: w.Since, Problem: w.Problem}
 }
 
-// shorten leaves the ports of a switch with thousands of them their names.
-func shorten(o *record) bool {
+// shortenPorts leaves the ports of a switch with thousands of them their names.
+func shortenPorts(o *record) bool {
 	tps, shorter := map[string]topology.TerminationPoint{}, false
 	for id, tp := range o.Node.TPs {
 		tps[id] = topology.TerminationPoint{ID: id}
@@ -77,8 +77,8 @@ func sumOf(o record) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// stored is the topology as the records have it.
-func (s *Service) stored() topology.Topology {
+// storedTopology is the topology as the records have it.
+func (s *Service) storedTopology() topology.Topology {
 	t := topology.Topology{ID: s.set.Topology, Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
 	for _, o := range s.observed.All(s.store.Now(), "") {
 		t.Nodes[o.Node.ID] = o.Node
@@ -92,11 +92,11 @@ func (s *Service) stored() topology.Topology {
 	return t
 }
 
-// adopt shows what the process that acts has observed, until ctx ends.
-func (s *Service) adopt(ctx context.Context) {
+// publishObserved shows what the process that acts has observed, until ctx ends.
+func (s *Service) publishObserved(ctx context.Context) {
 	for {
 		if s.exporter.Load() == nil {
-			s.publisher.Set(s.stored())
+			s.publisher.Set(s.storedTopology())
 		}
 		select {
 		case <-ctx.Done():
@@ -124,16 +124,16 @@ type exporter struct {
 	written map[string]time.Time
 }
 
-func (e *exporter) take(o observation) {
+func (e *exporter) takeObservation(o observation) {
 	e.mu.Lock()
 	e.newest = o
 	e.mu.Unlock()
 	together.Notify(e.news)
 }
 
-// inherited adds what the process before knew, as long as the switches had no time to
+// withInherited adds what the process before knew, as long as the switches had no time to
 // connect and the frames none to pass: a topology does not vanish with a hand-over.
-func (e *exporter) inherited(t topology.Topology) topology.Topology {
+func (e *exporter) withInherited(t topology.Topology) topology.Topology {
 	if time.Since(e.began) > e.s.set.Discovery.Expiry.Duration {
 		return t
 	}
@@ -158,8 +158,8 @@ func (e *exporter) inherited(t topology.Topology) topology.Topology {
 	return t
 }
 
-// run writes after each change, of one switch not more often than every few seconds.
-func (e *exporter) run(ctx context.Context) {
+// runExport writes after each change, of one switch not more often than every few seconds.
+func (e *exporter) runExport(ctx context.Context) {
 	expired := time.After(e.s.set.Discovery.Expiry.Duration)
 	for ctx.Err() == nil {
 		var later <-chan time.Time
@@ -170,7 +170,7 @@ func (e *exporter) run(ctx context.Context) {
 		case <-e.news:
 		case <-later:
 		case <-expired: // what has not come back by now is gone
-			_ = e.s.loop.ask(ctx, func(c *discovery.Core) { c.Touch() })
+			_ = e.s.loop.askCore(ctx, func(c *discovery.Core) { c.Touch() })
 		case <-ctx.Done():
 		}
 	}
@@ -203,7 +203,7 @@ func (e *exporter) flush(ctx context.Context) (later time.Duration) {
 			later = max(later, wait)
 			continue
 		}
-		if err := e.write(ctx, func(tx *state.Tx) error { return e.s.observed.Put(tx, key, o) }); err != nil {
+		if err := e.writeRecords(ctx, func(tx *state.Tx) error { return e.s.observed.Put(tx, key, o) }); err != nil {
 			return between
 		}
 		e.written[key] = time.Now()
@@ -212,14 +212,14 @@ func (e *exporter) flush(ctx context.Context) (later time.Duration) {
 		if there[key] || o.Epoch < e.term.Epoch() && time.Since(e.began) <= e.s.set.Discovery.Expiry.Duration {
 			continue
 		}
-		if err := e.write(ctx, func(tx *state.Tx) error { e.s.observed.Delete(tx, key); return nil }); err != nil {
+		if err := e.writeRecords(ctx, func(tx *state.Tx) error { e.s.observed.Delete(tx, key); return nil }); err != nil {
 			return between
 		}
 	}
 	return later
 }
 
-func (e *exporter) write(ctx context.Context, decide func(*state.Tx) error) error {
+func (e *exporter) writeRecords(ctx context.Context, decide func(*state.Tx) error) error {
 	_, err := e.term.Update(ctx, decide)
 	if err != nil && e.term.Check() == nil {
 		e.s.log.Warn("what is known of the switches is not written; trying again", "err", err)
@@ -227,16 +227,16 @@ func (e *exporter) write(ctx context.Context, decide func(*state.Tx) error) erro
 	return err
 }
 
-// hold acts on the switches until ctx ends.
-func (s *Service) hold(ctx context.Context, term *state.Term) {
+// holdRole acts on the switches until ctx ends.
+func (s *Service) holdRole(ctx context.Context, term *state.Term) {
 	s.log.Info("this process acts on the OpenFlow switches", "role", role, "epoch", term.Epoch())
 	e := &exporter{s: s, term: term, began: time.Now(), news: make(chan struct{}, 1), written: map[string]time.Time{}}
-	s.publisher.Set(s.stored())
+	s.publisher.Set(s.storedTopology())
 	s.exporter.Store(e)
-	if s.loop.ask(ctx, func(c *discovery.Core) { c.Act(term.Epoch(), time.Now()) }) == nil {
-		e.run(ctx)
+	if s.loop.askCore(ctx, func(c *discovery.Core) { c.Act(term.Epoch(), time.Now()) }) == nil {
+		e.runExport(ctx)
 	}
 	s.exporter.Store(nil)
-	_ = s.loop.ask(context.WithoutCancel(ctx), func(c *discovery.Core) { c.Rest() })
+	_ = s.loop.askCore(context.WithoutCancel(ctx), func(c *discovery.Core) { c.Rest() })
 	together.Notify(s.seen)
 }

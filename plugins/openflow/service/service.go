@@ -53,7 +53,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	fit, warning := descriptors(set.Limits.Connections)
+	fit, warning := allowedConnections(set.Limits.Connections)
 	if warning != "" {
 		env.Warn(warning)
 	}
@@ -67,7 +67,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		return nil, fault.Wrap(fault.Unavailable, err, "switches cannot connect: %v; change `listen` in etc/openflow.yaml, or stop the program that listens there", err)
 	}
 	s.log.Info("switches may connect", "listen", s.server.Addr().String(), "tls", secure != nil)
-	s.observed = state.NewTableWith(state.Private(observedPrefix), state.Packed(shorten))
+	s.observed = state.NewTableWith(state.Private(observedPrefix), state.Packed(shortenPorts))
 	s.observed.Notify(func([]string) { together.Notify(s.seen) })
 	follow, end := context.WithCancel(ctx)
 	s.end = end
@@ -76,44 +76,44 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		s.server.Close()
 		return nil, err
 	}
-	s.publisher.Set(s.stored())
+	s.publisher.Set(s.storedTopology())
 	s.events = host.NewPublisher(env.Host, stream, notification, waitingEvents, s.log)
-	s.loop = newLoop(discovery.New(set.options(key)), s.server, s.publish, s.log)
+	s.loop = newLoop(discovery.New(set.coreOptions(key)), s.server, s.publishView, s.log)
 	env.Health(sdk.Health{State: sdk.Healthy, Details: map[string]string{"listen": s.server.Addr().String()}})
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.group.Go(func() { s.loop.run(ctx) })
 	s.group.Go(func() { s.events.Run(ctx) })
-	s.group.Go(func() { s.adopt(ctx) })
-	s.group.Go(func() { s.store.Role(ctx, role, s.hold) })
+	s.group.Go(func() { s.publishObserved(ctx) })
+	s.group.Go(func() { s.store.Role(ctx, role, s.holdRole) })
 	if env.Metrics != nil {
 		if err := env.Metrics.Register(collector{s}); err != nil {
 			s.log.Warn("the counters are not in the metrics", "err", err)
 		}
 	}
-	return &sdk.Plugin{Commands: s.commands(), Topology: s.publisher, State: s.store, Stop: s.stop}, nil
+	return &sdk.Plugin{Commands: s.commandTable(), Topology: s.publisher, State: s.store, Stop: s.stop}, nil
 }
 
-// known is what the process that acts has written.
-func (s *Service) known() (out []record) {
+// knownSwitches is what the process that acts has written.
+func (s *Service) knownSwitches() (out []record) {
 	for _, o := range s.observed.All(s.store.Now(), "") {
 		out = append(out, o)
 	}
 	return out
 }
 
-// publish hands a view to the watchers of the topology, to the event stream and to the
+// publishView hands a view to the watchers of the topology, to the event stream and to the
 // datastore, if this process acts; else they see what that one writes.
-func (s *Service) publish(t topology.Topology, switches []discovery.Switch) {
+func (s *Service) publishView(t topology.Topology, switches []discovery.Switch) {
 	e := s.exporter.Load()
 	if e == nil {
 		return
 	}
-	e.take(observation{t, switches})
-	t = e.inherited(topology.Topology{ID: t.ID, Nodes: maps.Clone(t.Nodes), Links: maps.Clone(t.Links), Observed: t.Observed})
+	e.takeObservation(observation{t, switches})
+	t = e.withInherited(topology.Topology{ID: t.ID, Nodes: maps.Clone(t.Nodes), Links: maps.Clone(t.Links), Observed: t.Observed})
 	before, _ := s.publisher.Get(t.ID)
 	s.publisher.Set(t)
 	if c, differs := topology.Diff(before, t); differs {
-		for _, e := range changes(before, c) {
+		for _, e := range splitChanges(before, c) {
 			s.events.Publish(e)
 		}
 	}
@@ -122,7 +122,7 @@ func (s *Service) publish(t topology.Topology, switches []discovery.Switch) {
 // stop removes the rules from the switches, as far as the grace allows, and ends
 // what New began.
 func (s *Service) stop(ctx context.Context) error {
-	s.loop.leave(ctx)
+	s.loop.shutdownLoop(ctx)
 	s.cancel()
 	s.server.Close()
 	s.group.Wait()
@@ -158,8 +158,8 @@ type edge struct {
 // perEvent bounds the entries of one event.
 const perEvent = 500
 
-// changes is a change of the topology as events of bounded size.
-func changes(before topology.Topology, c topology.Change) []change {
+// splitChanges is a change of the topology as events of bounded size.
+func splitChanges(before topology.Topology, c topology.Change) []change {
 	var out []change
 	count := 0
 	at := func() *change {

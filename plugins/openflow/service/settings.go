@@ -64,8 +64,8 @@ func (s *Settings) check() error {
 	return l.Err()
 }
 
-// options are the settings of the core.
-func (s *Settings) options(key lldp.Key) discovery.Options {
+// coreOptions are the settings of the core.
+func (s *Settings) coreOptions(key lldp.Key) discovery.Options {
 	role := ofp13.RoleEqual
 	if s.Role == "master" {
 		role = ofp13.RoleMaster
@@ -78,10 +78,10 @@ func (s *Settings) options(key lldp.Key) discovery.Options {
 // spare descriptors are for all that is not a switch.
 const spare = 64
 
-// descriptors returns how many of the connections wanted fit into the limit of open files,
+// allowedConnections returns how many of the connections wanted fit into the limit of open files,
 // with a warning for the operator when not all do. Go's runtime has raised the soft limit
 // to the hard one.
-func descriptors(wanted int) (int, string) {
+func allowedConnections(wanted int) (int, string) {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
 		return wanted, "the limit of open files is not known: " + err.Error()

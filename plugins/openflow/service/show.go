@@ -15,12 +15,12 @@ import (
 	"ctl.internal/sdk/topology"
 )
 
-func age(t time.Time) string { return time.Since(t).Round(time.Second).String() }
+func formatAge(t time.Time) string { return time.Since(t).Round(time.Second).String() }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// reporter is who has the session with a switch, and when that was.
-func (o *record) reporter() string { return o.Source + ", " + age(o.At) + " ago" }
+// formatReporter is who has the session with a switch, and when that was.
+func (o *record) formatReporter() string { return o.Source + ", " + formatAge(o.At) + " ago" }
 
 func (s *Service) listNodes(ctx context.Context, in *commands.Invocation) error {
 	t := commands.Table{Empty: "No switch is connected.", Columns: []commands.Column{
@@ -30,18 +30,18 @@ func (s *Service) listNodes(ctx context.Context, in *commands.Invocation) error 
 		{Title: "Reported by", Key: "reported-by"},
 	}}
 	var here []discovery.Switch
-	if err := s.loop.ask(ctx, func(c *discovery.Core) { here = c.Switches() }); err != nil {
+	if err := s.loop.askCore(ctx, func(c *discovery.Core) { here = c.Switches() }); err != nil {
 		return err
 	}
 	add := func(w record, node string) {
 		t.Add(discovery.NodeID(w.Datapath), fmt.Sprintf("%016x", w.Datapath), w.Remote, w.Up, w.Ports, roleName(w.Role),
-			stamp(w.Since), w.Software, w.Problem, node)
+			formatTime(w.Since), w.Software, w.Problem, node)
 	}
 	for _, w := range here {
 		add(newRecord(w, topology.Node{}, nil), s.source)
 	}
-	for _, o := range s.elsewhere(here) {
-		add(o, o.reporter())
+	for _, o := range s.switchesElsewhere(here) {
+		add(o, o.formatReporter())
 	}
 	return in.Emit(t, nil)
 }
@@ -64,14 +64,14 @@ func (s *Service) listLinks(ctx context.Context, in *commands.Invocation) error 
 		{Title: "Since", Key: "since"}, {Title: "Confirmed", Key: "confirmed"}, {Title: "Reported by", Key: "reported-by"},
 	}}
 	acting := false
-	err := s.loop.ask(ctx, func(c *discovery.Core) {
-		want, failed := s.wanted(c, in)
+	err := s.loop.askCore(ctx, func(c *discovery.Core) {
+		want, failed := s.selectSwitch(c, in)
 		if acting = c.Acting() && failed == nil; !acting {
 			return
 		}
 		for _, l := range c.Links() {
 			if want(l.From.Datapath) {
-				t.Add(l.From.String(), l.To.String(), l.Both, stamp(l.Since), stamp(l.Seen), s.source)
+				t.Add(l.From.String(), l.To.String(), l.Both, formatTime(l.Since), formatTime(l.Seen), s.source)
 			}
 		}
 	})
@@ -81,7 +81,7 @@ func (s *Service) listLinks(ctx context.Context, in *commands.Invocation) error 
 	if acting {
 		return in.Emit(t, nil)
 	}
-	node, all := in.Arg("node"), s.known()
+	node, all := in.Arg("node"), s.knownSwitches()
 	found := node == ""
 	back := map[string]string{}
 	for _, o := range all {
@@ -95,7 +95,7 @@ func (s *Service) listLinks(ctx context.Context, in *commands.Invocation) error 
 		}
 		found = true
 		for _, l := range o.Links {
-			t.Add(l.SourceTP, l.DestTP, back[l.DestTP] == l.SourceTP, "", stamp(l.Observed), o.reporter())
+			t.Add(l.SourceTP, l.DestTP, back[l.DestTP] == l.SourceTP, "", formatTime(l.Observed), o.formatReporter())
 		}
 	}
 	if !found {
@@ -114,9 +114,9 @@ func (s *Service) listPorts(ctx context.Context, in *commands.Invocation) error 
 	}}
 	var failed error
 	var here []discovery.Switch
-	err := s.loop.ask(ctx, func(c *discovery.Core) {
+	err := s.loop.askCore(ctx, func(c *discovery.Core) {
 		var want func(uint64) bool
-		if want, failed = s.wanted(c, in); failed != nil {
+		if want, failed = s.selectSwitch(c, in); failed != nil {
 			return
 		}
 		here = c.Switches()
@@ -130,7 +130,7 @@ func (s *Service) listPorts(ctx context.Context, in *commands.Invocation) error 
 		return err
 	}
 	if in.Arg("node") == "" {
-		for _, o := range s.elsewhere(here) {
+		for _, o := range s.switchesElsewhere(here) {
 			addReported(&t, &o)
 		}
 	}
@@ -145,7 +145,7 @@ func addReported(t *commands.Table, o *record) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(o.Node.TPs)) {
 		a := o.Node.TPs[id].Attributes
-		t.Add(id, a["name"], a["mac"], a["state"], peers[id], nil, nil, nil, nil, nil, nil, o.reporter())
+		t.Add(id, a["name"], a["mac"], a["state"], peers[id], nil, nil, nil, nil, nil, nil, o.formatReporter())
 	}
 }
 
@@ -178,7 +178,7 @@ func portState(p ofp13.Port) string {
 }
 
 func (s *Service) listCounters(ctx context.Context, in *commands.Invocation) error {
-	all, err := s.counters(ctx)
+	all, err := s.readCounters(ctx)
 	if err != nil {
 		return err
 	}

@@ -62,13 +62,13 @@ type handler = func(a *API, w http.ResponseWriter, r *http.Request, p *params) e
 // Handler serves the paths without a prefix; the caller strips his own.
 func (a *API) Handler() http.Handler {
 	table := map[string]endpoint{}
-	for _, e := range endpoints() {
+	for _, e := range listEndpoints() {
 		table[e.path] = e
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path, project, inPath := canonical(r.URL)
+		path, project, inPath := canonicalPath(r.URL)
 		e, known := table[path]
-		if !known || (inPath && (project == "" || !e.takes("project"))) {
+		if !known || (inPath && (project == "" || !e.hasParam("project"))) {
 			writeProblem(w, r, http.StatusNotFound, "There is nothing at this path.", "")
 			return
 		}
@@ -85,7 +85,7 @@ func (a *API) Handler() http.Handler {
 		_, inQuery := values["project"]
 		switch {
 		case inPath && inQuery:
-			err = bad("project", "Parameter project must not be given together with the project in the path.")
+			err = invalidParameter("project", "Parameter project must not be given together with the project in the path.")
 		case inPath:
 			values.Set("project", project)
 		case inQuery && a.PathsOnly:
@@ -95,15 +95,15 @@ func (a *API) Handler() http.Handler {
 			err = e.get(a, w, r, &params{values: values})
 		}
 		if err != nil {
-			a.fail(w, r, err)
+			a.writeError(w, r, err)
 		}
 	})
 }
 
-// canonical maps the addresses that name a project in their path, and the aliases that
+// canonicalPath maps the addresses that name a project in their path, and the aliases that
 // older clients use, to the documented paths. A project's slashes stand as they are: one
 // spelling only, so that access rules see every project under one path.
-func canonical(u *url.URL) (path, project string, inPath bool) {
+func canonicalPath(u *url.URL) (path, project string, inPath bool) {
 	path = "/" + strings.Trim(u.Path, "/")
 	if rest, ok := strings.CutPrefix(path, "/projects/"); ok {
 		inPath = true
@@ -126,8 +126,8 @@ func canonical(u *url.URL) (path, project string, inPath bool) {
 	return path, project, inPath
 }
 
-// user is who asks, for fairness: the authenticated user, else the address.
-func user(r *http.Request) string {
+// callerName is who asks, for fairness: the authenticated user, else the address.
+func callerName(r *http.Request) string {
 	if who, ok := caller.From(r.Context()); ok && who.User != "" {
 		return who.User + "@" + who.Domain
 	}
@@ -138,8 +138,8 @@ func user(r *http.Request) string {
 	return host
 }
 
-// fail writes an error as a problem; what happened inside goes to the log only.
-func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
+// writeError writes an error as a problem; what happened inside goes to the log only.
+func (a *API) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // the client has gone
 	}

@@ -18,25 +18,25 @@ type cursor struct {
 	offset    int
 }
 
-func (c cursor) encode(digest string, secret []byte) string {
+func (c cursor) encodeCursor(digest string, secret []byte) string {
 	text := fmt.Sprintf("%s %s %d", c.tip, c.base, c.offset)
-	return base64.RawURLEncoding.EncodeToString(append(sign(text+" "+digest, secret), text...))
+	return base64.RawURLEncoding.EncodeToString(append(signText(text+" "+digest, secret), text...))
 }
 
-func sign(text string, secret []byte) []byte {
+func signText(text string, secret []byte) []byte {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte(text))
 	return mac.Sum(nil)[:16]
 }
 
 func decodeCursor(text, digest string, secret []byte) (c cursor, err error) {
-	stale := bad("cursor", "Parameter cursor does not belong to this request: begin again without it.")
+	stale := invalidParameter("cursor", "Parameter cursor does not belong to this request: begin again without it.")
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(raw) < 16 || len(raw) > 512 {
 		return c, stale
 	}
 	body := string(raw[16:])
-	if !hmac.Equal(raw[:16], sign(body+" "+digest, secret)) {
+	if !hmac.Equal(raw[:16], signText(body+" "+digest, secret)) {
 		return c, stale
 	}
 	f := strings.SplitN(body, " ", 3)
@@ -50,8 +50,8 @@ func decodeCursor(text, digest string, secret []byte) (c cursor, err error) {
 	return c, nil
 }
 
-// digest is a short mark of all parameters that shape a list.
-func digest(path string, values url.Values) string {
+// digestParameters is a short mark of all parameters that shape a list.
+func digestParameters(path string, values url.Values) string {
 	shape := url.Values{}
 	for name, v := range values {
 		switch name {

@@ -17,7 +17,7 @@ func FuzzListing(f *testing.F) {
 			return
 		}
 		p := &params{values: values}
-		l := a.read(p, values.Get("accept"))
+		l := a.readListParams(p, values.Get("accept"))
 		if p.err != nil {
 			return
 		}
@@ -29,12 +29,12 @@ func FuzzListing(f *testing.F) {
 
 func FuzzCursor(f *testing.F) {
 	secret := []byte("secret")
-	real := cursor{tip: strings.Repeat("a", 40), offset: 7}.encode("d", secret)
+	real := cursor{tip: strings.Repeat("a", 40), offset: 7}.encodeCursor("d", secret)
 	f.Add(real)
 	f.Add("MSBhIGIgYyBk")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := decodeCursor(text, "d", secret)
-		if err == nil && c.encode("d", secret) != real {
+		if err == nil && c.encodeCursor("d", secret) != real {
 			t.Errorf("a forged cursor %q became %+v", text, c)
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// open finds the project, and says when it is being cloned.
-func (a *API) open(ctx context.Context, project string) (history.Repo, func(), error) {
+// openProject finds the project, and says when it is being cloned.
+func (a *API) openProject(ctx context.Context, project string) (history.Repo, func(), error) {
 	repo, release, err := a.Folder.Open(ctx, project)
 	if err != nil && fault.KindOf(err) == fault.NotFound && a.Syncer != nil && a.Syncer.Cloning(project) {
 		err = fault.New(fault.Unavailable, "project %s is being cloned: try again later", project)
@@ -18,16 +18,16 @@ func (a *API) open(ctx context.Context, project string) (history.Repo, func(), e
 	return repo, release, err
 }
 
-// asked answers what a project's repository says, under a member of this name. Those who ask the same at the same
+// sharedGitHandler answers what a project's repository says, under a member of this name. Those who ask the same at the same
 // time share the answer.
-func asked(member string, ask func(context.Context, history.Repo) (any, error)) handler {
+func sharedGitHandler(member string, ask func(context.Context, history.Repo) (any, error)) handler {
 	return func(a *API, w http.ResponseWriter, r *http.Request, p *params) error {
-		project := p.required("project")
+		project := p.requiredValue("project")
 		if p.err != nil {
 			return p.err
 		}
 		answer, err := a.asked.Do(r.Context(), member+" "+project, func(ctx context.Context) (any, error) {
-			repo, release, err := a.open(ctx, project)
+			repo, release, err := a.openProject(ctx, project)
 			if err != nil {
 				return nil, err
 			}
@@ -37,11 +37,11 @@ func asked(member string, ask func(context.Context, history.Repo) (any, error)) 
 		if err != nil {
 			return err
 		}
-		return reply(w, r, map[string]any{member: answer})
+		return writeJSON(w, r, map[string]any{member: answer})
 	}
 }
 
-func branches(ctx context.Context, repo history.Repo) (any, error) { return repo.Branches(ctx) }
+func listBranches(ctx context.Context, repo history.Repo) (any, error) { return repo.Branches(ctx) }
 
 // projectInfo is the file about a project in its default branch.
 func projectInfo(ctx context.Context, repo history.Repo) (any, error) {
@@ -54,8 +54,8 @@ func projectInfo(ctx context.Context, repo history.Repo) (any, error) {
 
 // gitCommits answers /git/commits: the commits of a branch, the newest first.
 func (a *API) gitCommits(w http.ResponseWriter, r *http.Request, p *params) error {
-	branch := p.ref("branch")
-	return a.list(w, r, p, func(ctx context.Context, repo history.Repo) (tip, base string, err error) {
+	branch := p.refValue("branch")
+	return a.answerCommitList(w, r, p, func(ctx context.Context, repo history.Repo) (tip, base string, err error) {
 		if branch == "" {
 			tip, err = repo.Default(ctx)
 			return tip, "", err
@@ -71,12 +71,12 @@ func (a *API) gitCommits(w http.ResponseWriter, r *http.Request, p *params) erro
 // gitCommitsSinceRef answers /git/commits_since_ref: the commits of ref1 down to
 // the common parent of ref1 and ref2, which itself is left out.
 func (a *API) gitCommitsSinceRef(w http.ResponseWriter, r *http.Request, p *params) error {
-	p.required("project")
-	p.required("ref1")
-	ref1 := p.ref("ref1")
-	p.required("ref2")
-	ref2 := p.ref("ref2")
-	return a.list(w, r, p, func(ctx context.Context, repo history.Repo) (tip, base string, err error) {
+	p.requiredValue("project")
+	p.requiredValue("ref1")
+	ref1 := p.refValue("ref1")
+	p.requiredValue("ref2")
+	ref2 := p.refValue("ref2")
+	return a.answerCommitList(w, r, p, func(ctx context.Context, repo history.Repo) (tip, base string, err error) {
 		return repo.Since(ctx, ref1, ref2)
 	})
 }

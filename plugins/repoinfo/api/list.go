@@ -22,13 +22,13 @@ type commits struct {
 	lines   bool
 }
 
-// read reads the parameters that all lists of commits have.
-func (a *API) read(p *params, accept string) (l commits) {
-	l.project = p.required("project")
-	p.check(refname.Project(l.project))
+// readListParams reads the parameters that all lists of commits have.
+func (a *API) readListParams(p *params, accept string) (l commits) {
+	l.project = p.requiredValue("project")
+	p.keepError(refname.Project(l.project))
 	q := &l.query
-	a.selection(p, q)
-	switch p.one("merges") {
+	a.readSelection(p, q)
+	switch p.singleValue("merges") {
 	case "", "true", "1":
 		q.Merges = history.WithMerges
 	case "false", "0":
@@ -36,25 +36,25 @@ func (a *API) read(p *params, accept string) (l commits) {
 	case "only":
 		q.Merges = history.OnlyMerges
 	default:
-		p.check(bad("merges", "Parameter merges must be true, false or only."))
+		p.keepError(invalidParameter("merges", "Parameter merges must be true, false or only."))
 	}
-	q.Stats, q.Limit, l.cursor = p.flag("stats", true), p.number("limit", a.MaxPage), p.one("cursor")
+	q.Stats, q.Limit, l.cursor = p.boolValue("stats", true), p.numberValue("limit", a.MaxPage), p.singleValue("cursor")
 	l.lines = wantsLines(p, accept)
 	return l
 }
 
-// list answers with a list of commits. span resolves the references of the
+// answerCommitList answers with a list of commits. span resolves the references of the
 // request; it is not called if a cursor says where the list continues.
-func (a *API) list(w http.ResponseWriter, r *http.Request, p *params,
+func (a *API) answerCommitList(w http.ResponseWriter, r *http.Request, p *params,
 	span func(context.Context, history.Repo) (tip, base string, err error)) error {
-	l := a.read(p, r.Header.Get("Accept"))
+	l := a.readListParams(p, r.Header.Get("Accept"))
 	if p.err != nil {
 		return p.err
 	}
 	q := &l.query
-	path, _, _ := canonical(r.URL)
-	shape := digest(path, p.values)
-	repo, release, err := a.open(r.Context(), l.project)
+	path, _, _ := canonicalPath(r.URL)
+	shape := digestParameters(path, p.values)
+	repo, release, err := a.openProject(r.Context(), l.project)
 	if err != nil {
 		return err
 	}
@@ -82,16 +82,16 @@ func (a *API) list(w http.ResponseWriter, r *http.Request, p *params,
 	ans.link = func(result any) string {
 		if res, ok := result.(history.Result); ok && res.More {
 			values := r.URL.Query()
-			values.Set("cursor", cursor{tip: q.Tip, base: q.Base, offset: res.Next}.encode(shape, a.Secret))
+			values.Set("cursor", cursor{tip: q.Tip, base: q.Base, offset: res.Next}.encodeCursor(shape, a.Secret))
 			return "<?" + values.Encode() + `>; rel="next"`
 		}
 		return ""
 	}
-	turn := a.Turns.New(user(r), l.project)
-	return a.answer(w, r, ans, turn, func(ctx context.Context, out io.Writer) (any, bool, error) {
+	turn := a.Turns.New(callerName(r), l.project)
+	return a.writeAnswer(w, r, ans, turn, func(ctx context.Context, out io.Writer) (any, bool, error) {
 		enc := encoder{w: out, json: commit.NewEncoder(l.project), lines: l.lines}
 		if empty {
-			return history.Result{}, true, enc.end()
+			return history.Result{}, true, enc.writeEnd()
 		}
 		defer turn.End()
 		if err := turn.Begin(ctx); err != nil {
@@ -104,11 +104,11 @@ func (a *API) list(w http.ResponseWriter, r *http.Request, p *params,
 			return nil, false, err
 		}
 		defer release()
-		res, err := a.Lister.Walk(ctx, repo, *q, turn, enc.run)
+		res, err := a.Lister.Walk(ctx, repo, *q, turn, enc.encodeRun)
 		if err != nil {
 			return nil, false, err
 		}
-		return res, res.Unknown == 0, enc.end()
+		return res, res.Unknown == 0, enc.writeEnd()
 	})
 }
 
@@ -122,14 +122,14 @@ type answer struct {
 	link     func(result any) string
 }
 
-// answer joins or starts the making of an answer and copies it to the caller.
-func (a *API) answer(w http.ResponseWriter, r *http.Request, ans answer, turn *turns.Turn,
+// writeAnswer joins or starts the making of an answer and copies it to the caller.
+func (a *API) writeAnswer(w http.ResponseWriter, r *http.Request, ans answer, turn *turns.Turn,
 	produce jobs.Producer) error {
-	gzip := quality(r.Header.Get("Accept-Encoding"), "gzip") > 0
+	gzip := acceptQuality(r.Header.Get("Accept-Encoding"), "gzip") > 0
 	h := w.Header()
 	h.Set("Vary", "Accept, Accept-Encoding")
 	h.Set("Cache-Control", "private, no-cache")
-	if !ans.changing && notModified(w, r, etag([]byte(format+" "+ans.key), gzip)) {
+	if !ans.changing && notModified(w, r, entityTag([]byte(format+" "+ans.key), gzip)) {
 		return nil
 	}
 	h.Set("Content-Type", ans.kind)
@@ -146,7 +146,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, ans answer, turn *t
 	}
 	handle := a.Jobs.Get(key, turn, produce)
 	defer handle.Close()
-	handle.Share().(*turns.Turn).Join(user(r))
+	handle.Share().(*turns.Turn).Join(callerName(r))
 	result, err := handle.Ready(r.Context(), ans.paged)
 	if err != nil {
 		h.Del("Content-Encoding")
@@ -177,7 +177,7 @@ type encoder struct {
 	buf   []byte
 }
 
-func (e *encoder) run(run []commit.Commit) error {
+func (e *encoder) encodeRun(run []commit.Commit) error {
 	e.buf = e.buf[:0]
 	for i := range run {
 		b, err := e.json.Encode(&run[i])
@@ -202,7 +202,7 @@ func (e *encoder) separator() string {
 	return `{"commits":[`
 }
 
-func (e *encoder) end() error {
+func (e *encoder) writeEnd() error {
 	if e.lines {
 		return nil
 	}

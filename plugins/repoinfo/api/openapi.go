@@ -15,11 +15,11 @@ type object = map[string]any
 
 // openAPI answers /openapi.json: the paths of the table as OpenAPI 3.1.
 func (a *API) openAPI(w http.ResponseWriter, r *http.Request, _ *params) error {
-	doc, err := openAPI(strings.TrimSuffix(instance(r), "/openapi.json"))
+	doc, err := openAPI(strings.TrimSuffix(requestPath(r), "/openapi.json"))
 	if err != nil {
 		return err
 	}
-	return reply(w, r, doc)
+	return writeJSON(w, r, doc)
 }
 
 func openAPI(server string) (object, error) {
@@ -28,13 +28,13 @@ func openAPI(server string) (object, error) {
 		return nil, err
 	}
 	paths := object{}
-	for _, e := range endpoints() {
+	for _, e := range listEndpoints() {
 		if e.schema == "" {
 			continue
 		}
-		paths[e.path] = object{"get": operation(e, false)}
-		if e.takes("project") {
-			paths["/projects/{project}"+e.path] = object{"get": operation(e, true)}
+		paths[e.path] = object{"get": openAPIOperation(e, false)}
+		if e.hasParam("project") {
+			paths["/projects/{project}"+e.path] = object{"get": openAPIOperation(e, true)}
 		}
 	}
 	if server == "" {
@@ -44,7 +44,7 @@ func openAPI(server string) (object, error) {
 		"servers": []object{{"url": server}}, "paths": paths, "components": object{"schemas": components}}, nil
 }
 
-func operation(e endpoint, inPath bool) object {
+func openAPIOperation(e endpoint, inPath bool) object {
 	parameters := []object{}
 	id := strings.ReplaceAll(strings.Trim(e.path, "/"), "/", "_")
 	if inPath {

@@ -26,65 +26,67 @@ type params struct {
 	err    error
 }
 
-func bad(name, text string, args ...any) error { return fault.At(fault.Invalid, name, text, args...) }
+func invalidParameter(name, text string, args ...any) error {
+	return fault.At(fault.Invalid, name, text, args...)
+}
 
-// check keeps the first error.
-func (p *params) check(err error) {
+// keepError keeps the first error.
+func (p *params) keepError(err error) {
 	if p.err == nil {
 		p.err = err
 	}
 }
 
-// one returns a parameter, empty when it is absent. Given empty or twice, it is
+// singleValue returns a parameter, empty when it is absent. Given empty or twice, it is
 // an error.
-func (p *params) one(name string) string {
+func (p *params) singleValue(name string) string {
 	v, given := p.values[name]
 	switch {
 	case !given:
 		return ""
 	case len(v) > 1:
-		p.check(bad(name, "Parameter %s is given %d times.", name, len(v)))
+		p.keepError(invalidParameter(name, "Parameter %s is given %d times.", name, len(v)))
 	case v[0] == "":
-		p.check(bad(name, "Parameter %s is empty.", name))
+		p.keepError(invalidParameter(name, "Parameter %s is empty.", name))
 	}
 	return v[0]
 }
 
-func (p *params) required(name string) string {
-	v := p.one(name)
+func (p *params) requiredValue(name string) string {
+	v := p.singleValue(name)
 	if v == "" {
-		p.check(fault.At(fault.Missing, name, "Missing parameter %s.", name))
+		p.keepError(fault.At(fault.Missing, name, "Missing parameter %s.", name))
 	}
 	return v
 }
 
-// text is a free value that is only compared with others.
-func (p *params) text(name string) string {
-	v := p.one(name)
+// textValue is a free value that is only compared with others.
+func (p *params) textValue(name string) string {
+	v := p.singleValue(name)
 	if len(v) > 1024 || !utf8.ValidString(v) || strings.ContainsFunc(v, unicode.IsControl) {
-		p.check(bad(name, "Parameter %s is longer than 1024 bytes, is not UTF-8 or contains control characters.", name))
+		p.keepError(invalidParameter(name, "Parameter %s is longer than 1024 bytes, is not UTF-8 or contains control characters.", name))
 	}
 	return v
 }
 
-// ref is the name of a reference.
-func (p *params) ref(name string) string {
-	v := p.one(name)
+// refValue is the name of a reference.
+func (p *params) refValue(name string) string {
+	v := p.singleValue(name)
 	if v != "" {
-		p.check(refname.Ref(name, v))
+		p.keepError(refname.Ref(name, v))
 	}
 	return v
 }
 
 // projects are the names of a list, each once.
 func (p *params) projects() (names []string) {
-	list := p.one("project")
+	list := p.singleValue("project")
 	if list == "" {
 		return nil
 	}
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
-		p.check(refname.Project(name))
+		p.keepError(refname.Project(name))
 		names = append(names, name)
 	}
 	slices.Sort(names)
@@ -93,51 +95,51 @@ func (p *params) projects() (names []string) {
 
 // path is that of a file or directory of a repository.
 func (p *params) path() string {
-	path := p.one("path")
+	path := p.singleValue("path")
 	if path != "" {
-		p.check(refname.Path(path))
+		p.keepError(refname.Path(path))
 	}
 	return path
 }
 
-// choice is one of several words.
-func (p *params) choice(name, absent string, words ...string) string {
-	v := cmp.Or(p.one(name), absent)
+// choiceValue is one of several words.
+func (p *params) choiceValue(name, absent string, words ...string) string {
+	v := cmp.Or(p.singleValue(name), absent)
 	if v != absent && !slices.Contains(words, v) {
-		p.check(bad(name, "Parameter %s must be one of %s.", name, strings.Join(words, ", ")))
+		p.keepError(invalidParameter(name, "Parameter %s must be one of %s.", name, strings.Join(words, ", ")))
 	}
 	return v
 }
 
-func (p *params) flag(name string, absent bool) bool {
-	switch p.one(name) {
+func (p *params) boolValue(name string, absent bool) bool {
+	switch p.singleValue(name) {
 	case "":
 		return absent
 	case "true", "1":
 		return true
 	case "false", "0":
 	default:
-		p.check(bad(name, "Parameter %s is neither true nor false.", name))
+		p.keepError(invalidParameter(name, "Parameter %s is neither true nor false.", name))
 	}
 	return false
 }
 
-func (p *params) number(name string, most int) int {
-	v := p.one(name)
+func (p *params) numberValue(name string, most int) int {
+	v := p.singleValue(name)
 	if v == "" {
 		return 0
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 1 || n > most {
-		p.check(bad(name, "Parameter %s is not a number from 1 to %d.", name, most))
+		p.keepError(invalidParameter(name, "Parameter %s is not a number from 1 to %d.", name, most))
 	}
 	return n
 }
 
-// moment reads seconds since the epoch, an RFC 3339 time, or a day (UTC). A day
+// timeValue reads seconds since the epoch, an RFC 3339 time, or a day (UTC). A day
 // means its first second, or its last when end is set.
-func (p *params) moment(name string, end bool) int64 {
-	v := p.one(name)
+func (p *params) timeValue(name string, end bool) int64 {
+	v := p.singleValue(name)
 	if v == "" {
 		return 0
 	}
@@ -153,7 +155,7 @@ func (p *params) moment(name string, end bool) int64 {
 	// an unescaped "+" of a zone arrives as a blank
 	t, err := time.Parse(time.RFC3339, strings.ReplaceAll(v, " ", "+"))
 	if err != nil || t.Unix() < 0 {
-		p.check(bad(name, "Parameter %s is not a time: give seconds since 1970, 2016-12-31 or 2016-12-31T12:00:00Z.", name))
+		p.keepError(invalidParameter(name, "Parameter %s is not a time: give seconds since 1970, 2016-12-31 or 2016-12-31T12:00:00Z.", name))
 	}
 	return t.Unix()
 }
@@ -166,7 +168,7 @@ func (p *params) refuseUnknown(known []param) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
 		if !slices.Contains(names, name) {
-			p.check(bad(name, "There is no parameter %s%s.", name, nearest.Hint(name, names)))
+			p.keepError(invalidParameter(name, "There is no parameter %s%s.", name, nearest.Hint(name, names)))
 		}
 	}
 }
@@ -174,9 +176,9 @@ func (p *params) refuseUnknown(known []param) {
 // noMachines is the value of the parameter machines that takes everybody for a person.
 const noMachines = "none"
 
-// machines reads the patterns of the names and addresses of programs, nil when they are absent.
-func (p *params) machines() people.Machines {
-	v := p.text("machines")
+// machinePatterns reads the patterns of the names and addresses of programs, nil when they are absent.
+func (p *params) machinePatterns() people.Machines {
+	v := p.textValue("machines")
 	switch v {
 	case "":
 		return nil
@@ -184,18 +186,18 @@ func (p *params) machines() people.Machines {
 		return people.Machines{}
 	}
 	m, err := people.NewMachines(strings.Split(v, ","))
-	p.check(err)
+	p.keepError(err)
 	return m
 }
 
-// selection reads the parameters that lists and reports share.
-func (a *API) selection(p *params, q *history.Query) {
+// readSelection reads the parameters that lists and reports share.
+func (a *API) readSelection(p *params, q *history.Query) {
 	f := &q.Filter
-	f.Author, f.Organization, f.Skip = p.text("author"), p.text("organization"), p.flag("skip", a.Skip)
-	f.Since, f.Until = p.moment("since", false), p.moment("until", true)
+	f.Author, f.Organization, f.Skip = p.textValue("author"), p.textValue("organization"), p.boolValue("skip", a.Skip)
+	f.Since, f.Until = p.timeValue("since", false), p.timeValue("until", true)
 	if f.Since != 0 && f.Until != 0 && f.Since > f.Until {
-		p.check(bad("since", "Parameter since is later than until."))
+		p.keepError(invalidParameter("since", "Parameter since is later than until."))
 	}
 	q.Path = p.path()
-	q.Simplify, q.Renames = p.flag("simplify", false), p.flag("renames", a.Renames)
+	q.Simplify, q.Renames = p.boolValue("simplify", false), p.boolValue("renames", a.Renames)
 }

@@ -17,10 +17,10 @@ const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'non
 func askRelease(kind release.Kind, known []param) handler {
 	return func(a *API, w http.ResponseWriter, r *http.Request, p *params) error {
 		q := a.question(p, kind)
-		name := p.choice("format", "json", "json", "csv", "html", "markdown")
+		name := p.choiceValue("format", "json", "json", "csv", "html", "markdown")
 		p.refuseUnknown(known)
 		own, err := a.template(p)
-		p.check(err)
+		p.keepError(err)
 		if p.err != nil {
 			return p.err
 		}
@@ -34,7 +34,7 @@ func askRelease(kind release.Kind, known []param) handler {
 				return own.Execute(ctx, w, n.(*release.Notes))
 			}}
 		}
-		return a.answerWork(w, r, a.releaseWork(plan, user(r), func(int, int) {}), f)
+		return a.answerWork(w, r, a.releaseWork(plan, callerName(r), func(int, int) {}), f)
 	}
 }
 
@@ -54,12 +54,12 @@ var releaseForms = map[string]form{
 
 // template reads the template that a request names, nil if it names none.
 func (a *API) template(p *params) (*release.Template, error) {
-	name := p.text("template")
+	name := p.textValue("template")
 	if name == "" {
 		return nil, nil
 	}
 	if p.values.Has("format") {
-		return nil, bad("format", "Parameter format cannot be combined with template.")
+		return nil, invalidParameter("format", "Parameter format cannot be combined with template.")
 	}
 	return a.Templates.Read(name)
 }
@@ -76,29 +76,29 @@ var trailerName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`)
 
 // question reads the parameters.
 func (a *API) question(p *params, kind release.Kind) release.Question {
-	q := release.Question{Kind: kind, Title: p.text("title"), Group: release.GroupByProject}
+	q := release.Question{Kind: kind, Title: p.textValue("title"), Group: release.GroupByProject}
 	r := &q.Request
 	r.Projects = p.projects()
 	if kind == release.AskBackports {
-		p.required("branch")
-		r.Ref1, r.Ref2 = p.ref("from"), p.ref("branch")
+		p.requiredValue("branch")
+		r.Ref1, r.Ref2 = p.refValue("from"), p.refValue("branch")
 	} else {
 		if kind != release.AskNews {
-			p.required("ref1")
+			p.requiredValue("ref1")
 		}
-		p.required("ref2")
-		r.Ref1, r.Ref2 = p.ref("ref1"), p.ref("ref2")
+		p.requiredValue("ref2")
+		r.Ref1, r.Ref2 = p.refValue("ref1"), p.refValue("ref2")
 	}
-	q.Ref3 = p.ref("ref3")
-	if name := p.one("group"); name != "" {
+	q.Ref3 = p.refValue("ref3")
+	if name := p.singleValue("group"); name != "" {
 		if !trailerName.MatchString(name) {
-			p.check(bad("group", "Parameter group is neither %s nor the name of a trailer.", release.GroupByProject))
+			p.keepError(invalidParameter("group", "Parameter group is neither %s nor the name of a trailer.", release.GroupByProject))
 		}
 		q.Group = name
 	}
 	r.Path = p.path()
-	r.Filter.Skip = p.flag("skip", a.Skip)
-	r.Machines = p.machines()
-	r.Limit = p.number("limit", 1_000_000)
+	r.Filter.Skip = p.boolValue("skip", a.Skip)
+	r.Machines = p.machinePatterns()
+	r.Limit = p.numberValue("limit", 1_000_000)
 	return q
 }

@@ -19,9 +19,9 @@ import (
 // gzipFrom is the length from which answers are compressed.
 const gzipFrom = 1 << 10
 
-// reply writes a value as JSON, with an entity tag made of its bytes.
-func reply(w http.ResponseWriter, r *http.Request, value any) error {
-	body, err := encode(value)
+// writeJSON writes a value as JSON, with an entity tag made of its bytes.
+func writeJSON(w http.ResponseWriter, r *http.Request, value any) error {
+	body, err := encodeJSON(value)
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "the answer could not be written as JSON")
 	}
@@ -29,8 +29,8 @@ func reply(w http.ResponseWriter, r *http.Request, value any) error {
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("Cache-Control", "private, no-cache")
 	h.Set("Content-Type", typeJSON)
-	packed := body.Len() >= gzipFrom && quality(r.Header.Get("Accept-Encoding"), "gzip") > 0
-	h.Set("ETag", etag(body.Bytes(), packed))
+	packed := body.Len() >= gzipFrom && acceptQuality(r.Header.Get("Accept-Encoding"), "gzip") > 0
+	h.Set("ETag", entityTag(body.Bytes(), packed))
 	if packed {
 		h.Set("Content-Encoding", "gzip")
 		var small bytes.Buffer
@@ -45,15 +45,15 @@ func reply(w http.ResponseWriter, r *http.Request, value any) error {
 	return nil
 }
 
-// encode writes a value as JSON in which no character of HTML is escaped.
-func encode(value any) (body bytes.Buffer, err error) {
+// encodeJSON writes a value as JSON in which no character of HTML is escaped.
+func encodeJSON(value any) (body bytes.Buffer, err error) {
 	enc := json.NewEncoder(&body)
 	enc.SetEscapeHTML(false)
 	return body, enc.Encode(value)
 }
 
-// etag is the entity tag of an answer by what its bytes depend on.
-func etag(of []byte, gzip bool) string {
+// entityTag is the entity tag of an answer by what its bytes depend on.
+func entityTag(of []byte, gzip bool) string {
 	sum := sha256.Sum256(of)
 	tag := hex.EncodeToString(sum[:16])
 	if gzip {
@@ -90,9 +90,9 @@ type problem struct {
 }
 
 func writeProblem(w http.ResponseWriter, r *http.Request, code int, text, where string) {
-	text = sentence(text)
-	body, err := encode(problem{Type: "about:blank", Title: http.StatusText(code), Status: code, Detail: text,
-		Instance: instance(r), Parameter: where, Error: text})
+	text = toSentence(text)
+	body, err := encodeJSON(problem{Type: "about:blank", Title: http.StatusText(code), Status: code, Detail: text,
+		Instance: requestPath(r), Parameter: where, Error: text})
 	if err != nil {
 		http.Error(w, http.StatusText(code), code)
 		return
@@ -108,16 +108,16 @@ func writeProblem(w http.ResponseWriter, r *http.Request, code int, text, where 
 	}
 }
 
-// instance is the path as it was asked for, with the prefix it is mounted at.
-func instance(r *http.Request) string {
+// requestPath is the path as it was asked for, with the prefix it is mounted at.
+func requestPath(r *http.Request) string {
 	if path, _, _ := strings.Cut(r.RequestURI, "?"); path != "" {
 		return path
 	}
 	return r.URL.Path
 }
 
-// sentence gives a fault's text a capital letter and a full stop.
-func sentence(s string) string {
+// toSentence gives a fault's text a capital letter and a full stop.
+func toSentence(s string) string {
 	if s == "" {
 		return s
 	}
@@ -139,16 +139,16 @@ const (
 // wantsLines says whether the answer goes out as one JSON object a line: by the
 // parameter format, else when the caller prefers that to JSON.
 func wantsLines(p *params, accept string) bool {
-	if form := p.choice("format", "", "json", "ndjson"); form != "" {
+	if form := p.choiceValue("format", "", "json", "ndjson"); form != "" {
 		return form == "ndjson"
 	}
-	lines := quality(accept, typeLines)
-	return lines > 0 && lines >= quality(accept, typeJSON)
+	lines := acceptQuality(accept, typeLines)
+	return lines > 0 && lines >= acceptQuality(accept, typeJSON)
 }
 
-// quality is the weight that a header of the Accept family gives to exactly one
+// acceptQuality is the weight that a header of the Accept family gives to exactly one
 // value; 0 when it does not name it.
-func quality(header, value string) float64 {
+func acceptQuality(header, value string) float64 {
 	for part := range strings.SplitSeq(header, ",") {
 		name, attrs, err := mime.ParseMediaType(part)
 		if err != nil || name != value {

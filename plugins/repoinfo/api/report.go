@@ -25,10 +25,10 @@ var reportForms = map[string]form{
 	}},
 }
 
-// report answers all paths of statistics; sections are those of the path.
-func (a *API) report(w http.ResponseWriter, r *http.Request, p *params, sections []string) error {
-	q := a.request(p, sections)
-	name := p.choice("format", "json", "json", "csv", "html")
+// answerReport answers all paths of statistics; sections are those of the path.
+func (a *API) answerReport(w http.ResponseWriter, r *http.Request, p *params, sections []string) error {
+	q := a.readReportRequest(p, sections)
+	name := p.choiceValue("format", "json", "json", "csv", "html")
 	p.refuseUnknown(reporting)
 	if p.err != nil {
 		return p.err
@@ -37,35 +37,35 @@ func (a *API) report(w http.ResponseWriter, r *http.Request, p *params, sections
 	if err != nil {
 		return err
 	}
-	return a.answerWork(w, r, a.reportWork(plan, user(r), func(int, int) {}), reportForms[name])
+	return a.answerWork(w, r, a.reportWork(plan, callerName(r), func(int, int) {}), reportForms[name])
 }
 
 // Request reads the parameters of a report, which has these sections.
 func (a *API) Request(values url.Values, sections []string) (report.Request, error) {
 	p := &params{values: values}
-	q := a.request(p, sections)
+	q := a.readReportRequest(p, sections)
 	return q, p.err
 }
 
-// request reads the parameters of a report.
-func (a *API) request(p *params, sections []string) (q report.Request) {
+// readReportRequest reads the parameters of a report.
+func (a *API) readReportRequest(p *params, sections []string) (q report.Request) {
 	q.Projects = p.projects()
-	q.Branch, q.Ref1, q.Ref2 = p.ref("branch"), p.ref("ref1"), p.ref("ref2")
+	q.Branch, q.Ref1, q.Ref2 = p.refValue("branch"), p.refValue("ref1"), p.refValue("ref2")
 	switch {
 	case (q.Ref1 == "") != (q.Ref2 == ""):
-		p.check(bad("ref1", "Parameters ref1 and ref2 must be given together."))
+		p.keepError(invalidParameter("ref1", "Parameters ref1 and ref2 must be given together."))
 	case q.Ref1 != "" && q.Branch != "":
-		p.check(bad("branch", "Parameter branch cannot be combined with ref1 and ref2."))
+		p.keepError(invalidParameter("branch", "Parameter branch cannot be combined with ref1 and ref2."))
 	}
 	var s history.Query
-	a.selection(p, &s)
+	a.readSelection(p, &s)
 	q.Filter, q.Path, q.Simplify, q.Renames = s.Filter, s.Path, s.Simplify, s.Renames
-	q.MergeLines, q.Interval = p.flag("merge_lines", false), p.choice("interval", "month", report.Intervals...)
-	q.Sections, q.Limit = sections, p.number("limit", 1_000_000)
-	q.New = p.choice("new", report.NewInHistory, report.NewInHistory, report.NewInSelection)
-	q.Machines = p.machines()
-	if q.Fresh = !p.flag("picks", true); q.Fresh && q.Ref1 == "" {
-		p.check(bad("picks", "Parameter picks needs ref1 and ref2."))
+	q.MergeLines, q.Interval = p.boolValue("merge_lines", false), p.choiceValue("interval", "month", report.Intervals...)
+	q.Sections, q.Limit = sections, p.numberValue("limit", 1_000_000)
+	q.New = p.choiceValue("new", report.NewInHistory, report.NewInHistory, report.NewInSelection)
+	q.Machines = p.machinePatterns()
+	if q.Fresh = !p.boolValue("picks", true); q.Fresh && q.Ref1 == "" {
+		p.keepError(invalidParameter("picks", "Parameter picks needs ref1 and ref2."))
 	}
 	if q.Limit == 0 && slices.Contains(sections, report.Files) {
 		q.Limit = topFiles

@@ -12,9 +12,9 @@ import (
 // question is what the review server is asked.
 type question = func(context.Context, *review.Client) (any, error)
 
-// reviewed answers what the review server says, under a member of this name. read reads the parameters and returns
+// reviewHandler answers what the review server says, under a member of this name. read reads the parameters and returns
 // the question.
-func reviewed(member string, read func(*params) question) handler {
+func reviewHandler(member string, read func(*params) question) handler {
 	return func(a *API, w http.ResponseWriter, r *http.Request, p *params) error {
 		ask := read(p)
 		switch {
@@ -27,14 +27,14 @@ func reviewed(member string, read func(*params) question) handler {
 		if err != nil {
 			return err
 		}
-		return reply(w, r, map[string]any{member: answer})
+		return writeJSON(w, r, map[string]any{member: answer})
 	}
 }
 
 // ofProject asks for a list of one project.
 func ofProject(ask func(*review.Client, context.Context, string) ([]json.RawMessage, error)) func(*params) question {
 	return func(p *params) question {
-		project := p.required("project")
+		project := p.requiredValue("project")
 		return func(ctx context.Context, c *review.Client) (any, error) { return ask(c, ctx, project) }
 	}
 }
@@ -44,6 +44,6 @@ func askProjects(*params) question {
 }
 
 func askChanges(p *params) question {
-	project, branch := p.required("project"), p.one("branch")
+	project, branch := p.requiredValue("project"), p.singleValue("branch")
 	return func(ctx context.Context, c *review.Client) (any, error) { return c.Changes(ctx, project, branch) }
 }

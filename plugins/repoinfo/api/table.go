@@ -69,43 +69,43 @@ var (
 		{"machines", "patterns of names and addresses of programs, separated by commas, instead of the setting; none: everybody is a person", false, nil},
 		{"format", "of the answer", false, []string{"json", "csv", "html", "markdown"}},
 	}
-	newParams = with(ofReleases,
+	newParams = joinParams(ofReleases,
 		param{"ref1", "branch, tag, full reference or hash; absent: the default branch", false, nil},
 		param{"ref2", "what ref1 is compared with", true, nil})
-	backportParams = with(ofReleases,
+	backportParams = joinParams(ofReleases,
 		param{"branch", "branch that may lack commits", true, nil},
 		param{"from", "where its commits come from; absent: the default branch", false, nil})
-	notesParams = with(ofReleases,
+	notesParams = joinParams(ofReleases,
 		param{"ref1", "the release: branch, tag, full reference or hash", true, nil},
 		param{"ref2", "the release before", true, nil},
 		param{"group", "project, or the name of a trailer of messages such as Topic; absent: project", false, nil},
 		param{"title", "of the notes", false, nil},
 		param{"template", "name of a file in the directory of the setting templates, instead of a format", false, nil})
-	compareParams = with(ofReleases,
+	compareParams = joinParams(ofReleases,
 		param{"ref1", "the later release: branch, tag, full reference or hash", true, nil},
 		param{"ref2", "the earlier release", true, nil},
 		param{"ref3", "the release before ref2; absent: ref2 is counted from the beginning", false, nil},
 		param{"limit", "entries of each list; absent: all", false, nil})
 )
 
-func with(more []param, first ...param) []param { return append(first, more...) }
+func joinParams(more []param, first ...param) []param { return append(first, more...) }
 
-// endpoints are all paths.
-func endpoints() []endpoint {
+// listEndpoints are all paths.
+func listEndpoints() []endpoint {
 	statistics := func(name, summary string, sections ...string) endpoint {
 		return endpoint{"/git/" + name, summary, reporting, "Report",
 			func(a *API, w http.ResponseWriter, r *http.Request, p *params) error {
-				return a.report(w, r, p, sections)
+				return a.answerReport(w, r, p, sections)
 			}}
 	}
 	return []endpoint{
-		{"/git/branches", "Names of the branches of a project", []param{project}, "BranchNames", asked("branches", branches)},
-		{"/git/commits", "Commits of a branch, the newest first", with(listing, project, branch), "Commits",
+		{"/git/branches", "Names of the branches of a project", []param{project}, "BranchNames", sharedGitHandler("branches", listBranches)},
+		{"/git/commits", "Commits of a branch, the newest first", joinParams(listing, project, branch), "Commits",
 			(*API).gitCommits},
 		{"/git/commits_since_ref", "Commits of ref1 down to the common parent of ref1 and ref2, itself left out",
-			with(listing, project, ref1, ref2), "Commits", (*API).gitCommitsSinceRef},
+			joinParams(listing, project, ref1, ref2), "Commits", (*API).gitCommitsSinceRef},
 		{"/git/project_info", "Meta information from PROJECT_INFO.yaml or INFO.yaml", []param{project}, "ProjectInfo",
-			asked("project-info", projectInfo)},
+			sharedGitHandler("project-info", projectInfo)},
 		statistics("report", "Everything below but files", report.Projects, report.Authors, report.Organizations,
 			report.Zones,
 			report.Contributing, report.TimelineOf, report.ActivityOf),
@@ -125,19 +125,19 @@ func endpoints() []endpoint {
 		{"/git/compare", "Two releases side by side: commits, people, organizations, newcomers, lost, bus and elephant factor",
 			compareParams, "Comparison", askRelease(release.AskCompare, compareParams)},
 		{"/review/branches", "Branches of a project as the review server sends them", []param{project}, "Branches",
-			reviewed("branches", ofProject((*review.Client).Branches))},
+			reviewHandler("branches", ofProject((*review.Client).Branches))},
 		{"/review/changes", "Merged changes of a branch as the review server sends them", []param{project, branch},
-			"Changes", reviewed("changes", askChanges)},
+			"Changes", reviewHandler("changes", askChanges)},
 		{"/review/projects", "Names of all projects of the review server", nil, "Projects",
-			reviewed("projects", askProjects)},
+			reviewHandler("projects", askProjects)},
 		{"/review/tags", "Tags of a project as the review server sends them", []param{project}, "Tags",
-			reviewed("tags", ofProject((*review.Client).Tags))},
+			reviewHandler("tags", ofProject((*review.Client).Tags))},
 		{"/openapi.json", "This document", nil, "", (*API).openAPI},
-		{"/", "What can be asked, as text", nil, "", (*API).status},
+		{"/", "What can be asked, as text", nil, "", (*API).answerStatus},
 	}
 }
 
-func (e *endpoint) takes(name string) bool {
+func (e *endpoint) hasParam(name string) bool {
 	for _, p := range e.params {
 		if p.name == name {
 			return true
@@ -146,14 +146,14 @@ func (e *endpoint) takes(name string) bool {
 	return false
 }
 
-// status answers the root: what can be asked.
-func (a *API) status(w http.ResponseWriter, r *http.Request, _ *params) error {
+// answerStatus answers the root: what can be asked.
+func (a *API) answerStatus(w http.ResponseWriter, r *http.Request, _ *params) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if r.Method == http.MethodHead {
 		return nil
 	}
 	_, _ = io.WriteString(w, "Repository information\n\n")
-	for _, e := range endpoints() {
+	for _, e := range listEndpoints() {
 		var names []string
 		for _, p := range e.params {
 			if p.required {

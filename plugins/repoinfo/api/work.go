@@ -125,14 +125,14 @@ func (a *API) answerWork(w http.ResponseWriter, r *http.Request, job *work, f fo
 	if f.kind == typeHTML {
 		w.Header().Set("Content-Security-Policy", pagePolicy)
 	}
-	who := user(r)
+	who := callerName(r)
 	turn := a.Turns.New(who, "")
 	ans := answer{key: job.key, kind: f.kind, paged: true, project: job.project, changing: job.changing}
 	if f.name == "" {
-		return a.answer(w, r, ans, turn, job.writeJSON)
+		return a.writeAnswer(w, r, ans, turn, job.writeJSON)
 	}
 	ans.key += " " + f.name
-	return a.answer(w, r, ans, turn, func(ctx context.Context, out io.Writer) (any, bool, error) {
+	return a.writeAnswer(w, r, ans, turn, func(ctx context.Context, out io.Writer) (any, bool, error) {
 		result, kept, err := a.result(ctx, job, who, turn)
 		if err != nil {
 			return nil, false, err

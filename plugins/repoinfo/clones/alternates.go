@@ -20,7 +20,7 @@ func missingAlternate(dir string) string {
 	for range maxAlternates {
 		var next []string
 		for _, store := range stores {
-			next = append(next, alternates(store)...)
+			next = append(next, readAlternates(store)...)
 		}
 		for _, store := range next {
 			if _, err := os.ReadDir(store); err != nil {
@@ -32,8 +32,8 @@ func missingAlternate(dir string) string {
 	return ""
 }
 
-// alternates are the stores of objects that another one names.
-func alternates(objects string) []string {
+// readAlternates are the stores of objects that another one names.
+func readAlternates(objects string) []string {
 	text, err := os.ReadFile(filepath.Join(objects, "info", "alternates"))
 	if err != nil {
 		return nil

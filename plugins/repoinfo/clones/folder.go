@@ -55,21 +55,21 @@ func (f *Folder) Open(ctx context.Context, project string) (r history.Repo, rele
 	if err := refname.Project(project); err != nil {
 		return r, nil, err
 	}
-	dir, ok := f.find(project)
+	dir, ok := f.findClone(project)
 	if !ok {
 		return r, nil, fault.New(fault.NotFound, "project %s was not found among the clones", project)
 	}
 	if store := missingAlternate(dir); store != "" {
 		return r, nil, cannotBorrow(project, store)
 	}
-	release, err = f.gates.read(ctx, project)
+	release, err = f.gates.acquireRead(ctx, project)
 	if err != nil {
 		return r, nil, err
 	}
 	return history.Repo{Git: f.git, Project: project, Dir: dir, AllRefs: f.AllRefs}, release, nil
 }
 
-func (f *Folder) find(project string) (dir string, ok bool) {
+func (f *Folder) findClone(project string) (dir string, ok bool) {
 	base := filepath.Join(f.dir, filepath.FromSlash(project))
 	for _, dir := range []string{base + ".git", base, filepath.Join(base, ".git")} {
 		if isRepository(dir) {
@@ -102,7 +102,7 @@ type found struct {
 
 // Projects lists the names of all projects that can be read.
 func (f *Folder) Projects(ctx context.Context) ([]string, error) {
-	all, err := f.search(ctx)
+	all, err := f.searchClones(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -123,9 +123,9 @@ const (
 	Broken = "broken"
 )
 
-func (f *Folder) search(ctx context.Context) ([]found, error) {
+func (f *Folder) searchClones(ctx context.Context) ([]found, error) {
 	var list []found
-	err := f.descend(ctx, f.dir, "", 0, &list)
+	err := f.searchDirectory(ctx, f.dir, "", 0, &list)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil // nothing was cloned yet
 	}
@@ -135,7 +135,7 @@ func (f *Folder) search(ctx context.Context) ([]found, error) {
 	sort.SliceStable(list, func(i, j int) bool { return list[i].project < list[j].project })
 	for i := range list {
 		if p := &list[i]; p.kind != Broken {
-			if dir, ok := f.find(p.project); ok && dir != p.dir {
+			if dir, ok := f.findClone(p.project); ok && dir != p.dir {
 				p.kind, p.why = Broken, "project "+p.project+" is read from "+dir+": rename this one, "+p.dir
 			}
 		}
@@ -143,7 +143,7 @@ func (f *Folder) search(ctx context.Context) ([]found, error) {
 	return list, nil
 }
 
-func (f *Folder) descend(ctx context.Context, dir, name string, depth int, list *[]found) error {
+func (f *Folder) searchDirectory(ctx context.Context, dir, name string, depth int, list *[]found) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -166,14 +166,14 @@ func (f *Folder) descend(ctx context.Context, dir, name string, depth int, list 
 		if len(*list) >= maxProjects {
 			return fault.New(fault.TooBig, "the directory of clones %s has more than %d projects", f.dir, maxProjects)
 		}
-		if p, ok := look(path); ok {
+		if p, ok := classifyDirectory(path); ok {
 			p.project = project
 			if err := refname.Project(project); err != nil {
 				p.kind, p.why = Broken, fault.All(err)[0].Text+": rename "+path
 			}
 			*list = append(*list, p)
 		} else if depth < maxDepth && e.Type()&fs.ModeSymlink == 0 && refname.Project(project) == nil {
-			if err := f.descend(ctx, path, name+e.Name()+"/", depth+1, list); err != nil {
+			if err := f.searchDirectory(ctx, path, name+e.Name()+"/", depth+1, list); err != nil {
 				return err
 			}
 		}
@@ -181,8 +181,8 @@ func (f *Folder) descend(ctx context.Context, dir, name string, depth int, list 
 	return nil
 }
 
-// look says what a folder is, when it is meant to be a clone.
-func look(dir string) (p found, ok bool) {
+// classifyDirectory says what a folder is, when it is meant to be a clone.
+func classifyDirectory(dir string) (p found, ok bool) {
 	inner := filepath.Join(dir, ".git")
 	info, err := os.Lstat(inner)
 	switch {

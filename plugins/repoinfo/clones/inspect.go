@@ -38,26 +38,26 @@ type Info struct {
 
 // Inspect looks at every clone. A bad one is reported, not an error.
 func (f *Folder) Inspect(ctx context.Context) ([]Info, error) {
-	all, err := f.search(ctx)
+	all, err := f.searchClones(ctx)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]Info, len(all))
 	for i, p := range all {
-		if list[i], err = f.inspect(ctx, p); err != nil {
+		if list[i], err = f.inspectClone(ctx, p); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-func (f *Folder) inspect(ctx context.Context, p found) (Info, error) {
+func (f *Folder) inspectClone(ctx context.Context, p found) (Info, error) {
 	info := Info{Project: p.project, Kind: p.kind, State: Ok}
 	if p.kind == Broken {
 		info.State, info.Problem = Unreadable, p.why
 		return info, nil
 	}
-	info.Mirrored = f.ours(p.dir)
+	info.Mirrored = f.isMirror(p.dir)
 	if store := missingAlternate(p.dir); store != "" {
 		info.State, info.Problem = Unreadable, cannotBorrow(p.project, store).Error()
 		return info, nil
@@ -80,7 +80,7 @@ func (f *Folder) inspect(ctx context.Context, p found) (Info, error) {
 	}
 	promisors, _ := filepath.Glob(filepath.Join(p.dir, "objects", "pack", "*.promisor"))
 	switch {
-	case exists(filepath.Join(p.dir, "shallow")):
+	case pathExists(filepath.Join(p.dir, "shallow")):
 		info.State, info.Problem = Shallow, "history is cut: git fetch --unshallow completes it"
 	case len(promisors) > 0:
 		info.State, info.Problem = Partial, "a partial clone: the counts of commits whose objects are not here stay unknown"
@@ -96,7 +96,7 @@ func (f *Folder) inspect(ctx context.Context, p found) (Info, error) {
 	return info, nil
 }
 
-func exists(path string) bool {
+func pathExists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }

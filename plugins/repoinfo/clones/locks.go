@@ -21,11 +21,11 @@ import (
 // no other program writes there, and git never holds a lock for so long.
 const staleLock = time.Hour
 
-// unlocked lets git write to a mirror. When a stale lock keeps it from that, the lock is
+// retryUnlocked lets git write to a mirror. When a stale lock keeps it from that, the lock is
 // removed and git runs once more; one that is younger is reported with its remedy.
-func unlocked(dir string, write func() error) error {
+func retryUnlocked(dir string, write func() error) error {
 	err := write()
-	if !locked(err) {
+	if !isLockError(err) {
 		return err
 	}
 	removed, rerr := removeLocks(dir, time.Now().Add(-staleLock))
@@ -35,7 +35,7 @@ func unlocked(dir string, write func() error) error {
 	if removed > 0 {
 		err = write()
 	}
-	if locked(err) {
+	if isLockError(err) {
 		return fault.Wrap(fault.InUse, err,
 			"%s: another git is at work in %s; if none is, one was killed there: remove the file (a sync does so when it is %v old)",
 			fault.All(err)[0].Text, dir, staleLock)
@@ -43,8 +43,8 @@ func unlocked(dir string, write func() error) error {
 	return err
 }
 
-// locked says that git met the lock of another git.
-func locked(err error) bool { return gitcmd.Said(err, ".lock': File exists") }
+// isLockError says that git met the lock of another git.
+func isLockError(err error) bool { return gitcmd.Said(err, ".lock': File exists") }
 
 // removeLocks removes the lock files made before a time. No reference of git's ends in
 // .lock.
@@ -75,7 +75,7 @@ const (
 	gatePause = 100 * time.Millisecond // between two tries of write
 )
 
-func (g *gates) of(project string) *semaphore.Weighted {
+func (g *gates) gateOf(project string) *semaphore.Weighted {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.all == nil {
@@ -87,18 +87,18 @@ func (g *gates) of(project string) *semaphore.Weighted {
 	return g.all[project]
 }
 
-func (g *gates) read(ctx context.Context, project string) (release func(), err error) {
-	gate := g.of(project)
+func (g *gates) acquireRead(ctx context.Context, project string) (release func(), err error) {
+	gate := g.gateOf(project)
 	if err := gate.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
 	return sync.OnceFunc(func() { gate.Release(1) }), nil
 }
 
-// write waits until all readers have left. It does not queue, so that readers who come meanwhile go first: who
+// acquireWrite waits until all readers have left. It does not queue, so that readers who come meanwhile go first: who
 // removes objects has time.
-func (g *gates) write(ctx context.Context, project string) (release func(), err error) {
-	gate := g.of(project)
+func (g *gates) acquireWrite(ctx context.Context, project string) (release func(), err error) {
+	gate := g.gateOf(project)
 	for !gate.TryAcquire(everybody) {
 		if err := together.Sleep(ctx, gatePause); err != nil {
 			return nil, err

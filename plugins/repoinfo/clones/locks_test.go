@@ -28,9 +28,9 @@ func TestLocksOfAnotherGit(t *testing.T) {
 			origin := gittest.Long(t, filepath.Join(t.TempDir(), "o.git"), 5)
 			f := folder(t)
 			s := Source{Project: "p", URL: origin.Dir}
-			dir := f.hidden("incoming", "p")
+			dir := f.hiddenPath("incoming", "p")
 			if row.first {
-				if err := f.begin(t.Context(), dir, "sha1"); err != nil {
+				if err := f.initMirror(t.Context(), dir, "sha1"); err != nil {
 					t.Fatal(err)
 				}
 			} else {
@@ -38,7 +38,7 @@ func TestLocksOfAnotherGit(t *testing.T) {
 				origin.Git("update-ref", "refs/heads/master", origin.Head("master~2"))
 				origin.Git("branch", "goes", "master")
 				mirror(t, f, s)
-				dir, _ = f.find("p")
+				dir, _ = f.findClone("p")
 				origin.Git("update-ref", "refs/heads/master", tip)
 				origin.Git("branch", "-D", "goes")
 			}
@@ -50,18 +50,18 @@ func TestLocksOfAnotherGit(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := f.Mirror(t.Context(), s, time.Minute)
-			if fault.KindOf(err) != fault.InUse || !strings.Contains(err.Error(), "remove the file") || !exists(lock) {
-				t.Fatalf("a fresh lock: %v, the lock is there: %v", err, exists(lock))
+			if fault.KindOf(err) != fault.InUse || !strings.Contains(err.Error(), "remove the file") || !pathExists(lock) {
+				t.Fatalf("a fresh lock: %v, the lock is there: %v", err, pathExists(lock))
 			}
 			old := time.Now().Add(-2 * staleLock)
 			if err := os.Chtimes(lock, old, old); err != nil {
 				t.Fatal(err)
 			}
 			mirror(t, f, s)
-			if exists(lock) {
+			if pathExists(lock) {
 				t.Error("the stale lock is still there")
 			}
-			place, _ := f.find("p")
+			place, _ := f.findClone("p")
 			if here := (&gittestRepo{t, place}); here.refs() != origin.Git("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags") {
 				t.Error("the mirror is not up to date")
 			}

@@ -43,54 +43,54 @@ func (f *Folder) Mirror(ctx context.Context, s Source, timeout time.Duration) (c
 	if err := refname.Project(s.Project); err != nil {
 		return false, err
 	}
-	unlock, err := f.lock(s.Project)
+	unlock, err := f.lockProject(s.Project)
 	if err != nil {
 		return false, err
 	}
 	defer unlock()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	dir, there := f.find(s.Project)
-	if there && !f.ours(dir) {
+	dir, there := f.findClone(s.Project)
+	if there && !f.isMirror(dir) {
 		return false, fault.New(fault.Exists,
 			"project %s is a clone that was not made by mirroring: take it off the sources, or remove %s", s.Project, dir)
 	}
 	if !there {
-		return true, f.first(ctx, s)
+		return true, f.createClone(ctx, s)
 	}
-	before, err := f.refs(ctx, dir)
+	before, err := f.refsState(ctx, dir)
 	if err != nil {
 		return false, err
 	}
-	if err := unlocked(dir, func() error { return f.fetch(ctx, dir, s) }); err != nil {
+	if err := retryUnlocked(dir, func() error { return f.fetchRefs(ctx, dir, s) }); err != nil {
 		return false, err
 	}
-	after, err := f.refs(ctx, dir)
+	after, err := f.refsState(ctx, dir)
 	if err != nil || before == after {
 		return false, err
 	}
-	return true, unlocked(dir, func() error { return f.tidy(ctx, dir, s.Project) })
+	return true, retryUnlocked(dir, func() error { return f.maintainClone(ctx, dir, s.Project) })
 }
 
-// first clones beside the project's place and moves the result there, so that
+// createClone clones beside the project's place and moves the result there, so that
 // no reader sees a partial clone. The next attempt uses what a failed attempt left.
-func (f *Folder) first(ctx context.Context, s Source) error {
-	work := f.hidden("incoming", s.Project)
+func (f *Folder) createClone(ctx context.Context, s Source) error {
+	work := f.hiddenPath("incoming", s.Project)
 	if !isRepository(work) {
-		if err := f.begin(ctx, work, "sha1"); err != nil {
+		if err := f.initMirror(ctx, work, "sha1"); err != nil {
 			return err
 		}
 	}
-	err := unlocked(work, func() error { return f.fetch(ctx, work, s) })
+	err := retryUnlocked(work, func() error { return f.fetchRefs(ctx, work, s) })
 	if format := otherFormat(err); format != "" {
-		if err = f.begin(ctx, work, format); err == nil {
-			err = f.fetch(ctx, work, s)
+		if err = f.initMirror(ctx, work, format); err == nil {
+			err = f.fetchRefs(ctx, work, s)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if err := unlocked(work, func() error { return f.tidy(ctx, work, s.Project) }); err != nil {
+	if err := retryUnlocked(work, func() error { return f.maintainClone(ctx, work, s.Project) }); err != nil {
 		return err
 	}
 	place := filepath.Join(f.dir, filepath.FromSlash(s.Project)+".git")
@@ -105,9 +105,9 @@ func (f *Folder) first(ctx context.Context, s Source) error {
 	return os.Rename(work, place)
 }
 
-// begin makes an empty mirror in place of whatever is there; format is the one of its
+// initMirror makes an empty mirror in place of whatever is there; format is the one of its
 // object names.
-func (f *Folder) begin(ctx context.Context, dir, format string) error {
+func (f *Folder) initMirror(ctx context.Context, dir, format string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
@@ -134,22 +134,22 @@ func otherFormat(err error) string {
 	return ""
 }
 
-// fetch gets branches and tags and removes those that are gone, in one
+// fetchRefs gets branches and tags and removes those that are gone, in one
 // transaction, then lets HEAD follow. A branch whose name has become a folder of
 // branches does not fit into a transaction of git's; such a fetch goes in steps.
-func (f *Folder) fetch(ctx context.Context, dir string, s Source) error {
-	env := s.environ()
-	err := f.transfer(ctx, dir, s, env, "--atomic")
+func (f *Folder) fetchRefs(ctx context.Context, dir string, s Source) error {
+	env := s.gitEnviron()
+	err := f.runFetch(ctx, dir, s, env, "--atomic")
 	if gitcmd.Said(err, "cannot lock ref") {
-		err = f.transfer(ctx, dir, s, env, "--no-atomic")
+		err = f.runFetch(ctx, dir, s, env, "--no-atomic")
 	}
 	if err != nil {
-		return s.explain(err)
+		return s.explainError(err)
 	}
 	out, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Network: true, Env: env, Timeout: askTimeout,
 		Args: []string{"ls-remote", "--symref", "--end-of-options", s.URL, "HEAD"}})
 	if err != nil {
-		return s.explain(err)
+		return s.explainError(err)
 	}
 	line, _, _ := strings.Cut(string(out), "\n")
 	target, _, ok := strings.Cut(strings.TrimPrefix(line, "ref: "), "\t")
@@ -160,7 +160,7 @@ func (f *Folder) fetch(ctx context.Context, dir string, s Source) error {
 	return err
 }
 
-func (f *Folder) transfer(ctx context.Context, dir string, s Source, env []string, mode string) error {
+func (f *Folder) runFetch(ctx context.Context, dir string, s Source, env []string, mode string) error {
 	_, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Network: true, Env: env, Timeout: 24 * time.Hour,
 		Background: true,
 		Args: []string{"fetch", "--quiet", "--prune", mode, "--force", "--no-tags", "--no-write-fetch-head",
@@ -169,7 +169,7 @@ func (f *Folder) transfer(ctx context.Context, dir string, s Source, env []strin
 	return err
 }
 
-func (s Source) environ() []string {
+func (s Source) gitEnviron() []string {
 	if s.Header == "" {
 		return nil
 	}
@@ -179,16 +179,16 @@ func (s Source) environ() []string {
 		"GIT_CONFIG_KEY_1=http.followRedirects", "GIT_CONFIG_VALUE_1=false"}
 }
 
-func (s Source) explain(err error) error {
+func (s Source) explainError(err error) error {
 	if exit := (*gitcmd.ExitError)(nil); errors.As(err, &exit) {
 		return fault.Wrap(fault.Downstream, err, "%s (mirrored from %s)", exit.Reason(), s.URL)
 	}
 	return err
 }
 
-// tidy writes the commit graph, which makes every later walk cheaper, and packs
+// maintainClone writes the commit graph, which makes every later walk cheaper, and packs
 // a clone that has become fragmented, while there is no reader.
-func (f *Folder) tidy(ctx context.Context, dir, project string) error {
+func (f *Folder) maintainClone(ctx context.Context, dir, project string) error {
 	if _, err := f.git.Output(ctx, gitcmd.Call{Dir: dir,
 		Args: []string{"commit-graph", "write", "--reachable",
 			"--split"}, Background: true, Timeout: time.Hour}); err != nil {
@@ -200,7 +200,7 @@ func (f *Folder) tidy(ctx context.Context, dir, project string) error {
 	}
 	wait, cancel := context.WithTimeout(ctx, gateTimeout)
 	defer cancel()
-	release, err := f.gates.write(wait, project)
+	release, err := f.gates.acquireWrite(wait, project)
 	if err != nil {
 		return ctx.Err() // somebody reads on and on: the next time, then
 	}
@@ -210,20 +210,20 @@ func (f *Folder) tidy(ctx context.Context, dir, project string) error {
 	return err
 }
 
-// refs changes when a reference of a mirror does.
-func (f *Folder) refs(ctx context.Context, dir string) (string, error) {
+// refsState changes when a reference of a mirror does.
+func (f *Folder) refsState(ctx context.Context, dir string) (string, error) {
 	return history.Repo{Git: f.git, Dir: dir}.References(ctx)
 }
 
-func (f *Folder) ours(dir string) bool {
+func (f *Folder) isMirror(dir string) bool {
 	data, err := os.ReadFile(filepath.Join(dir, "config"))
 	return err == nil && strings.Contains(string(data), "[ctl]\n\tmirror = true")
 }
 
-// lock keeps a second process (the old one during a reload) from mirroring the
+// lockProject keeps a second process (the old one during a reload) from mirroring the
 // same project.
-func (f *Folder) lock(project string) (unlock func(), err error) {
-	path := f.hidden("lock", project)
+func (f *Folder) lockProject(project string) (unlock func(), err error) {
+	path := f.hiddenPath("lock", project)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "the directory of clones %s cannot be written: %v", f.dir, err)
 	}
@@ -241,7 +241,7 @@ func (f *Folder) lock(project string) (unlock func(), err error) {
 	return func() { _ = file.Close() }, nil
 }
 
-// hidden is a place in the directory of clones that is no project.
-func (f *Folder) hidden(what, project string) string {
+// hiddenPath is a place in the directory of clones that is no project.
+func (f *Folder) hiddenPath(what, project string) string {
 	return filepath.Join(f.dir, "."+what, strings.ReplaceAll(project, "/", "%")) // no project has a "%"
 }

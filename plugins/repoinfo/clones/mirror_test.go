@@ -59,7 +59,7 @@ func TestMirrorOverHTTP(t *testing.T) {
 	if head, _ := os.ReadFile(filepath.Join(repo.Dir, "HEAD")); strings.TrimSpace(string(head)) != "ref: refs/heads/main" {
 		t.Errorf("HEAD is %s", head)
 	}
-	if !exists(filepath.Join(repo.Dir, "objects", "info", "commit-graphs")) {
+	if !pathExists(filepath.Join(repo.Dir, "objects", "info", "commit-graphs")) {
 		t.Error("no commit graph")
 	}
 	if data, _ := os.ReadFile(filepath.Join(repo.Dir, "config")); strings.Contains(string(data), "dXNlcjpwYXNz") {
@@ -178,7 +178,7 @@ func TestTheOperatorsOwnCloneIsNotTouched(t *testing.T) {
 
 func TestTwoMirroringsOfOneProject(t *testing.T) {
 	f := folder(t)
-	unlock, err := f.lock("p")
+	unlock, err := f.lockProject("p")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,19 +193,19 @@ func TestTwoMirroringsOfOneProject(t *testing.T) {
 
 func TestReadersAndRemovers(t *testing.T) {
 	var g gates
-	r1, err := g.read(t.Context(), "p")
+	r1, err := g.acquireRead(t.Context(), "p")
 	if err != nil {
 		t.Fatal(err)
 	}
 	entered := make(chan func())
 	go func() {
-		release, err := g.write(t.Context(), "p")
+		release, err := g.acquireWrite(t.Context(), "p")
 		if err != nil {
 			t.Error(err)
 		}
 		entered <- release
 	}()
-	r2, err := g.read(t.Context(), "p") // never waits for a remover who waits
+	r2, err := g.acquireRead(t.Context(), "p") // never waits for a remover who waits
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,11 +214,11 @@ func TestReadersAndRemovers(t *testing.T) {
 	release := <-entered
 	ctx, cancel := timeout(t)
 	defer cancel()
-	if _, err := g.read(ctx, "p"); !errors.Is(err, ctx.Err()) || err == nil {
+	if _, err := g.acquireRead(ctx, "p"); !errors.Is(err, ctx.Err()) || err == nil {
 		t.Errorf("a reader came in while objects are removed: %v", err)
 	}
 	release()
-	r3, err := g.read(t.Context(), "p")
+	r3, err := g.acquireRead(t.Context(), "p")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,22 +11,22 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// convert makes UTF-8 of texts whose header names another charset. When that fails they stay as they are, as git
+// convertToUTF8 makes UTF-8 of texts whose header names another charset. When that fails they stay as they are, as git
 // leaves them.
-func (c *Commit) convert(name string, texts ...*[]byte) {
+func (c *Commit) convertToUTF8(name string, texts ...*[]byte) {
 	if isUTF8(name) {
 		return
 	}
 	enc := findCharset(name)
 	if enc == nil {
-		c.mark("encoding")
+		c.markMalformed("encoding")
 		return
 	}
 	decoded := make([][]byte, len(texts))
 	for i, text := range texts {
 		var err error
 		if decoded[i], err = enc.NewDecoder().Bytes(*text); err != nil {
-			c.mark("encoding")
+			c.markMalformed("encoding")
 			return
 		}
 	}

@@ -71,60 +71,60 @@ func Parse(hash, object []byte) Commit {
 		case "parent":
 			c.Parents++
 		case "author":
-			author = first(author, value)
+			author = firstValue(author, value)
 		case "committer":
-			committer = first(committer, value)
+			committer = firstValue(committer, value)
 		case "encoding":
-			encoding = first(encoding, value)
+			encoding = firstValue(encoding, value)
 		}
 	}
 	c.Message = object
-	c.Author = c.signature("author", author)
-	c.Committer = c.signature("committer", committer)
+	c.Author = c.parseSignature("author", author)
+	c.Committer = c.parseSignature("committer", committer)
 	if len(encoding) > 0 {
-		c.convert(string(encoding), &c.Author.Name, &c.Author.Email, &c.Committer.Name, &c.Committer.Email, &c.Message)
+		c.convertToUTF8(string(encoding), &c.Author.Name, &c.Author.Email, &c.Committer.Name, &c.Committer.Email, &c.Message)
 	}
 	if bytes.IndexByte(c.Message, 0) >= 0 {
-		c.mark("nul")
+		c.markMalformed("nul")
 	}
 	return c
 }
 
-func first(have, value []byte) []byte {
+func firstValue(have, value []byte) []byte {
 	if have == nil {
 		return value
 	}
 	return have
 }
 
-func (c *Commit) mark(what string) { c.Malformed = append(c.Malformed, what) }
+func (c *Commit) markMalformed(what string) { c.Malformed = append(c.Malformed, what) }
 
-// signature reads "Name <mail> seconds zone" by git's own rules (ident.c): the address
+// parseSignature reads "Name <mail> seconds zone" by git's own rules (ident.c): the address
 // ends at its first ">", the date follows the last one.
-func (c *Commit) signature(who string, line []byte) (s Signature) {
+func (c *Commit) parseSignature(who string, line []byte) (s Signature) {
 	open := bytes.IndexByte(line, '<')
 	end := bytes.IndexByte(line[open+1:], '>')
 	if open < 0 || end < 0 {
-		c.mark(who)
+		c.markMalformed(who)
 		return s
 	}
 	s.Name = bytes.TrimRight(line[:open], " \t")
 	s.Email = line[open+1 : open+1+end]
 	last := bytes.LastIndexByte(line, '>')
 	if last != open+1+end || open == 0 || line[open-1] != ' ' {
-		c.mark(who)
+		c.markMalformed(who)
 	}
 	rest := bytes.TrimLeft(line[last+1:], " \t")
 	date, zone, _ := bytes.Cut(rest, []byte{' '})
 	when, err := strconv.ParseUint(string(date), 10, 63)
 	if err != nil {
-		c.mark(who + "_date")
+		c.markMalformed(who + "_date")
 		return s
 	}
 	s.When = int64(when)
 	west, ok := parseZone(zone)
 	if !ok {
-		c.mark(who + "_zone")
+		c.markMalformed(who + "_zone")
 	}
 	s.West = west
 	return s
@@ -171,7 +171,7 @@ func (f *Filter) Keep(c *Commit) bool {
 	if !f.During(c.Committer.When) {
 		return false
 	}
-	return !f.Skip || !c.mechanical()
+	return !f.Skip || !c.isMechanical()
 }
 
 // During reports whether a time lies between Since and Until.
@@ -193,10 +193,10 @@ var (
 	modulesText  = []byte("Updated git submodules\n\nProject:")
 )
 
-// mechanical reports whether the review server made the commit by itself: the
+// isMechanical reports whether the review server made the commit by itself: the
 // merge of a change, or the update of a submodule, whose author would be counted
 // in every project that contains it.
-func (c *Commit) mechanical() bool {
+func (c *Commit) isMechanical() bool {
 	if !bytes.Equal(c.Committer.Name, reviewServer) {
 		return false
 	}

@@ -10,7 +10,7 @@ type Trailer struct{ Key, Value []byte }
 func Trailers(message []byte) []Trailer {
 	var found []Trailer
 	for _, line := range trailerBlock(bytes.Split(bytes.TrimRight(message, "\n"), []byte{'\n'})) {
-		colon := separator(line)
+		colon := trailerSeparator(line)
 		switch {
 		case len(line) > 0 && isBlank(line[0]):
 			if n := len(found); n > 0 {
@@ -52,7 +52,7 @@ func trailerBlock(lines [][]byte) [][]byte {
 			trailers, continuations, byGit = trailers+1, 0, true
 		case isBlank(line[0]):
 			continuations++
-		case separator(line) > 0:
+		case trailerSeparator(line) > 0:
 			trailers, continuations = trailers+1, 0
 		default:
 			others, continuations = others+1+continuations, 0
@@ -61,8 +61,8 @@ func trailerBlock(lines [][]byte) [][]byte {
 	return nil
 }
 
-// separator is where the colon of a trailer is: after letters, digits and hyphens, and perhaps blanks; 0 if the line is none.
-func separator(line []byte) int {
+// trailerSeparator is where the colon of a trailer is: after letters, digits and hyphens, and perhaps blanks; 0 if the line is none.
+func trailerSeparator(line []byte) int {
 	blank := false
 	for i, c := range line {
 		switch {

@@ -52,22 +52,22 @@ func (d *Differ) Count(ctx context.Context, hashes [][]byte, result Result) erro
 	}
 	checked := false
 	for len(open) > 0 {
-		n, err := d.run(ctx, hashes, open, result)
+		n, err := d.countRun(ctx, hashes, open, result)
 		switch {
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case !died(err):
+		case !isExitError(err):
 			return err
 		case !checked:
 			checked = true
-			if open, err = d.whole(ctx, hashes, open[n:]); err != nil {
+			if open, err = d.wholeCommits(ctx, hashes, open[n:]); err != nil {
 				return err
 			}
 		default: // of something that whole does not find; is it the next commit?
-			if _, err := d.run(ctx, hashes, open[n:n+1], result); err != nil {
-				if !died(err) || ctx.Err() != nil {
+			if _, err := d.countRun(ctx, hashes, open[n:n+1], result); err != nil {
+				if !isExitError(err) || ctx.Err() != nil {
 					return errors.Join(ctx.Err(), err)
 				}
 			}
@@ -77,15 +77,15 @@ func (d *Differ) Count(ctx context.Context, hashes [][]byte, result Result) erro
 	return nil
 }
 
-// died distinguishes a git that ran and gave up from one that could not be run.
-func died(err error) bool {
+// isExitError distinguishes a git that ran and gave up from one that could not be run.
+func isExitError(err error) bool {
 	_, ok := gitcmd.ExitCode(err)
 	return ok
 }
 
-// run counts the commits at index open in one go. On an error n is the first of them
+// countRun counts the commits at index open in one go. On an error n is the first of them
 // whose counts are not certain.
-func (d *Differ) run(ctx context.Context, hashes [][]byte, open []int, result Result) (n int, err error) {
+func (d *Differ) countRun(ctx context.Context, hashes [][]byte, open []int, result Result) (n int, err error) {
 	if d.proc == nil {
 		if d.proc, err = d.Git.Start(ctx,
 			gitcmd.Call{Dir: d.Dir, Args: d.Options.Args(), Input: true, Background: true}); err != nil {
@@ -96,36 +96,36 @@ func (d *Differ) run(ctx context.Context, hashes [][]byte, open []int, result Re
 	d.batch++
 	marker := fmt.Appendf(nil, "batch %d", d.batch)
 	// git repeats a line that is no hash, after all answers before it
-	if _, err := d.proc.Stdin.Write(append(append(feed(hashes, open), marker...), '\n')); err != nil {
-		return 0, d.end(err)
+	if _, err := d.proc.Stdin.Write(append(append(joinHashes(hashes, open), marker...), '\n')); err != nil {
+		return 0, d.endProcess(err)
 	}
 	p := numstat{hashes: hashes, open: open, result: result, want: d.Files}
 	for {
 		line, err := readLine(d.out)
 		if err != nil {
-			return max(0, p.next-1), d.end(err)
+			return max(0, p.next-1), d.endProcess(err)
 		}
 		if bytes.Equal(line, marker) {
-			p.flush()
+			p.flushCommit()
 			return len(open), nil
 		}
-		if err := p.line(line); err != nil {
+		if err := p.parseLine(line); err != nil {
 			d.Close()
 			return 0, err
 		}
 	}
 }
 
-// feed is the hashes at index open, one a line.
-func feed(hashes [][]byte, open []int) (lines []byte) {
+// joinHashes is the hashes at index open, one a line.
+func joinHashes(hashes [][]byte, open []int) (lines []byte) {
 	for _, i := range open {
 		lines = append(append(lines, hashes[i]...), '\n')
 	}
 	return lines
 }
 
-// end collects the child after its pipe broke, for how it ended.
-func (d *Differ) end(cause error) error {
+// endProcess collects the child after its pipe broke, for how it ended.
+func (d *Differ) endProcess(cause error) error {
 	defer func() { d.proc = nil }()
 	return d.proc.Ended(cause)
 }
@@ -167,10 +167,10 @@ type numstat struct {
 	lines   commit.Lines
 }
 
-func (p *numstat) line(line []byte) error {
+func (p *numstat) parseLine(line []byte) error {
 	ins, rest, ok := bytes.Cut(line, []byte{'\t'})
 	if !ok {
-		return p.header(line)
+		return p.beginCommit(line)
 	}
 	del, path, ok := bytes.Cut(rest, []byte{'\t'})
 	if !ok || !p.reading {
@@ -189,24 +189,24 @@ func (p *numstat) line(line []byte) error {
 	p.lines.Insertions += f.Insertions
 	p.lines.Deletions += f.Deletions
 	if p.want {
-		f.Path = unquote(string(path))
+		f.Path = unquotePath(string(path))
 		p.files = append(p.files, f)
 	}
 	return nil
 }
 
-// unquote undoes the quotes that git puts around a path with odd characters.
-func unquote(path string) string {
+// unquotePath undoes the quotes that git puts around a path with odd characters.
+func unquotePath(path string) string {
 	if plain, err := strconv.Unquote(path); err == nil && path[0] == '"' {
 		return plain
 	}
 	return path
 }
 
-// header begins the next commit. Commits that git does not have are left out
+// beginCommit begins the next commit. Commits that git does not have are left out
 // silently by it, and so stay unknown.
-func (p *numstat) header(hash []byte) error {
-	p.flush()
+func (p *numstat) beginCommit(hash []byte) error {
+	p.flushCommit()
 	for n := p.next; n < len(p.open); n++ {
 		if bytes.Equal(p.hashes[p.open[n]], hash) {
 			p.next, p.reading = n+1, true
@@ -216,7 +216,7 @@ func (p *numstat) header(hash []byte) error {
 	return fmt.Errorf("git diff-tree printed %.80q", hash)
 }
 
-func (p *numstat) flush() {
+func (p *numstat) flushCommit() {
 	if p.reading {
 		p.result(p.open[p.next-1], p.lines, p.files)
 	}

@@ -9,13 +9,13 @@ import (
 	"ctl.internal/plugins/repoinfo/gitcmd"
 )
 
-// whole returns those of the commits at index open whose trees and blobs are all in the
+// wholeCommits returns those of the commits at index open whose trees and blobs are all in the
 // repository. Trees are read, contents are not, so that a clone without contents costs
 // a few processes for a run of commits and not one for each commit.
-func (d *Differ) whole(ctx context.Context, hashes [][]byte, open []int) ([]int, error) {
+func (d *Differ) wholeCommits(ctx context.Context, hashes [][]byte, open []int) ([]int, error) {
 	out, err := d.Git.Output(ctx, gitcmd.Call{Dir: d.Dir,
-		Args: []string{"log", "--no-walk=unsorted", "--stdin", "--format=%H %T"}, Stdin: string(feed(hashes, open))})
-	if err != nil && !died(err) {
+		Args: []string{"log", "--no-walk=unsorted", "--stdin", "--format=%H %T"}, Stdin: string(joinHashes(hashes, open))})
+	if err != nil && !isExitError(err) {
 		return nil, err
 	}
 	trees, ids := map[string][]string{}, map[string]bool{}
@@ -24,24 +24,24 @@ func (d *Differ) whole(ctx context.Context, hashes [][]byte, open []int) ([]int,
 			trees[hash], ids[tree] = []string{tree}, true
 		}
 	}
-	if open, err = d.having(ctx, hashes, open, trees, ids); err != nil {
+	if open, err = d.commitsHaving(ctx, hashes, open, trees, ids); err != nil {
 		return nil, err
 	}
 	out, err = d.Git.Output(ctx, gitcmd.Call{Dir: d.Dir,
-		Args: append(diffTree("--raw"), "--no-renames", "--no-abbrev", "--no-color"), Stdin: string(feed(hashes, open))})
-	if died(err) {
+		Args: append(diffTree("--raw"), "--no-renames", "--no-abbrev", "--no-color"), Stdin: string(joinHashes(hashes, open))})
+	if isExitError(err) {
 		return open, nil // of a tree further down: what the caller finds one by one
 	}
 	if err != nil {
 		return nil, err
 	}
-	needs, ids := blobs(out)
-	return d.having(ctx, hashes, open, needs, ids)
+	needs, ids := parseNeededBlobs(out)
+	return d.commitsHaving(ctx, hashes, open, needs, ids)
 }
 
-// having returns those of the commits whose needs are in the repository. Of the
+// commitsHaving returns those of the commits whose needs are in the repository. Of the
 // commands of git only rev-list answers for objects of a partial clone without fetching.
-func (d *Differ) having(ctx context.Context, hashes [][]byte, open []int, needs map[string][]string,
+func (d *Differ) commitsHaving(ctx context.Context, hashes [][]byte, open []int, needs map[string][]string,
 	ids map[string]bool) ([]int, error) {
 	var ask strings.Builder
 	for id := range ids {
@@ -61,8 +61,8 @@ func (d *Differ) having(ctx context.Context, hashes [][]byte, open []int, needs 
 	}), nil
 }
 
-// blobs reads diff-tree --raw: the contents that each commit needs for its counts.
-func blobs(out []byte) (needs map[string][]string, ids map[string]bool) {
+// parseNeededBlobs reads diff-tree --raw: the contents that each commit needs for its counts.
+func parseNeededBlobs(out []byte) (needs map[string][]string, ids map[string]bool) {
 	needs, ids = map[string][]string{}, map[string]bool{}
 	hash := ""
 	for line := range bytes.Lines(out) {

@@ -11,11 +11,11 @@ func read(text []byte, hashes [][]byte) (map[int]commit.Lines, error) {
 	got := map[int]commit.Lines{}
 	p := numstat{hashes: hashes, open: []int{0, 1, 2}[:len(hashes)], result: func(i int, l commit.Lines, _ []commit.File) { got[i] = l }}
 	for line := range bytes.Lines(text) {
-		if err := p.line(bytes.TrimSuffix(line, []byte{'\n'})); err != nil {
+		if err := p.parseLine(bytes.TrimSuffix(line, []byte{'\n'})); err != nil {
 			return got, err
 		}
 	}
-	p.flush()
+	p.flushCommit()
 	return got, nil
 }
 

@@ -75,7 +75,7 @@ func (s *Table) Look(o Options, commits []commit.Commit) (unknown int) {
 			if err != nil {
 				continue
 			}
-			if l, ok := decode(look(key[:n])); ok {
+			if l, ok := decodeLines(look(key[:n])); ok {
 				c.State, c.Lines = commit.Known, l
 				unknown--
 			}
@@ -114,7 +114,7 @@ func (s *Table) Flush() {
 		for hash, l := range fresh {
 			key, err := hex.DecodeString(hash)
 			if err == nil { // git prints nothing else
-				values = append(values, jobs.Value{Bucket: name, Key: key, Value: encode(l)})
+				values = append(values, jobs.Value{Bucket: name, Key: key, Value: encodeLines(l)})
 			}
 		}
 	}
@@ -123,13 +123,13 @@ func (s *Table) Flush() {
 	s.size = 0
 }
 
-func encode(l commit.Lines) []byte {
+func encodeLines(l commit.Lines) []byte {
 	b := binary.AppendUvarint(nil, l.Insertions)
 	b = binary.AppendUvarint(b, l.Deletions)
 	return binary.AppendUvarint(b, l.Files)
 }
 
-func decode(b []byte) (l commit.Lines, ok bool) {
+func decodeLines(b []byte) (l commit.Lines, ok bool) {
 	for _, to := range []*uint64{&l.Insertions, &l.Deletions, &l.Files} {
 		v, n := binary.Uvarint(b)
 		if n <= 0 {

@@ -47,10 +47,10 @@ var options = []string{
 	"-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60", // a stalled transfer ends
 }
 
-// environ is all that a child sees. Nothing is inherited except PATH and, for
+// childEnviron is all that a child sees. Nothing is inherited except PATH and, for
 // the network, HOME (SSH keys) and the proxy and agent variables. Without the network no
 // missing object of a partial clone is fetched either.
-func environ(network bool, extra []string) []string {
+func childEnviron(network bool, extra []string) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
@@ -74,8 +74,8 @@ func environ(network bool, extra []string) []string {
 // child is killed as a whole, so only a machine that is far too busy needs so long.
 const waitDelay = 30 * time.Second
 
-func (g *Git) command(ctx context.Context, c Call) (*exec.Cmd, error) {
-	path, err := g.program()
+func (g *Git) newCommand(ctx context.Context, c Call) (*exec.Cmd, error) {
+	path, err := g.findProgram()
 	if err != nil {
 		return nil, err
 	}
@@ -101,14 +101,14 @@ func (g *Git) command(ctx context.Context, c Call) (*exec.Cmd, error) {
 		path, full = inBackground(path, full)
 	}
 	cmd := exec.CommandContext(ctx, path, full...)
-	cmd.Env = environ(c.Network, extra)
+	cmd.Env = childEnviron(c.Network, extra)
 	cmd.Dir = os.TempDir()
-	own(cmd)
+	ownProcessGroup(cmd)
 	cmd.WaitDelay = waitDelay
 	return cmd, nil
 }
 
-func (g *Git) program() (string, error) {
+func (g *Git) findProgram() (string, error) {
 	path, err := exec.LookPath(cmp.Or(g.Path, "git"))
 	if err != nil {
 		if errors.Is(err, exec.ErrDot) {

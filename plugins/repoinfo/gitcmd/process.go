@@ -38,7 +38,7 @@ const pipeSize = 1 << 20
 // goroutine at a time, but for its Stdin.
 func (g *Git) Start(ctx context.Context, c Call) (*Process, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	cmd, err := g.command(ctx, c)
+	cmd, err := g.newCommand(ctx, c)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -56,7 +56,7 @@ func (g *Git) Start(ctx context.Context, c Call) (*Process, error) {
 	}
 	out, err := cmd.StdoutPipe()
 	if err == nil {
-		widen(out)
+		widenPipe(out)
 		err = cmd.Start()
 	}
 	if err != nil {
@@ -67,8 +67,8 @@ func (g *Git) Start(ctx context.Context, c Call) (*Process, error) {
 	return p, nil
 }
 
-// widen is best effort: the kernel may refuse, and then the pipe stays small.
-func widen(r io.Reader) {
+// widenPipe is best effort: the kernel may refuse, and then the pipe stays small.
+func widenPipe(r io.Reader) {
 	if f, ok := r.(*os.File); ok {
 		if raw, err := f.SyscallConn(); err == nil {
 			_ = raw.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, pipeSize) })
@@ -80,7 +80,7 @@ func widen(r io.Reader) {
 func (p *Process) Wait() error {
 	if !p.done {
 		p.done = true
-		p.err = explain(p.ctx, p.cmd.Wait(), p.name, &p.words)
+		p.err = explainExit(p.ctx, p.cmd.Wait(), p.name, &p.words)
 		p.cancel()
 	}
 	return p.err
@@ -110,10 +110,10 @@ func (p *Process) Close() {
 	_ = p.Wait()
 }
 
-// own puts the child in a process group of its own, so that git's helpers
+// ownProcessGroup puts the child in a process group of its own, so that git's helpers
 // (remote-https, index-pack) end with it, and asks the kernel to end it when
 // this process is killed.
-func own(cmd *exec.Cmd) {
+func ownProcessGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error {
 		err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
@@ -171,8 +171,8 @@ func (g *Git) Output(ctx context.Context, c Call) ([]byte, error) {
 	return out, p.Wait()
 }
 
-// explain turns the end of a child into the error a caller can act on.
-func explain(ctx context.Context, err error, command string, words *tail) error {
+// explainExit turns the end of a child into the error a caller can act on.
+func explainExit(ctx context.Context, err error, command string, words *tail) error {
 	if err == nil {
 		return nil
 	}

@@ -29,7 +29,7 @@ func New(t testing.TB, dir string, options ...string) *Repo {
 		t.Fatal(err)
 	}
 	r := &Repo{Dir: dir, t: t}
-	r.run("", append([]string{"init", "--quiet", "--bare", "--initial-branch=master"}, append(options, dir)...)...)
+	r.runGit("", append([]string{"init", "--quiet", "--bare", "--initial-branch=master"}, append(options, dir)...)...)
 	return r
 }
 
@@ -39,7 +39,7 @@ func Open(t testing.TB, dir string) *Repo { return &Repo{Dir: dir, t: t} }
 // Git runs git on the repository and returns what it printed.
 func (r *Repo) Git(args ...string) string {
 	r.t.Helper()
-	return r.run("", append([]string{"--git-dir=" + r.Dir}, args...)...)
+	return r.runGit("", append([]string{"--git-dir=" + r.Dir}, args...)...)
 }
 
 // TryGit runs git on the repository and returns what it printed, or why it failed.
@@ -51,7 +51,7 @@ func (r *Repo) TryGit(args ...string) (string, error) {
 // Import feeds a stream to git fast-import.
 func (r *Repo) Import(stream string) {
 	r.t.Helper()
-	r.run(stream, "--git-dir="+r.Dir, "fast-import", "--quiet", "--force", "--date-format=raw")
+	r.runGit(stream, "--git-dir="+r.Dir, "fast-import", "--quiet", "--force", "--date-format=raw")
 }
 
 // Explode makes every object of the repository a loose one, so that a test can
@@ -70,7 +70,7 @@ func (r *Repo) Explode() {
 		for _, ext := range []string{".pack", ".idx", ".rev"} {
 			_ = os.Remove(strings.TrimSuffix(p, ".pack") + ext)
 		}
-		r.run(string(data), "--git-dir="+r.Dir, "unpack-objects", "-q")
+		r.runGit(string(data), "--git-dir="+r.Dir, "unpack-objects", "-q")
 	}
 }
 
@@ -101,7 +101,7 @@ func (r *Repo) Head(ref string) string {
 	return strings.TrimSpace(r.Git("rev-parse", "--verify", ref+"^{commit}"))
 }
 
-func (r *Repo) run(stdin string, args ...string) string {
+func (r *Repo) runGit(stdin string, args ...string) string {
 	r.t.Helper()
 	out, err := r.try(stdin, args...)
 	if err != nil {
@@ -182,7 +182,7 @@ func (s *Stream) Add(c Commit) int {
 			fmt.Fprintf(&s.b, "D %q\n", path)
 			continue
 		}
-		fmt.Fprintf(&s.b, "M 644 inline %s\ndata %d\n%s\n", quote(path), len(text), text)
+		fmt.Fprintf(&s.b, "M 644 inline %s\ndata %d\n%s\n", quotePath(path), len(text), text)
 	}
 	for _, l := range c.Lines {
 		s.b.WriteString(l + "\n")
@@ -197,7 +197,7 @@ func (s *Stream) Raw(text string) { s.b.WriteString(text) }
 // String returns the stream.
 func (s *Stream) String() string { return s.b.String() }
 
-func quote(path string) string {
+func quotePath(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(path) + `"`
 }
 

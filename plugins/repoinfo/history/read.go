@@ -21,10 +21,10 @@ import (
 	"ctl.internal/plugins/repoinfo/jobs"
 )
 
-// list returns the hashes of a query, one a line, from its job: later pages begin in
+// listHashes returns the hashes of a query, one a line, from its job: later pages begin in
 // the middle of it without a walk.
-func (l *Lister) list(r Repo, q *Query) *jobs.Handle {
-	args := q.args()
+func (l *Lister) listHashes(r Repo, q *Query) *jobs.Handle {
+	args := q.revListArgs()
 	key := "list " + r.Project + "\x00" + q.View + "\x00" + strings.Join(args, "\x00")
 	return l.Jobs.Get(key, nil, func(ctx context.Context, w io.Writer) (any, bool, error) {
 		p, err := r.Git.Start(ctx, gitcmd.Call{Dir: r.Dir, Args: args})
@@ -47,10 +47,10 @@ const (
 // signatures.
 const headerLimit = 64 << 10
 
-// read reads the commits of a query, drops those that the filter refuses and sends the
+// readCommits reads the commits of a query, drops those that the filter refuses and sends the
 // others on in runs.
-func (l *Lister) read(ctx context.Context, r Repo, q *Query, send func([]commit.Commit) error) error {
-	hashes := l.list(r, q)
+func (l *Lister) readCommits(ctx context.Context, r Repo, q *Query, send func([]commit.Commit) error) error {
+	hashes := l.listHashes(r, q)
 	defer hashes.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -64,7 +64,7 @@ func (l *Lister) read(ctx context.Context, r Repo, q *Query, send func([]commit.
 		err := hashes.Copy(ctx, p.Stdin, int64(q.Offset)*int64(len(q.Tip)+1), func() {})
 		fed <- errors.Join(err, p.Stdin.Close())
 	}()
-	err = l.runs(p.Stdout, q, send)
+	err = l.readRuns(p.Stdout, q, send)
 	if err != nil {
 		cancel() // git and the feeder end
 	}
@@ -78,14 +78,14 @@ func (l *Lister) read(ctx context.Context, r Repo, q *Query, send func([]commit.
 	return errors.Join(feedErr, p.Wait())
 }
 
-// runs reads what cat-file prints.
-func (l *Lister) runs(out io.Reader, q *Query, send func([]commit.Commit) error) error {
+// readRuns reads what cat-file prints.
+func (l *Lister) readRuns(out io.Reader, q *Query, send func([]commit.Commit) error) error {
 	in := bufio.NewReaderSize(out, 256<<10)
 	var run []commit.Commit
 	sent, size := 0, 0
 	most := 8 // small runs first: an early first byte
 	for position := q.Offset; ; position++ {
-		c, n, err := l.next(in)
+		c, n, err := l.nextCommit(in)
 		end := errors.Is(err, io.EOF)
 		if err != nil && !end {
 			return err
@@ -112,9 +112,9 @@ func (l *Lister) runs(out io.Reader, q *Query, send func([]commit.Commit) error)
 	}
 }
 
-// next reads one commit: a line with hash, type and size, the object, a newline. io.EOF
+// nextCommit reads one commit: a line with hash, type and size, the object, a newline. io.EOF
 // after the last.
-func (l *Lister) next(in *bufio.Reader) (c commit.Commit, size int, err error) {
+func (l *Lister) nextCommit(in *bufio.Reader) (c commit.Commit, size int, err error) {
 	line, err := in.ReadSlice('\n')
 	if err != nil {
 		if errors.Is(err, io.EOF) && len(line) > 0 {
@@ -177,11 +177,13 @@ type Query struct {
 	Limit    int  // commits wanted; 0 = all
 }
 
-func (q *Query) options() counts.Options { return counts.Options{Renames: q.Renames, View: q.View} }
+func (q *Query) countOptions() counts.Options {
+	return counts.Options{Renames: q.Renames, View: q.View}
+}
 
-// args are git's arguments for the list. Dates are not among them: git would stop at the
+// revListArgs are git's arguments for the list. Dates are not among them: git would stop at the
 // first commit with a wrong clock.
-func (q *Query) args() []string {
+func (q *Query) revListArgs() []string {
 	args := []string{"rev-list"}
 	switch q.Merges {
 	case NoMerges:

@@ -39,7 +39,7 @@ func (r Repo) Resolve(ctx context.Context, kind string, refs ...string) ([]strin
 			return nil, fault.New(fault.Denied,
 				"%s %s of project %s is neither a branch nor a tag: the setting all_refs opens the others", kind, ref, r.Project)
 		}
-		names = append(names, candidates(ref)...)
+		names = append(names, refCandidates(ref)...)
 	}
 	objects, err := r.Objects(ctx, names...)
 	if err != nil {
@@ -47,7 +47,7 @@ func (r Repo) Resolve(ctx context.Context, kind string, refs ...string) ([]strin
 	}
 	hashes := make([]string, len(refs))
 	for i, ref := range refs {
-		n := len(candidates(ref))
+		n := len(refCandidates(ref))
 		at := slices.IndexFunc(objects[:n], func(o Object) bool { return o.Kind == "commit" })
 		if at >= 0 {
 			hashes[i] = objects[at].Hash
@@ -57,7 +57,7 @@ func (r Repo) Resolve(ctx context.Context, kind string, refs ...string) ([]strin
 			return nil, r.noHead(ctx)
 		}
 		if at == 2 && refname.Hash(ref) {
-			if ok, err := r.reachable(ctx, hashes[i]); err != nil {
+			if ok, err := r.isReachable(ctx, hashes[i]); err != nil {
 				return nil, err
 			} else if !ok {
 				hashes[i] = ""
@@ -98,13 +98,13 @@ func (r Repo) Objects(ctx context.Context, names ...string) ([]Object, error) {
 	return objects, nil
 }
 
-// reachable reports whether a branch or a tag leads to a commit: a hash must not open
+// isReachable reports whether a branch or a tag leads to a commit: a hash must not open
 // what the references that are closed lead to.
-func (r Repo) reachable(ctx context.Context, hash string) (bool, error) {
+func (r Repo) isReachable(ctx context.Context, hash string) (bool, error) {
 	if r.AllRefs {
 		return true, nil
 	}
-	open, err := r.open(ctx)
+	open, err := r.readableRefArgs(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -112,9 +112,9 @@ func (r Repo) reachable(ctx context.Context, hash string) (bool, error) {
 	return err == nil && len(out) == 0, err
 }
 
-// open are git's arguments for all that may be read: branches, tags, and HEAD, which in a clone without branches leads
+// readableRefArgs are git's arguments for all that may be read: branches, tags, and HEAD, which in a clone without branches leads
 // to a commit of its own.
-func (r Repo) open(ctx context.Context) ([]string, error) {
+func (r Repo) readableRefArgs(ctx context.Context) ([]string, error) {
 	args := []string{"--branches", "--tags"}
 	head, err := r.Head(ctx)
 	if head != "" {
@@ -142,8 +142,8 @@ func (r Repo) noHead(ctx context.Context) error {
 	return fault.New(fault.NotFound, "branch %s was not found in project %s: its HEAD names this branch, and there is no commit yet", cmp.Or(branch, "HEAD"), r.Project)
 }
 
-// candidates are what a name may mean, in order; git prints a branch whose name is also that of a tag as heads/NAME.
-func candidates(ref string) []string {
+// refCandidates are what a name may mean, in order; git prints a branch whose name is also that of a tag as heads/NAME.
+func refCandidates(ref string) []string {
 	names := []string{"refs/heads/" + ref + "^{commit}", "refs/tags/" + ref + "^{commit}"}
 	switch {
 	case strings.HasPrefix(ref, "refs/"), ref == "HEAD", refname.Hash(ref):
@@ -157,7 +157,7 @@ func candidates(ref string) []string {
 // View is a digest of all that changes histories and counts besides the objects: where a
 // shallow clone ends, grafts, replaced objects, attributes. It is empty without any.
 func (r Repo) View(ctx context.Context) (string, error) {
-	replaced, err := r.replaced(ctx)
+	replaced, err := r.replacedObjects(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -181,8 +181,8 @@ func (r Repo) View(ctx context.Context) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:16]), nil
 }
 
-// replaced lists the replaced objects. git is asked only where there may be some.
-func (r Repo) replaced(ctx context.Context) ([]byte, error) {
+// replacedObjects lists the replaced objects. git is asked only where there may be some.
+func (r Repo) replacedObjects(ctx context.Context) ([]byte, error) {
 	packed, err := os.ReadFile(filepath.Join(r.Dir, "packed-refs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -199,9 +199,9 @@ func (r Repo) replaced(ctx context.Context) ([]byte, error) {
 		Args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "refs/replace/"}})
 }
 
-// shallow reads the commits where a shallow clone ends. Git shows them as roots,
+// readShallow reads the commits where a shallow clone ends. Git shows them as roots,
 // which their counts must not say.
-func shallow(dir string) map[string]bool {
+func readShallow(dir string) map[string]bool {
 	data, err := os.ReadFile(filepath.Join(dir, "shallow"))
 	if err != nil {
 		return nil

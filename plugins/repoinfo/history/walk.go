@@ -53,10 +53,10 @@ func (l *Lister) Walk(ctx context.Context, r Repo, q Query, turn *turns.Turn,
 	group.Go(func() error {
 		defer close(ordered)
 		defer close(work)
-		return l.read(ctx, r, &q, func(run []commit.Commit) error {
+		return l.readCommits(ctx, r, &q, func(run []commit.Commit) error {
 			j := job{run: run, done: make(chan error, 1)}
 			stations := []chan job{ordered, work}
-			if !q.Files && (!q.Stats || l.Counts.Look(q.options(), run) == 0) {
+			if !q.Files && (!q.Stats || l.Counts.Look(q.countOptions(), run) == 0) {
 				j.done <- nil
 				stations = stations[:1]
 			}
@@ -71,13 +71,13 @@ func (l *Lister) Walk(ctx context.Context, r Repo, q Query, turn *turns.Turn,
 		})
 	})
 	if q.Stats || q.Files {
-		boundary := shallow(r.Dir)
+		boundary := readShallow(r.Dir)
 		for range workers {
 			group.Go(func() error {
-				d := &counts.Differ{Git: r.Git, Dir: r.Dir, Options: q.options(), Boundary: boundary, Files: q.Files}
+				d := &counts.Differ{Git: r.Git, Dir: r.Dir, Options: q.countOptions(), Boundary: boundary, Files: q.Files}
 				defer d.Close()
 				for j := range work {
-					j.done <- l.count(ctx, d, j.run)
+					j.done <- l.countRun(ctx, d, j.run)
 				}
 				return nil
 			})
@@ -85,15 +85,15 @@ func (l *Lister) Walk(ctx context.Context, r Repo, q Query, turn *turns.Turn,
 	}
 	group.Go(func() error {
 		for {
-			j, more, err := await(ctx, turn, ordered)
+			j, more, err := receiveYielding(ctx, turn, ordered)
 			if err != nil || !more {
 				return err
 			}
-			failed, _, err := await(ctx, turn, j.done)
+			failed, _, err := receiveYielding(ctx, turn, j.done)
 			if err := errors.Join(err, failed); err != nil {
 				return err
 			}
-			if err := res.take(&q, j.run, emit); err != nil {
+			if err := res.takeRun(&q, j.run, emit); err != nil {
 				return err
 			}
 			if turn != nil {
@@ -108,13 +108,13 @@ func (l *Lister) Walk(ctx context.Context, r Repo, q Query, turn *turns.Turn,
 		err = nil
 	}
 	if err == nil && res.Unknown > 0 {
-		l.note(r.Project, true)
+		l.noteUnknown(r.Project, true)
 	}
 	return res, err
 }
 
-// await receives from a channel. While nothing comes, others may have the turn's place.
-func await[T any](ctx context.Context, turn *turns.Turn, ch <-chan T) (v T, ok bool, err error) {
+// receiveYielding receives from a channel. While nothing comes, others may have the turn's place.
+func receiveYielding[T any](ctx context.Context, turn *turns.Turn, ch <-chan T) (v T, ok bool, err error) {
 	for {
 		select {
 		case v, ok = <-ch:
@@ -138,7 +138,7 @@ func await[T any](ctx context.Context, turn *turns.Turn, ch <-chan T) (v T, ok b
 	}
 }
 
-func (l *Lister) count(ctx context.Context, d *counts.Differ, run []commit.Commit) error {
+func (l *Lister) countRun(ctx context.Context, d *counts.Differ, run []commit.Commit) error {
 	if !d.Files {
 		return l.Counts.Fill(ctx, d.Options, d, run)
 	}
@@ -151,8 +151,8 @@ func (l *Lister) count(ctx context.Context, d *counts.Differ, run []commit.Commi
 	})
 }
 
-// take hands a run on, up to the limit.
-func (res *Result) take(q *Query, run []commit.Commit, emit func([]commit.Commit) error) error {
+// takeRun hands a run on, up to the limit.
+func (res *Result) takeRun(q *Query, run []commit.Commit, emit func([]commit.Commit) error) error {
 	enough := false
 	if left := q.Limit - res.Commits; q.Limit > 0 && len(run) > left {
 		run, enough = run[:left], true
@@ -184,9 +184,9 @@ func (l *Lister) Count(ctx context.Context, r Repo, renames bool, turn *turns.Tu
 	if q.View, err = r.View(ctx); err != nil {
 		return res, err
 	}
-	d := &counts.Differ{Git: r.Git, Dir: r.Dir, Options: q.options(), Boundary: shallow(r.Dir)}
+	d := &counts.Differ{Git: r.Git, Dir: r.Dir, Options: q.countOptions(), Boundary: readShallow(r.Dir)}
 	defer d.Close()
-	open, err := r.open(ctx)
+	open, err := r.readableRefArgs(ctx)
 	if err != nil {
 		return res, err
 	}
@@ -208,7 +208,7 @@ func (l *Lister) Count(ctx context.Context, r Repo, renames bool, turn *turns.Tu
 		if err := l.Counts.Fill(ctx, d.Options, d, run); err != nil {
 			return res, err
 		}
-		if err := res.take(&q, run, func([]commit.Commit) error { return nil }); err != nil {
+		if err := res.takeRun(&q, run, func([]commit.Commit) error { return nil }); err != nil {
 			return res, err
 		}
 		progress(res.Commits)
@@ -219,11 +219,11 @@ func (l *Lister) Count(ctx context.Context, r Repo, renames bool, turn *turns.Tu
 	if err := errors.Join(lines.Err(), p.Wait()); err != nil {
 		return res, err
 	}
-	l.note(r.Project, res.Unknown > 0)
+	l.noteUnknown(r.Project, res.Unknown > 0)
 	return res, nil
 }
 
-func (l *Lister) note(project string, unknown bool) {
+func (l *Lister) noteUnknown(project string, unknown bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.unknown == nil {

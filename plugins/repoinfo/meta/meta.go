@@ -69,7 +69,7 @@ func Parse(name string, text []byte) (map[string]any, error) {
 		return nil, fault.At(fault.Malformed, name, "the file holds no mapping at its top")
 	}
 	c := checker{file: name, sizes: map[*yaml.Node]int{}}
-	if err := c.check(doc.Content[0], 0); err != nil {
+	if err := c.checkNode(doc.Content[0], 0); err != nil {
 		return nil, err
 	}
 	m := map[string]any{}
@@ -84,17 +84,17 @@ type checker struct {
 	sizes map[*yaml.Node]int // of what was checked: nodes once its anchors are followed
 }
 
-func (c *checker) bad(n *yaml.Node, text string, args ...any) error {
+func (c *checker) malformedAt(n *yaml.Node, text string, args ...any) error {
 	return fault.At(fault.Malformed, fmt.Sprintf("%s:%d", c.file, n.Line), text, args...)
 }
 
-// check bounds a node, and makes strings of what JSON has no form for.
-func (c *checker) check(n *yaml.Node, depth int) error {
+// checkNode bounds a node, and makes strings of what JSON has no form for.
+func (c *checker) checkNode(n *yaml.Node, depth int) error {
 	size := 1
 	switch n.Kind {
 	case yaml.AliasNode:
 		if size = c.sizes[n.Alias]; size == 0 {
-			return c.bad(n, "an anchor is used inside of itself")
+			return c.malformedAt(n, "an anchor is used inside of itself")
 		}
 	case yaml.ScalarNode:
 		switch n.ShortTag() {
@@ -108,40 +108,40 @@ func (c *checker) check(n *yaml.Node, depth int) error {
 			n.Tag = "!!str"
 		}
 	case yaml.MappingNode:
-		if err := c.keys(n); err != nil {
+		if err := c.hyphenateKeys(n); err != nil {
 			return err
 		}
 	}
 	for _, part := range n.Content {
-		if err := c.check(part, depth+1); err != nil {
+		if err := c.checkNode(part, depth+1); err != nil {
 			return err
 		}
 		size += c.sizes[part]
 	}
 	if size > maxNodes || depth > maxDepth {
-		return c.bad(n, "the file is too large or too deep once its anchors are followed")
+		return c.malformedAt(n, "the file is too large or too deep once its anchors are followed")
 	}
 	c.sizes[n] = size
 	return nil
 }
 
-// keys spells the keys of a mapping with hyphens.
-func (c *checker) keys(n *yaml.Node) error {
+// hyphenateKeys spells the keys of a mapping with hyphens.
+func (c *checker) hyphenateKeys(n *yaml.Node) error {
 	own := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		switch {
 		case key.Kind != yaml.ScalarNode:
-			return c.bad(key, "a key is not a simple word")
+			return c.malformedAt(key, "a key is not a simple word")
 		case key.ShortTag() == "!!merge":
 			if n.Content[i+1].Kind == yaml.ScalarNode {
-				return c.bad(key, "\"<<\" names no mapping")
+				return c.malformedAt(key, "\"<<\" names no mapping")
 			}
 			continue
 		}
 		key.Tag, key.Value = "!!str", strings.ReplaceAll(key.Value, "_", "-")
 		if own[key.Value] {
-			return c.bad(key, "the key %q is there twice", key.Value)
+			return c.malformedAt(key, "the key %q is there twice", key.Value)
 		}
 		own[key.Value] = true
 	}

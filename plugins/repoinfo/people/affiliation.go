@@ -29,23 +29,23 @@ type term struct {
 // Organization of an address at a time: by the address, by its domain, else the domain
 // itself, unless everybody can have an address there.
 func (a *affiliations) Organization(email string, when int64) string {
-	if name, ok := at(a.emails[email], when); ok {
+	if name, ok := termAt(a.emails[email], when); ok {
 		return name
 	}
 	_, domain, _ := strings.Cut(email, "@")
 	for rest := domain; rest != ""; _, rest, _ = strings.Cut(rest, ".") {
-		if name, ok := at(a.domains[rest], when); ok {
+		if name, ok := termAt(a.domains[rest], when); ok {
 			return name
 		}
 	}
-	if domain == "" || free(domain) {
+	if domain == "" || isFreeDomain(domain) {
 		return Unaffiliated
 	}
 	return domain
 }
 
-// at returns the term that holds at a time: of several the one that ends first.
-func at(terms []term, when int64) (name string, ok bool) {
+// termAt returns the term that holds at a time: of several the one that ends first.
+func termAt(terms []term, when int64) (name string, ok bool) {
 	var best term
 	for _, t := range terms {
 		if when < t.from || (t.until != 0 && when >= t.until) {
@@ -58,7 +58,7 @@ func at(terms []term, when int64) (name string, ok bool) {
 	return best.organization, ok
 }
 
-// read takes lines of two forms. That of gitdm's maps, an address or a domain, an
+// readAffiliations takes lines of two forms. That of gitdm's maps, an address or a domain, an
 // organization and perhaps the first day after:
 //
 //	ann@example.org  Example Ltd < 2016-05-01
@@ -70,7 +70,7 @@ func at(terms []term, when int64) (name string, ok bool) {
 //	Ann Author: ann!example.org, ann!home.example
 //		Example Ltd from 2014-01-01 until 2016-05-01
 //		Another GmbH
-func (a *affiliations) read(file string, r io.Reader) error {
+func (a *affiliations) readAffiliations(file string, r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	var person []string // addresses that indented lines belong to
 	for n := 1; lines.Scan(); n++ {
@@ -145,8 +145,8 @@ func parseTerm(text string) (t term, err error) {
 	return t, nil
 }
 
-// free reports whether a domain gives addresses to everybody.
-func free(domain string) bool {
+// isFreeDomain reports whether a domain gives addresses to everybody.
+func isFreeDomain(domain string) bool {
 	if slices.Contains(freeDomains, domain) {
 		return true
 	}

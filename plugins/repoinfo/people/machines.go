@@ -25,14 +25,14 @@ func NewMachines(patterns []string) (Machines, error) {
 		if strings.Trim(text, "*@") == "" {
 			return nil, fault.At(fault.Invalid, "machines", "the pattern %q would make everybody a machine: write a part of a name or address", p)
 		}
-		m = append(m, literal(text))
+		m = append(m, literalPattern(text))
 	}
 	return m, nil
 }
 
-// literal makes a pattern for path.Match in which only * is special. Slashes become another character, since * does not
+// literalPattern makes a pattern for path.Match in which only * is special. Slashes become another character, since * does not
 // match them there.
-func literal(text string) string {
+func literalPattern(text string) string {
 	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "?", `\?`, "/", "\x00").Replace(text)
 }
 

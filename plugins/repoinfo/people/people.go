@@ -39,10 +39,10 @@ func (d *Directory) Version() (string, error) {
 		return d.version, nil
 	}
 	text, err := os.ReadFile(d.mailmap)
-	return d.version + " " + digest(text), err
+	return d.version + " " + digestText(text), err
 }
 
-func digest(text []byte) string {
+func digestText(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
@@ -63,8 +63,8 @@ func New(mailmap, affiliationsFile string) (*Directory, error) {
 	if err != nil {
 		return nil, fault.At(fault.Invalid, "affiliations", "the file cannot be read: %v", err)
 	}
-	d.version = digest(text)
-	return d, d.affiliations.read(affiliationsFile, bytes.NewReader(text))
+	d.version = digestText(text)
+	return d, d.affiliations.readAffiliations(affiliationsFile, bytes.NewReader(text))
 }
 
 // Names resolves the names in one project. It belongs to one goroutine and must be closed.
@@ -108,11 +108,11 @@ func (n *Names) Who(name, email []byte) (Person, error) {
 	mapped := raw
 	if !n.none && len(email) > 0 && !strings.ContainsAny(string(name)+string(email), "<>\n\r\x00") {
 		var err error
-		if mapped, err = n.ask(raw); err != nil {
+		if mapped, err = n.askGit(raw); err != nil {
 			return Person{}, err
 		}
 	}
-	p := split(mapped)
+	p := parsePerson(mapped)
 	if len(n.seen) >= maxSeen {
 		clear(n.seen)
 	}
@@ -120,14 +120,14 @@ func (n *Names) Who(name, email []byte) (Person, error) {
 	return p, nil
 }
 
-func split(text string) Person {
+func parsePerson(text string) Person {
 	open := strings.LastIndexByte(text, '<')
 	name := strings.ToValidUTF8(strings.TrimSpace(text[:open]), "\uFFFD")
 	email := strings.ToLower(strings.ToValidUTF8(strings.TrimSuffix(text[open+1:], ">"), "\uFFFD"))
 	return Person{Name: name, Email: email}
 }
 
-func (n *Names) ask(line string) (string, error) {
+func (n *Names) askGit(line string) (string, error) {
 	if n.proc == nil {
 		p, err := n.git.Start(n.ctx, n.call)
 		if err != nil {

@@ -59,11 +59,11 @@ type Author struct {
 	Machine      bool
 }
 
-// add counts one commit of the period; who are its author and then its co-authors. Machines are counted apart from people
+// addCommit counts one commit of the period; who are its author and then its co-authors. Machines are counted apart from people
 // and organizations.
-func (b *builder) add(project string, c *commit.Commit, who []Author) error {
-	lines := b.lines(c)
-	start := b.start(c)
+func (b *builder) addCommit(project string, c *commit.Commit, who []Author) error {
+	lines := b.countedLines(c)
+	start := b.intervalName(c)
 	if c.Parents > 1 {
 		b.Merges++
 	}
@@ -73,49 +73,49 @@ func (b *builder) add(project string, c *commit.Commit, who []Author) error {
 	if who[0].Machine {
 		b.MachineCommits++
 	}
-	when := b.when(c)
+	when := b.committedAt(c)
 	b.Commits++
 	b.Insertions += lines.Insertions
 	b.Deletions += lines.Deletions
-	p := b.projects.get(project)
+	p := b.projects.getTotal(project)
 	p.addLines(when, lines)
 	var seen []string
 	var persons []string
 	for i, a := range who {
 		key := a.Key()
 		if a.Machine {
-			b.person(&b.machines, a, project, start, when, lines)
+			b.addPerson(&b.machines, a, project, start, when, lines)
 			continue
 		}
 		persons = append(persons, key)
-		p.authors.add(key)
-		b.person(&b.authors, a, project, start, when, lines)
+		p.authors.addName(key)
+		b.addPerson(&b.authors, a, project, start, when, lines)
 		if i > 0 {
-			b.person(&b.coAuthors, a, project, start, when, lines)
+			b.addPerson(&b.coAuthors, a, project, start, when, lines)
 		}
-		o := b.organizations.get(a.Organization)
-		o.projects.add(project)
-		o.authors.add(key)
+		o := b.organizations.getTotal(a.Organization)
+		o.projects.addName(project)
+		o.authors.addName(key)
 		if !slices.Contains(seen, a.Organization) {
 			seen = append(seen, a.Organization)
 			o.addLines(when, lines)
 		}
 	}
-	b.zones.get(zone(c)).addLines(when, lines)
-	b.time(project, start, c, persons, lines)
-	return b.paths(project, c, persons)
+	b.zones.getTotal(formatZone(c)).addLines(when, lines)
+	b.addTimeline(project, start, c, persons, lines)
+	return b.addPaths(project, c, persons)
 }
 
-// lines are the lines of a commit that count: those of merges are in the merged commits.
-func (b *builder) lines(c *commit.Commit) commit.Lines {
+// countedLines are the lines of a commit that count: those of merges are in the merged commits.
+func (b *builder) countedLines(c *commit.Commit) commit.Lines {
 	if c.Parents > 1 && !b.mergeLines {
 		return commit.Lines{}
 	}
 	return c.Lines
 }
 
-func (b *builder) person(t *table, a Author, project, start string, when int64, lines commit.Lines) {
-	e := t.get(a.Key())
+func (b *builder) addPerson(t *table, a Author, project, start string, when int64, lines commit.Lines) {
+	e := t.getTotal(a.Key())
 	if e.Commits == 0 || when >= e.Last {
 		e.Name, e.Email = a.Name, a.Email
 		if !a.Machine {
@@ -125,15 +125,15 @@ func (b *builder) person(t *table, a Author, project, start string, when int64, 
 	if e.Commits == 0 || when < e.First {
 		e.begin = start
 	}
-	e.projects.add(project)
+	e.projects.addName(project)
 	e.addLines(when, lines)
 }
 
-// before notes a commit from before the period: its authors are not new.
-func (b *builder) before(c *commit.Commit, who []Author) {
+// addEarlier notes a commit from before the period: its authors are not new.
+func (b *builder) addEarlier(c *commit.Commit, who []Author) {
 	for _, a := range who {
 		if !a.Machine {
-			b.earlier.get(a.Key())
+			b.earlier.getTotal(a.Key())
 		}
 	}
 }
@@ -142,25 +142,25 @@ func (b *builder) before(c *commit.Commit, who []Author) {
 func (b *builder) justBefore(project string, c *commit.Commit, who []Author) {
 	for _, a := range who {
 		if !a.Machine {
-			b.person(&b.window, a, project, "", b.when(c), b.lines(c))
+			b.addPerson(&b.window, a, project, "", b.committedAt(c), b.countedLines(c))
 		}
 	}
 }
 
-func (b *builder) time(project, start string, c *commit.Commit, persons []string, lines commit.Lines) {
+func (b *builder) addTimeline(project, start string, c *commit.Commit, persons []string, lines commit.Lines) {
 	if b.each == nil {
 		b.each = map[string]table{}
 	}
 	each := b.each[project]
 	for _, points := range []*table{&b.points, &each} {
-		p := points.get(start)
-		p.addLines(b.when(c), lines)
+		p := points.getTotal(start)
+		p.addLines(b.committedAt(c), lines)
 		for _, key := range persons {
-			p.authors.add(key)
+			p.authors.addName(key)
 		}
 	}
 	b.each[project] = each
-	if !readable(c.Author.When, b.now) {
+	if !isReadableTime(c.Author.When, b.now) {
 		b.activity.Unreadable++
 		return
 	}
@@ -173,24 +173,24 @@ func (b *builder) time(project, start string, c *commit.Commit, persons []string
 // maxFiles bounds the memory of one report.
 const maxFiles = 500_000
 
-func (b *builder) paths(project string, c *commit.Commit, persons []string) error {
+func (b *builder) addPaths(project string, c *commit.Commit, persons []string) error {
 	if c.Parents > 1 && !b.mergeLines {
 		return nil
 	}
 	seen := set{}
 	note := func(t *table, name string, l commit.Lines) {
-		e := t.get(project + "\x00" + name)
+		e := t.getTotal(project + "\x00" + name)
 		e.Name, e.Project = strings.ToValidUTF8(name, "\uFFFD"), project
 		for _, key := range persons[:min(1, len(persons))] {
-			e.authors.add(key)
+			e.authors.addName(key)
 		}
 		if _, again := seen[name]; again { // a directory with several files of the commit
 			e.Insertions += l.Insertions
 			e.Deletions += l.Deletions
 			return
 		}
-		seen.add(name)
-		e.addLines(b.when(c), l)
+		seen.addName(name)
+		e.addLines(b.committedAt(c), l)
 	}
 	for _, f := range c.Files {
 		l := commit.Lines{Insertions: f.Insertions, Deletions: f.Deletions}

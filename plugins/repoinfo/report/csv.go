@@ -32,7 +32,7 @@ func (r *Report) CSV(w io.Writer) error {
 		"authors": strconv.Itoa(r.People), "projects": strconv.Itoa(r.Compared), "merges": strconv.Itoa(r.Merges), "lines": count(r.Lines),
 		"organizations": strconv.Itoa(r.Employers), "machine_commits": strconv.Itoa(r.MachineCommits), "commits_without_counts": strconv.Itoa(r.Unknown),
 	})
-	for _, l := range r.lists() {
+	for _, l := range r.totalLists() {
 		rows := l.rows
 		if l.rest != nil {
 			rows = append(slices.Clone(rows), l.rest)
@@ -40,8 +40,8 @@ func (r *Report) CSV(w io.Writer) error {
 		for _, t := range rows {
 			row(map[string]string{"section": l.name, "name": t.Name, "email": t.Email, "organization": t.Organization,
 				"project": t.Project,
-				"commits": strconv.Itoa(t.Commits), "insertions": count(t.Insertions), "deletions": count(t.Deletions), "authors": unless0(t.Authors),
-				"projects": unless0(t.Projects), "first_commit": stamp(t.First), "last_commit": stamp(t.Last)})
+				"commits": strconv.Itoa(t.Commits), "insertions": count(t.Insertions), "deletions": count(t.Deletions), "authors": formatNonZero(t.Authors),
+				"projects": formatNonZero(t.Projects), "first_commit": formatTime(t.First), "last_commit": formatTime(t.Last)})
 		}
 	}
 	if t := r.Timeline; t != nil {
@@ -74,14 +74,14 @@ func (r *Report) CSV(w io.Writer) error {
 	return out.Error()
 }
 
-func unless0(n int) string {
+func formatNonZero(n int) string {
 	if n == 0 {
 		return ""
 	}
 	return strconv.Itoa(n)
 }
 
-func stamp(when int64) string {
+func formatTime(when int64) string {
 	if when == 0 {
 		return ""
 	}

@@ -7,15 +7,15 @@ import (
 	"ctl.internal/plugins/repoinfo/commit"
 )
 
-// finish orders what was counted and leaves out what was not asked for. Lists have at most limit entries, if that is not 0.
-func (b *builder) finish(sections []string, limit int) (*Report, error) {
+// finishReport orders what was counted and leaves out what was not asked for. Lists have at most limit entries, if that is not 0.
+func (b *builder) finishReport(sections []string, limit int) (*Report, error) {
 	r := &b.Report
 	r.MergeLines, r.Since, r.Until = b.mergeLines, b.filter.Since, b.filter.Until
 	r.Lines = r.Insertions + r.Deletions
 	r.People, r.Employers = len(b.authors), len(b.organizations)
 	r.Sizes, r.Rests = map[string]int{}, map[string]*Total{}
 	slices.SortFunc(r.Failed, byProject)
-	list := func(member string, t table) []*Total { return r.cut(member, t.ordered(), limit) }
+	list := func(member string, t table) []*Total { return r.shortenList(member, t.orderedTotals(), limit) }
 	for _, s := range sections {
 		switch s {
 		case Projects:
@@ -27,11 +27,11 @@ func (b *builder) finish(sections []string, limit int) (*Report, error) {
 		case Zones:
 			r.TimeZones = list("time_zones", b.zones)
 		case Contributing:
-			fresh, lost := b.contributors()
+			fresh, lost := b.contributorChanges()
 			r.Contributors = &Contributors{New: list("new", fresh), Lost: list("lost", lost)}
 		case TimelineOf:
 			var err error
-			if r.Timeline, err = b.timeline(); err != nil {
+			if r.Timeline, err = b.buildTimeline(); err != nil {
 				return nil, err
 			}
 		case ActivityOf:
@@ -43,8 +43,8 @@ func (b *builder) finish(sections []string, limit int) (*Report, error) {
 	return r, nil
 }
 
-// cut shortens a list and keeps the sum of what it leaves out.
-func (r *Report) cut(member string, all []*Total, limit int) []*Total {
+// shortenList shortens a list and keeps the sum of what it leaves out.
+func (r *Report) shortenList(member string, all []*Total, limit int) []*Total {
 	r.Sizes[member] = len(all)
 	if limit == 0 || len(all) <= limit {
 		return all
@@ -57,8 +57,8 @@ func (r *Report) cut(member string, all []*Total, limit int) []*Total {
 	return all[:limit]
 }
 
-// contributors are those who are new, and those who were active in the time just before and are not any more.
-func (b *builder) contributors() (fresh, lost table) {
+// contributorChanges are those who are new, and those who were active in the time just before and are not any more.
+func (b *builder) contributorChanges() (fresh, lost table) {
 	fresh, lost = table{}, table{}
 	for key, e := range b.authors {
 		if b.earlier[key] == nil {
@@ -73,8 +73,8 @@ func (b *builder) contributors() (fresh, lost table) {
 	return fresh, lost
 }
 
-// zone writes an offset the way people do.
-func zone(c *commit.Commit) string {
+// formatZone writes an offset the way people do.
+func formatZone(c *commit.Commit) string {
 	if slices.Contains(c.Malformed, "author_zone") || slices.Contains(c.Malformed,
 		"author_date") || slices.Contains(c.Malformed, "author") {
 		return "(malformed)"

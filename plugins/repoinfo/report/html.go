@@ -17,7 +17,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 
 // HTML writes the report as one page that needs nothing else: no script, no other file.
 func (r *Report) HTML(w io.Writer) error {
-	t, err := template.New("report").Funcs(template.FuncMap{"day": day, "add": func(a, b int) int { return a + b },
+	t, err := template.New("report").Funcs(template.FuncMap{"day": formatDay, "add": func(a, b int) int { return a + b },
 		"mul": func(a, b int) int { return a * b }}).Parse(page)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (v view) Chart() *Chart {
 		x := chartLeft + float64(i)*step
 		c.Bars = append(c.Bars, Bar{X: x, Y: c.Bottom - height, Width: max(step*0.85, 0.5), Height: height, Text: pointText(p)})
 		if i%every == 0 {
-			c.Names = append(c.Names, Mark{At: x + step/2, Text: clean(p.Start)})
+			c.Names = append(c.Names, Mark{At: x + step/2, Text: stripControls(p.Start)})
 		}
 	}
 	return c
@@ -107,7 +107,7 @@ func niceStep(most int) int {
 // Sections are the lists, the longest ones cut; Share is the part of the largest row.
 func (v view) Sections() []section {
 	var all []section
-	for _, l := range v.lists() {
+	for _, l := range v.totalLists() {
 		if len(l.rows) == 0 {
 			continue
 		}

@@ -50,8 +50,8 @@ func (b *builder) list(project string, c *commit.Commit, who []Author, found *pi
 	hash := string(c.Hash)
 	one := Commit{
 		Hash:      hash,
-		Subject:   clean(c.Subject()),
-		When:      b.when(c),
+		Subject:   stripControls(c.Subject()),
+		When:      b.committedAt(c),
 		Who:       who,
 		ChangeIDs: c.ChangeIDs(),
 		Fixes:     c.Fixes(),

@@ -36,7 +36,7 @@ func (m *Maker) Make(ctx context.Context, p *Plan, turn func(project string) *tu
 	if err != nil {
 		return nil, err
 	}
-	return total.finish(p.Sections, p.Limit)
+	return total.finishReport(p.Sections, p.Limit)
 }
 
 // List is Make that also returns the commits themselves, without merges, by project.
@@ -46,7 +46,7 @@ func (m *Maker) List(ctx context.Context, p *Plan, turn func(project string) *tu
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := total.finish(p.Sections, p.Limit)
+	r, err := total.finishReport(p.Sections, p.Limit)
 	return r, total.listed, err
 }
 
@@ -66,7 +66,7 @@ func (m *Maker) read(ctx context.Context, p *Plan, list bool, turn func(project 
 			if list {
 				part.listed = map[string]*Listed{s.Project: {Span: s}}
 			}
-			err := m.one(gctx, p, s, part, turn(s.Project))
+			err := m.countProject(gctx, p, s, part, turn(s.Project))
 			mu.Lock()
 			defer mu.Unlock()
 			done++
@@ -88,12 +88,12 @@ func (m *Maker) read(ctx context.Context, p *Plan, list bool, turn func(project 
 		return nil, err
 	}
 	if total.Compared == 0 {
-		return nil, nothing(fault.Internal, total.Failed)
+		return nil, nothingCompared(fault.Internal, total.Failed)
 	}
 	return total, nil
 }
 
-func (m *Maker) one(ctx context.Context, p *Plan, s Span, b *builder, turn *turns.Turn) error {
+func (m *Maker) countProject(ctx context.Context, p *Plan, s Span, b *builder, turn *turns.Turn) error {
 	defer turn.End()
 	if err := turn.Begin(ctx); err != nil {
 		return err
@@ -110,14 +110,14 @@ func (m *Maker) one(ctx context.Context, p *Plan, s Span, b *builder, turn *turn
 		return err
 	}
 	defer names.Close()
-	b.projects.get(s.Project) // also when there is no commit
+	b.projects.getTotal(s.Project) // also when there is no commit
 	if p.Interval == byRelease {
 		if b.releases, b.released, err = repo.Releases(ctx, s.Tip, s.Base); err != nil {
 			return err
 		}
 		defer func() { b.released = nil }()
 	}
-	w := walker{ctx: ctx, lister: m.Lister, repo: repo, turn: turn, who: func(c *commit.Commit) ([]Author, error) { return m.who(names, p.Machines, c) }}
+	w := walker{ctx: ctx, lister: m.Lister, repo: repo, turn: turn, who: func(c *commit.Commit) ([]Author, error) { return m.listAuthors(names, p.Machines, c) }}
 	q := history.Query{Tip: s.Tip, Base: s.Base, View: s.View, Path: p.Path, Simplify: p.Simplify, Filter: p.Filter,
 		Renames: p.Renames, Stats: !p.NoLines}
 	q.Filter.Author, q.Filter.Organization = "", "" // those of the commit itself; the report asks for the people it shows
@@ -133,8 +133,8 @@ func (m *Maker) one(ctx context.Context, p *Plan, s Span, b *builder, turn *turn
 	if l := b.listed[s.Project]; l != nil {
 		l.Dropped = found.Dropped
 	}
-	err = w.walk(q, func(c *commit.Commit, who []Author) error {
-		if !p.wants(who) {
+	err = w.walkCommits(q, func(c *commit.Commit, who []Author) error {
+		if !p.wantsCommit(who) {
 			return nil
 		}
 		if err := b.list(s.Project, c, who, found); err != nil {
@@ -144,34 +144,34 @@ func (m *Maker) one(ctx context.Context, p *Plan, s Span, b *builder, turn *turn
 			b.Picked++
 			return nil
 		}
-		return b.add(s.Project, c, who)
+		return b.addCommit(s.Project, c, who)
 	})
 	if err != nil {
 		return err
 	}
-	return m.before(p, s, b, w, q)
+	return m.readEarlier(p, s, b, w, q)
 }
 
-// before reads who was there before the period: in the history of the base, and earlier than its first moment. Lines are
+// readEarlier reads who was there before the period: in the history of the base, and earlier than its first moment. Lines are
 // counted only where lost contributors are shown with theirs.
-func (m *Maker) before(p *Plan, s Span, b *builder, w walker, q history.Query) error {
+func (m *Maker) readEarlier(p *Plan, s Span, b *builder, w walker, q history.Query) error {
 	q.Files, q.Stats = false, false
 	if p.New == NewInHistory {
 		q.Path, q.Simplify = "", false
 	}
-	earlier := func(c *commit.Commit, who []Author) error { b.before(c, who); return nil }
+	earlier := func(c *commit.Commit, who []Author) error { b.addEarlier(c, who); return nil }
 	newcomers := slices.Contains(p.Sections, Contributing) || slices.Contains(p.Sections, TimelineOf)
 	if newcomers && s.Base != "" {
 		base := q
 		base.Tip, base.Base, base.Filter.Since, base.Filter.Until = s.Base, "", 0, 0
-		if err := w.walk(base, earlier); err != nil {
+		if err := w.walkCommits(base, earlier); err != nil {
 			return err
 		}
 	}
 	if newcomers && p.Filter.Since > 1 {
 		old := q
 		old.Base, old.Filter.Since, old.Filter.Until = "", 0, p.Filter.Since-1
-		if err := w.walk(old, earlier); err != nil {
+		if err := w.walkCommits(old, earlier); err != nil {
 			return err
 		}
 	}
@@ -179,8 +179,8 @@ func (m *Maker) before(p *Plan, s Span, b *builder, w walker, q history.Query) e
 		window := q
 		window.Base, window.Stats, window.Path, window.Simplify = "", !p.NoLines, p.Path, p.Simplify
 		window.Filter.Since, window.Filter.Until = max(1, b.lostSince), p.Filter.Since-1
-		return w.walk(window, func(c *commit.Commit, who []Author) error {
-			if p.wants(who) {
+		return w.walkCommits(window, func(c *commit.Commit, who []Author) error {
+			if p.wantsCommit(who) {
 				b.justBefore(s.Project, c, who)
 			}
 			return nil
@@ -198,8 +198,8 @@ type walker struct {
 	who    func(*commit.Commit) ([]Author, error)
 }
 
-// walk hands the commits of a query to take, with those who have a part in them.
-func (w walker) walk(q history.Query, take func(c *commit.Commit, who []Author) error) error {
+// walkCommits hands the commits of a query to take, with those who have a part in them.
+func (w walker) walkCommits(q history.Query, take func(c *commit.Commit, who []Author) error) error {
 	if q.Tip == "" || q.Tip == q.Base {
 		return nil
 	}
@@ -218,8 +218,8 @@ func (w walker) walk(q history.Query, take func(c *commit.Commit, who []Author) 
 	return err
 }
 
-// who lists the author of a commit and its co-authors, each person once.
-func (m *Maker) who(names *people.Names, machines people.Machines, c *commit.Commit) ([]Author, error) {
+// listAuthors lists the author of a commit and its co-authors, each person once.
+func (m *Maker) listAuthors(names *people.Names, machines people.Machines, c *commit.Commit) ([]Author, error) {
 	list := make([]Author, 0, 1)
 	add := func(name, email []byte) error {
 		p, err := names.Who(name, email)
@@ -244,9 +244,9 @@ func (m *Maker) who(names *people.Names, machines people.Machines, c *commit.Com
 	return list, err
 }
 
-// wants reports whether a commit is one of the author and the organization that are asked for, by the names that the
+// wantsCommit reports whether a commit is one of the author and the organization that are asked for, by the names that the
 // report shows: after mailmap and affiliations, co-authors included.
-func (p *Plan) wants(who []Author) bool {
+func (p *Plan) wantsCommit(who []Author) bool {
 	f := &p.Filter
 	return (f.Author == "" || slices.ContainsFunc(who, func(a Author) bool {
 		return strings.EqualFold(a.Email, f.Author) || strings.EqualFold(a.Name, f.Author) || strings.EqualFold(a.Name+" <"+a.Email+">", f.Author)

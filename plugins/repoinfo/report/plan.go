@@ -111,7 +111,7 @@ func (m *Maker) Plan(ctx context.Context, q Request) (*Plan, error) {
 	var first error
 	for _, project := range projects {
 		group.Go(func() error {
-			s, err := m.span(gctx, q, project)
+			s, err := m.resolveSpan(gctx, q, project)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -134,13 +134,13 @@ func (m *Maker) Plan(ctx context.Context, q Request) (*Plan, error) {
 		if len(projects) == 1 {
 			return nil, first
 		}
-		return nil, nothing(fault.KindOf(first), p.Failed)
+		return nil, nothingCompared(fault.KindOf(first), p.Failed)
 	}
 	return p, nil
 }
 
-// nothing is the error of a report that compared nothing.
-func nothing(kind fault.Kind, failed []Failed) error {
+// nothingCompared is the error of a report that compared nothing.
+func nothingCompared(kind fault.Kind, failed []Failed) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "nothing was compared: %d projects failed", len(failed))
 	for i, f := range failed {
@@ -153,7 +153,7 @@ func nothing(kind fault.Kind, failed []Failed) error {
 	return fault.New(kind, "%s", b.String())
 }
 
-func (m *Maker) span(ctx context.Context, q Request, project string) (s Span, err error) {
+func (m *Maker) resolveSpan(ctx context.Context, q Request, project string) (s Span, err error) {
 	repo, release, err := m.Folder.Open(ctx, project)
 	if err != nil {
 		return s, err
@@ -179,7 +179,7 @@ func (m *Maker) span(ctx context.Context, q Request, project string) (s Span, er
 	}
 	if err == nil && q.Filter.Since != 0 && q.Filter.Until == 0 {
 		s.Newest, err = repo.Committed(ctx, s.Tip)
-		if !readable(s.Newest, time.Now().Unix()) {
+		if !isReadableTime(s.Newest, time.Now().Unix()) {
 			s.Newest = q.Filter.Since
 		}
 	}

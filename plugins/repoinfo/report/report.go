@@ -120,7 +120,7 @@ func byProject(x, y Failed) int { return cmp.Compare(x.Project, y.Project) }
 
 type set map[string]struct{}
 
-func (s *set) add(name string) {
+func (s *set) addName(name string) {
 	if *s == nil {
 		*s = set{}
 	}
@@ -153,17 +153,17 @@ func (t *Total) merge(o *Total) {
 	t.Insertions += o.Insertions
 	t.Deletions += o.Deletions
 	for p := range o.projects {
-		t.projects.add(p)
+		t.projects.addName(p)
 	}
 	for a := range o.authors {
-		t.authors.add(a)
+		t.authors.addName(a)
 	}
 }
 
 // table are totals by what distinguishes them.
 type table map[string]*Total
 
-func (t *table) get(key string) *Total {
+func (t *table) getTotal(key string) *Total {
 	if *t == nil {
 		*t = table{}
 	}
@@ -177,14 +177,14 @@ func (t *table) get(key string) *Total {
 
 func (t *table) merge(o table) {
 	for key, e := range o {
-		mine := t.get(key)
+		mine := t.getTotal(key)
 		mine.Email, mine.Project = e.Email, e.Project
 		mine.merge(e)
 	}
 }
 
-// ordered lists the totals.
-func (t table) ordered() []*Total {
+// orderedTotals lists the totals.
+func (t table) orderedTotals() []*Total {
 	list := make([]*Total, 0, len(t))
 	for _, e := range t {
 		e.Lines, e.Projects, e.Authors = e.Insertions+e.Deletions, len(e.projects), len(e.authors)

@@ -269,7 +269,7 @@ func TestFormulasAndMarkupStayText(t *testing.T) {
 func TestZone(t *testing.T) {
 	for want, c := range map[string]commit.Commit{"UTC+00:00": {}, "UTC-04:00": {Author: commit.Signature{West: 14400}},
 		"UTC+05:45": {Author: commit.Signature{West: -20700}}, "(malformed)": {Malformed: []string{"author_zone"}}} {
-		if got := zone(&c); got != want {
+		if got := formatZone(&c); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

@@ -12,20 +12,20 @@ func (r *Report) Title() string {
 	text := "Default branches"
 	switch {
 	case r.Ref1 != "":
-		text = "From " + clean(r.Ref2) + " to " + clean(r.Ref1)
+		text = "From " + stripControls(r.Ref2) + " to " + stripControls(r.Ref1)
 	case r.Branch != "":
-		text = "Branch " + clean(r.Branch)
+		text = "Branch " + stripControls(r.Branch)
 	}
 	if r.Since != 0 {
-		text += " since " + moment(r.Since)
+		text += " since " + formatMoment(r.Since)
 	}
 	if r.Until != 0 {
-		text += " until " + moment(r.Until)
+		text += " until " + formatMoment(r.Until)
 	}
 	return text
 }
 
-func moment(when int64) string { return time.Unix(when, 0).UTC().Format(time.DateTime) + " UTC" }
+func formatMoment(when int64) string { return time.Unix(when, 0).UTC().Format(time.DateTime) + " UTC" }
 
 // list is one section as a table.
 type list struct {
@@ -44,8 +44,8 @@ func (l *list) heading() string {
 	return l.title
 }
 
-// lists are the sections that are lists of totals.
-func (r *Report) lists() []list {
+// totalLists are the sections that are lists of totals.
+func (r *Report) totalLists() []list {
 	all := []list{
 		{name: "project", member: "projects", title: "Projects", rows: r.Projects},
 		{name: "author", member: "authors", title: "Authors", rows: r.Authors},
@@ -75,7 +75,7 @@ func (r *Report) Notes() (notes []string) {
 			r.Merges))
 	}
 	if r.Picked > 0 {
-		notes = append(notes, fmt.Sprintf("%d commits are left out: %s has the same changes.", r.Picked, clean(r.Ref2)))
+		notes = append(notes, fmt.Sprintf("%d commits are left out: %s has the same changes.", r.Picked, stripControls(r.Ref2)))
 	}
 	if r.Uncompared > 0 {
 		notes = append(notes, fmt.Sprintf("The changes of %d commits could not be compared: objects are missing.", r.Uncompared))
@@ -123,22 +123,22 @@ func (r *Report) Text() string {
 	for _, n := range r.Notes() {
 		b.WriteString("\n" + n + "\n")
 	}
-	for _, l := range r.lists() {
+	for _, l := range r.totalLists() {
 		if len(l.rows) == 0 {
 			continue
 		}
 		fmt.Fprintf(&b, "\n%s\n%10s %11s %11s  %-10s %-10s\n", l.heading(), "commits", "insertions", "deletions", "first",
 			"last")
 		for _, t := range l.rows {
-			fmt.Fprintf(&b, "%10d %11d %11d  %s %s  %s\n", t.Commits, t.Insertions, t.Deletions, day(t.First),
-				day(t.Last), t.label())
+			fmt.Fprintf(&b, "%10d %11d %11d  %s %s  %s\n", t.Commits, t.Insertions, t.Deletions, formatDay(t.First),
+				formatDay(t.Last), t.label())
 		}
 	}
 	if t := r.Timeline; t != nil {
 		fmt.Fprintf(&b, "\nBy %s\n%-10s %10s %11s %11s %8s %5s\n", t.Interval, "start", "commits", "insertions",
 			"deletions", "authors", "new")
 		for _, p := range t.rows() {
-			fmt.Fprintf(&b, "%-10s %10d %11d %11d %8d %5d\n", clean(p.Start), p.Commits, p.Insertions, p.Deletions, p.Authors,
+			fmt.Fprintf(&b, "%-10s %10d %11d %11d %8d %5d\n", stripControls(p.Start), p.Commits, p.Insertions, p.Deletions, p.Authors,
 				p.New)
 		}
 	}
@@ -158,7 +158,7 @@ func (r *Report) Text() string {
 	if len(r.Failed) > 0 {
 		b.WriteString("\nNot compared\n")
 		for _, f := range r.Failed {
-			fmt.Fprintf(&b, "  %s: %s\n", clean(f.Project), clean(f.Error))
+			fmt.Fprintf(&b, "  %s: %s\n", stripControls(f.Project), stripControls(f.Error))
 		}
 	}
 	return b.String()
@@ -166,7 +166,7 @@ func (r *Report) Text() string {
 
 var weekdays = [7]string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}
 
-func day(when int64) string {
+func formatDay(when int64) string {
 	if when == 0 {
 		return strings.Repeat(" ", 10)
 	}
@@ -185,11 +185,11 @@ func (t *Total) label() string {
 	if t.Project != "" {
 		text = t.Project + ": " + text
 	}
-	return clean(text)
+	return stripControls(text)
 }
 
-// clean keeps a name out of a repository from moving the cursor.
-func clean(s string) string {
+// stripControls keeps a name out of a repository from moving the cursor.
+func stripControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '

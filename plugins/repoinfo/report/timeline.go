@@ -35,36 +35,36 @@ var (
 // oneDay in seconds: so far a clock may be ahead of ours.
 const oneDay = 24 * 60 * 60
 
-// readable reports whether a time of a commit can be true.
-func readable(when, now int64) bool {
+// isReadableTime reports whether a time of a commit can be true.
+func isReadableTime(when, now int64) bool {
 	return when >= clocksAreSet && (when < pcClocks || when >= pcClocks+oneDay) && when <= now+oneDay
 }
 
-// when is the time at which a commit was committed, 0 if it cannot be read.
-func (s *shape) when(c *commit.Commit) int64 {
-	if readable(c.Committer.When, s.now) {
+// committedAt is the time at which a commit was committed, 0 if it cannot be read.
+func (s *shape) committedAt(c *commit.Commit) int64 {
+	if isReadableTime(c.Committer.When, s.now) {
 		return c.Committer.When
 	}
 	return 0
 }
 
-// start names the interval that a commit lies in.
-func (b *builder) start(c *commit.Commit) string {
+// intervalName names the interval that a commit lies in.
+func (b *builder) intervalName(c *commit.Commit) string {
 	if b.interval == byRelease {
 		if i, released := b.released[string(c.Hash)]; released {
 			return b.releases[i].Name
 		}
 		return unreleased
 	}
-	when := b.when(c)
+	when := b.committedAt(c)
 	if when == 0 {
 		return unreadableDate
 	}
-	return beginning(time.Unix(when, 0).UTC(), b.interval).Format(time.DateOnly)
+	return intervalBeginning(time.Unix(when, 0).UTC(), b.interval).Format(time.DateOnly)
 }
 
-// beginning is the first day of the interval that a time lies in.
-func beginning(t time.Time, interval string) time.Time {
+// intervalBeginning is the first day of the interval that a time lies in.
+func intervalBeginning(t time.Time, interval string) time.Time {
 	day := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 	switch interval {
 	case "week":
@@ -79,8 +79,8 @@ func beginning(t time.Time, interval string) time.Time {
 	return day
 }
 
-// following is the first day of the interval after the one that begins at t.
-func following(t time.Time, interval string) time.Time {
+// nextInterval is the first day of the interval after the one that begins at t.
+func nextInterval(t time.Time, interval string) time.Time {
 	switch interval {
 	case "week":
 		return t.AddDate(0, 0, 7)
@@ -94,8 +94,8 @@ func following(t time.Time, interval string) time.Time {
 	return t.AddDate(0, 0, 1)
 }
 
-// intervals are the names of all intervals from the first to the last one of a table, those without commits included.
-func (b *builder) intervals(points table) []string {
+// intervalNames are the names of all intervals from the first to the last one of a table, those without commits included.
+func (b *builder) intervalNames(points table) []string {
 	if b.interval == byRelease {
 		return b.releaseNames(points)
 	}
@@ -107,7 +107,7 @@ func (b *builder) intervals(points table) []string {
 	var all []string
 	last := names[len(names)-1]
 	t, err := time.Parse(time.DateOnly, names[0])
-	for ; err == nil && t.Format(time.DateOnly) <= last && len(all) <= maxPoints; t = following(t, b.interval) {
+	for ; err == nil && t.Format(time.DateOnly) <= last && len(all) <= maxPoints; t = nextInterval(t, b.interval) {
 		all = append(all, t.Format(time.DateOnly))
 	}
 	return all
@@ -141,8 +141,8 @@ func (b *builder) releaseNames(points table) []string {
 	return all
 }
 
-// timeline makes the points of all intervals, over all and for each project.
-func (b *builder) timeline() (*Timeline, error) {
+// buildTimeline makes the points of all intervals, over all and for each project.
+func (b *builder) buildTimeline() (*Timeline, error) {
 	t := &Timeline{Interval: b.interval, Points: []*Point{}, Projects: map[string][]Point{}}
 	begun := map[string]int{}              // people by the interval of their first commit
 	begunIn := map[string]map[string]int{} // the same of those of one project only
@@ -160,15 +160,15 @@ func (b *builder) timeline() (*Timeline, error) {
 			}
 		}
 	}
-	for _, start := range b.intervals(b.points) {
-		p := point(start, b.points[start], begun[start])
+	for _, start := range b.intervalNames(b.points) {
+		p := pointOfTotal(start, b.points[start], begun[start])
 		t.Points = append(t.Points, &p)
 	}
 	total := len(t.Points)
 	for project, points := range b.each {
 		list := []Point{}
-		for _, start := range b.intervals(points) {
-			list = append(list, point(start, points[start], begunIn[project][start]))
+		for _, start := range b.intervalNames(points) {
+			list = append(list, pointOfTotal(start, points[start], begunIn[project][start]))
 		}
 		if total += len(list); total > maxPoints {
 			return nil, fault.New(fault.TooBig, "the timeline has more than %d points: choose a longer interval, or fewer projects", maxPoints)
@@ -176,14 +176,14 @@ func (b *builder) timeline() (*Timeline, error) {
 		t.Projects[project] = list
 	}
 	if e := b.points[unreadableDate]; e != nil {
-		p := point(unreadableDate, e, begun[unreadableDate])
+		p := pointOfTotal(unreadableDate, e, begun[unreadableDate])
 		t.Unreadable = &p
 	}
 	return t, nil
 }
 
-// point is the total of an interval; nil is one without commits.
-func point(start string, t *Total, fresh int) Point {
+// pointOfTotal is the total of an interval; nil is one without commits.
+func pointOfTotal(start string, t *Total, fresh int) Point {
 	if t == nil {
 		return Point{Start: start}
 	}

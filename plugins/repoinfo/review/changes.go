@@ -26,9 +26,9 @@ func (c *Client) Changes(ctx context.Context, project, branch string) ([]json.Ra
 		return nil, err
 	}
 	// No name of a branch has a blank, and none is empty.
-	return shared(ctx, c, &c.arrays, "changes "+branch+" "+project, project,
+	return askShared(ctx, c, &c.arrays, "changes "+branch+" "+project, project,
 		func(ctx context.Context) ([]json.RawMessage, error) {
-			all, err := c.changes(ctx, merged, project, asked)
+			all, err := c.listChanges(ctx, merged, project, asked)
 			if err != nil || len(all) > 0 {
 				return all, err
 			}
@@ -42,8 +42,8 @@ func (c *Client) OpenChanges(ctx context.Context, project, branch string) ([]jso
 	if err := checkNames(project, branch); err != nil {
 		return nil, err
 	}
-	return shared(ctx, c, &c.arrays, "open "+branch+" "+project, project,
-		func(ctx context.Context) ([]json.RawMessage, error) { return c.changes(ctx, open, project, branch) })
+	return askShared(ctx, c, &c.arrays, "open "+branch+" "+project, project,
+		func(ctx context.Context) ([]json.RawMessage, error) { return c.listChanges(ctx, open, project, branch) })
 }
 
 // checkNames refuses names that the server's query language reads differently.
@@ -64,28 +64,28 @@ const (
 	open   = "open"
 )
 
-func (c *Client) changes(ctx context.Context, state, project, branch string) ([]json.RawMessage, error) {
-	p, err := quote("project", project)
+func (c *Client) listChanges(ctx context.Context, state, project, branch string) ([]json.RawMessage, error) {
+	p, err := quoteValue("project", project)
 	if err != nil {
 		return nil, err
 	}
-	b, err := quote("branch", branch)
+	b, err := quoteValue("branch", branch)
 	if err != nil {
 		return nil, err
 	}
 	l := list{read: arrayPage(func(m *member) string { return m.Number.String() }), newestFirst: true}
 	query := "status:" + state + " project:" + p + " branch:" + b
-	err = c.pages(ctx, "changes/?q="+url.QueryEscape(query)+"&o=SUBMITTABLE&", &l)
-	out := l.raw()
+	err = c.readPages(ctx, "changes/?q="+url.QueryEscape(query)+"&o=SUBMITTABLE&", &l)
+	out := l.rawObjects()
 	for i := range out {
-		out[i] = submittable(out[i])
+		out[i] = withSubmittable(out[i])
 	}
 	return out, err
 }
 
-// submittable adds the member of this name where the server left it out, which it does
+// withSubmittable adds the member of this name where the server left it out, which it does
 // where it is false, also when it is asked for it.
-func submittable(change json.RawMessage) json.RawMessage {
+func withSubmittable(change json.RawMessage) json.RawMessage {
 	var m struct {
 		Submittable *bool `json:"submittable"`
 	}
@@ -99,8 +99,8 @@ func submittable(change json.RawMessage) json.RawMessage {
 	return append(change[:len(change)-1:len(change)-1], separator+`"submittable":false}`...)
 }
 
-// quote makes a value of the server's query language that no operator can hide in.
-func quote(parameter, value string) (string, error) {
+// quoteValue makes a value of the server's query language that no operator can hide in.
+func quoteValue(parameter, value string) (string, error) {
 	switch {
 	case !strings.Contains(value, `"`):
 		return `"` + value + `"`, nil
@@ -115,11 +115,11 @@ func quote(parameter, value string) (string, error) {
 // server finds nothing either way. named says that the caller asked for the branch.
 func (c *Client) noChanges(ctx context.Context, project, branch string, named bool) ([]json.RawMessage, error) {
 	none := []json.RawMessage{}
-	_, known, err := c.branch(ctx, project, branch)
+	_, known, err := c.getBranch(ctx, project, branch)
 	if err != nil || known {
 		return none, err
 	}
-	if _, _, err := c.get(ctx, projectPath(project), true); fault.KindOf(err) == fault.NotFound {
+	if _, _, err := c.getPage(ctx, projectPath(project), true); fault.KindOf(err) == fault.NotFound {
 		return nil, noProject(project)
 	} else if err != nil {
 		return nil, err
@@ -128,16 +128,16 @@ func (c *Client) noChanges(ctx context.Context, project, branch string, named bo
 		return nil, fault.Device(fault.NotFound, "branch %s was not found in project %s of the review server", branch,
 			project)
 	}
-	head, known, err := c.branch(ctx, project, "HEAD")
+	head, known, err := c.getBranch(ctx, project, "HEAD")
 	if err != nil || !known || head == branch || refname.Ref("branch", head) != nil {
 		return none, err
 	}
-	return c.changes(ctx, merged, project, head)
+	return c.listChanges(ctx, merged, project, head)
 }
 
-// branch asks for one branch: its hash, or for HEAD the branch that it names.
-func (c *Client) branch(ctx context.Context, project, name string) (revision string, known bool, err error) {
-	body, _, err := c.get(ctx, projectPath(project)+"/branches/"+escape(name), true)
+// getBranch asks for one branch: its hash, or for HEAD the branch that it names.
+func (c *Client) getBranch(ctx context.Context, project, name string) (revision string, known bool, err error) {
+	body, _, err := c.getPage(ctx, projectPath(project)+"/branches/"+escapeSegment(name), true)
 	if fault.KindOf(err) == fault.NotFound {
 		return "", false, nil
 	}

@@ -72,7 +72,7 @@ func New(o Options) (*Client, error) {
 	transport.MaxResponseHeaderBytes = 64 << 10
 	transport.MaxConnsPerHost = 8
 	if o.TLS != nil {
-		transport.TLSClientConfig = c.verified(u.Hostname())
+		transport.TLSClientConfig = c.verifiedTLSConfig(u.Hostname())
 	}
 	c.http = &http.Client{Transport: transport, CheckRedirect: sameOrigin}
 	return c, nil
@@ -122,9 +122,9 @@ func (c *Client) CloneURL(project string) string {
 	return c.base + strings.ReplaceAll(url.PathEscape(project), "%2F", "/")
 }
 
-// verified are settings that verify a connection as Options.TLS says at that moment,
+// verifiedTLSConfig are settings that verify a connection as Options.TLS says at that moment,
 // through a proxy, too.
-func (c *Client) verified(host string) *tls.Config {
+func (c *Client) verifiedTLSConfig(host string) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, // because VerifyConnection does it
 		VerifyConnection: func(state tls.ConnectionState) error {
 			ctx, cancel := context.WithTimeout(context.Background(), c.o.Timeout)

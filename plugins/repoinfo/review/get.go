@@ -20,12 +20,12 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// get returns the JSON of one page. cached allows one that is kept and fresh, and
+// getPage returns the JSON of one page. cached allows one that is kept and fresh, and
 // kept says that it was such. One that the server says has not changed is as good
 // as new.
-func (c *Client) get(ctx context.Context, path string, cached bool) (body []byte, kept bool, err error) {
+func (c *Client) getPage(ctx context.Context, path string, cached bool) (body []byte, kept bool, err error) {
 	address := c.base + path
-	known := c.lookup(address)
+	known := c.lookupPage(address)
 	if cached && known != nil && time.Since(known.at) < c.o.Fresh {
 		return known.body, true, nil
 	}
@@ -38,14 +38,14 @@ func (c *Client) get(ctx context.Context, path string, cached bool) (body []byte
 				"the review server keeps failing: it is not asked again for a moment"))
 		}
 		first = false
-		return c.attempt(ctx, address, known)
+		return c.attemptGet(ctx, address, known)
 	}, backoff.WithBackOff(wait), backoff.WithMaxTries(c.o.Tries), backoff.WithMaxElapsedTime(c.o.Budget))
-	return body, false, c.explain(ctx, err)
+	return body, false, c.explainError(ctx, err)
 }
 
-// attempt asks once. An error that a further try may cure is a plain one, with
+// attemptGet asks once. An error that a further try may cure is a plain one, with
 // the server's own wish in it when it gave one.
-func (c *Client) attempt(ctx context.Context, address string, known *cached) ([]byte, error) {
+func (c *Client) attemptGet(ctx context.Context, address string, known *cached) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
@@ -57,7 +57,7 @@ func (c *Client) attempt(ctx context.Context, address string, known *cached) ([]
 		req.SetBasicAuth(c.o.Username, c.o.Password)
 	}
 	if known != nil {
-		known.ask(req)
+		known.setConditionalHeaders(req)
 	}
 	res, err := c.http.Do(req)
 	if f := (*fault.Error)(nil); errors.As(err, &f) {
@@ -68,11 +68,11 @@ func (c *Client) attempt(ctx context.Context, address string, known *cached) ([]
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode == http.StatusNotModified && known != nil {
-		c.renew(address, known)
+		c.renewPage(address, known)
 		return known.body, nil
 	}
 	if res.StatusCode != http.StatusOK {
-		return nil, refused(res)
+		return nil, statusError(res)
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, c.o.MaxBytes+1))
 	if err != nil {
@@ -81,10 +81,10 @@ func (c *Client) attempt(ctx context.Context, address string, known *cached) ([]
 	if int64(len(body)) > c.o.MaxBytes {
 		return nil, backoff.Permanent(tooLong(c.o.MaxBytes))
 	}
-	if body, err = clean(res.Header.Get("Content-Type"), body); err != nil {
+	if body, err = stripJSONPrefix(res.Header.Get("Content-Type"), body); err != nil {
 		return nil, backoff.Permanent(err)
 	}
-	c.store(address, res.Header, body)
+	c.storePage(address, res.Header, body)
 	return body, nil
 }
 
@@ -96,8 +96,8 @@ func tooLong(limit int64) error {
 // prefix keeps the server's JSON from being run as a script.
 var prefix = []byte(")]}'")
 
-// clean takes the prefix off and makes sure that JSON is left.
-func clean(contentType string, body []byte) ([]byte, error) {
+// stripJSONPrefix takes the prefix off and makes sure that JSON is left.
+func stripJSONPrefix(contentType string, body []byte) ([]byte, error) {
 	if kind, _, _ := mime.ParseMediaType(contentType); kind == "text/html" {
 		return nil, fault.Device(fault.Downstream,
 			"the review server answered with a web page instead of JSON: is review_url its root?")
@@ -112,8 +112,8 @@ func clean(contentType string, body []byte) ([]byte, error) {
 	return bytes.ToValidUTF8(body, []byte("\uFFFD")), nil // names out of old repositories are passed on as they are
 }
 
-// refused turns a status into an error, worth a further try or not.
-func refused(res *http.Response) error {
+// statusError turns a status into an error, worth a further try or not.
+func statusError(res *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(res.Body, 300))
 	words := firstLine(text)
 	switch code := res.StatusCode; {
@@ -179,8 +179,8 @@ func firstLine(text []byte) string {
 	}, line)
 }
 
-// explain gives what is left after all tries the kind that the API answers by.
-func (c *Client) explain(ctx context.Context, err error) error {
+// explainError gives what is left after all tries the kind that the API answers by.
+func (c *Client) explainError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -216,7 +216,7 @@ type cached struct {
 
 const cacheBytes = 16 << 20
 
-func (k *cached) ask(req *http.Request) {
+func (k *cached) setConditionalHeaders(req *http.Request) {
 	if k.etag != "" {
 		req.Header.Set("If-None-Match", k.etag)
 	}
@@ -225,21 +225,21 @@ func (k *cached) ask(req *http.Request) {
 	}
 }
 
-func (c *Client) lookup(address string) *cached {
+func (c *Client) lookupPage(address string) *cached {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.cache[address]
 }
 
-// store keeps a page. A full cache is emptied of its oldest pages.
-func (c *Client) store(address string, h http.Header, body []byte) {
+// storePage keeps a page. A full cache is emptied of its oldest pages.
+func (c *Client) storePage(address string, h http.Header, body []byte) {
 	k := &cached{body: body, etag: h.Get("ETag"), modified: h.Get("Last-Modified"), at: time.Now()}
 	if int64(len(body)) > cacheBytes/4 || (c.o.Fresh <= 0 && k.etag == "" && k.modified == "") {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.forget(address)
+	c.forgetPage(address)
 	c.cache[address] = k
 	c.bytes += int64(len(body))
 	for c.bytes > cacheBytes {
@@ -249,11 +249,11 @@ func (c *Client) store(address string, h http.Header, body []byte) {
 				oldest = a
 			}
 		}
-		c.forget(oldest)
+		c.forgetPage(oldest)
 	}
 }
 
-func (c *Client) renew(address string, k *cached) {
+func (c *Client) renewPage(address string, k *cached) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cache[address] == k {
@@ -261,7 +261,7 @@ func (c *Client) renew(address string, k *cached) {
 	}
 }
 
-func (c *Client) forget(address string) {
+func (c *Client) forgetPage(address string) {
 	if k := c.cache[address]; k != nil {
 		c.bytes -= int64(len(k.body))
 		delete(c.cache, address)

@@ -18,12 +18,12 @@ const allUsers = "All-Users"
 
 // Projects lists the names of all projects, sorted.
 func (c *Client) Projects(ctx context.Context) ([]string, error) {
-	return shared(ctx, c, &c.names, "projects", "", c.projects)
+	return askShared(ctx, c, &c.names, "projects", "", c.listProjects)
 }
 
-func (c *Client) projects(ctx context.Context) ([]string, error) {
+func (c *Client) listProjects(ctx context.Context) ([]string, error) {
 	l := list{read: projectPage}
-	if err := c.pages(ctx, "projects/?", &l); err != nil {
+	if err := c.readPages(ctx, "projects/?", &l); err != nil {
 		return nil, err
 	}
 	delete(l.seen, allUsers)
@@ -34,48 +34,48 @@ func (c *Client) projects(ctx context.Context) ([]string, error) {
 
 // Branches lists the branches of a project as received.
 func (c *Client) Branches(ctx context.Context, project string) ([]json.RawMessage, error) {
-	return c.refs(ctx, project, "branches")
+	return c.listRefs(ctx, project, "branches")
 }
 
 // Tags lists the tags of a project as received.
 func (c *Client) Tags(ctx context.Context, project string) ([]json.RawMessage, error) {
-	return c.refs(ctx, project, "tags")
+	return c.listRefs(ctx, project, "tags")
 }
 
-func (c *Client) refs(ctx context.Context, project, kind string) ([]json.RawMessage, error) {
+func (c *Client) listRefs(ctx context.Context, project, kind string) ([]json.RawMessage, error) {
 	if err := refname.Project(project); err != nil {
 		return nil, err
 	}
-	return shared(ctx, c, &c.arrays, kind+" "+project, project, func(ctx context.Context) ([]json.RawMessage, error) {
+	return askShared(ctx, c, &c.arrays, kind+" "+project, project, func(ctx context.Context) ([]json.RawMessage, error) {
 		l := list{read: arrayPage(func(m *member) string { return m.Ref })}
-		err := c.pages(ctx, projectPath(project)+"/"+kind+"/?", &l)
+		err := c.readPages(ctx, projectPath(project)+"/"+kind+"/?", &l)
 		if fault.KindOf(err) == fault.NotFound {
 			err = noProject(project)
 		}
-		return l.raw(), err
+		return l.rawObjects(), err
 	})
 }
 
-// shared puts a question about a project for all who ask the same at the same time.
-func shared[T any](ctx context.Context, c *Client, g *together.Group[T], question, project string,
+// askShared puts a question about a project for all who ask the same at the same time.
+func askShared[T any](ctx context.Context, c *Client, g *together.Group[T], question, project string,
 	ask func(context.Context) (T, error)) (T, error) {
 	answer, err := g.Do(ctx, question, func(ctx context.Context) (T, error) {
 		ctx, cancel := context.WithTimeout(context.WithValue(ctx, projectKey{}, project), c.o.Budget)
 		defer cancel()
 		return ask(ctx)
 	})
-	return answer, c.explain(ctx, err)
+	return answer, c.explainError(ctx, err)
 }
 
 func noProject(project string) error {
 	return fault.Device(fault.NotFound, "project %s was not found on the review server", project)
 }
 
-func projectPath(project string) string { return "projects/" + escape(project) }
+func projectPath(project string) string { return "projects/" + escapeSegment(project) }
 
-// escape writes a name as one segment of a path. The server takes a "+" there for
+// escapeSegment writes a name as one segment of a path. The server takes a "+" there for
 // a blank.
-func escape(name string) string { return strings.ReplaceAll(url.PathEscape(name), "+", "%2B") }
+func escapeSegment(name string) string { return strings.ReplaceAll(url.PathEscape(name), "+", "%2B") }
 
 // list is what the pages of a list have, in their order.
 type list struct {
@@ -97,7 +97,7 @@ type object struct {
 
 func (l *list) reset() { l.objects, l.seen = nil, map[string]string{} }
 
-func (l *list) raw() []json.RawMessage {
+func (l *list) rawObjects() []json.RawMessage {
 	out := make([]json.RawMessage, len(l.objects))
 	for i, o := range l.objects {
 		out[i] = o.raw
@@ -105,8 +105,8 @@ func (l *list) raw() []json.RawMessage {
 	return out
 }
 
-// add takes what the list does not have yet.
-func (l *list) add(body []byte) (step, error) {
+// addPage takes what the list does not have yet.
+func (l *list) addPage(body []byte) (step, error) {
 	page, err := l.read(body)
 	s := step{objects: len(page)}
 	for _, o := range page {
@@ -116,20 +116,20 @@ func (l *list) add(body []byte) (step, error) {
 			continue
 		}
 		s.news = true
-		l.take(o)
+		l.addObject(o)
 	}
 	return s, err
 }
 
-func (l *list) take(o object) {
+func (l *list) addObject(o object) {
 	l.seen[o.key] = o.updated
 	l.objects = append(l.objects, o)
 }
 
-// complete sees the first page once more, asked for after the last one, and says whether the list is whole now. It
+// completeList sees the first page once more, asked for after the last one, and says whether the list is whole now. It
 // puts in front what came to the head of the list while it was read. When that is a whole page or more, the list is
 // not whole.
-func (l *list) complete(body []byte) (bool, error) {
+func (l *list) completeList(body []byte) (bool, error) {
 	if !l.newestFirst {
 		return true, nil
 	}
@@ -141,12 +141,12 @@ func (l *list) complete(body []byte) (bool, error) {
 	front.reset()
 	for _, o := range page {
 		if at, known := l.seen[o.key]; !known || at != o.updated {
-			front.take(o)
+			front.addObject(o)
 			continue
 		}
 		for _, old := range l.objects {
 			if _, moved := front.seen[old.key]; !moved {
-				front.take(old)
+				front.addObject(old)
 			}
 		}
 		l.objects, l.seen = front.objects, front.seen

@@ -134,7 +134,7 @@ func TestNothingIsSmuggledIntoAQuery(t *testing.T) {
 }
 
 func TestWithoutKeepsTheRest(t *testing.T) {
-	got, err := without(json.RawMessage(`{"b":1.50,"_more_changes":true,"a":{"_more_changes":1},"é":"<\u00e9>"}`), "_more_changes")
+	got, err := withoutMember(json.RawMessage(`{"b":1.50,"_more_changes":true,"a":{"_more_changes":1},"é":"<\u00e9>"}`), "_more_changes")
 	if want := `{"b":1.50,"a":{"_more_changes":1},"é":"<\u00e9>"}`; err != nil || string(got) != want {
 		t.Errorf("%s, %v, want %s", got, err, want)
 	}
@@ -145,7 +145,7 @@ func FuzzPages(f *testing.F) {
 	f.Add([]byte(")]}'\n{\"a\":{\"_more_projects\":true}}"))
 	f.Add([]byte(`[null,1,"x"]`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		body, err := clean("application/json", body)
+		body, err := stripJSONPrefix("application/json", body)
 		if err != nil {
 			return
 		}

@@ -21,34 +21,34 @@ type step struct {
 // walk saw is taken as it is.
 const maxWalks = 3
 
-// pages reads a list whole. The server counts its pages by offset, so when
+// readPages reads a list whole. The server counts its pages by offset, so when
 // something goes, comes or moves between two of them, objects are repeated, or
 // left out. The first is put right by l; to notice the second, each page begins
 // with the last object of the one before.
-func (c *Client) pages(ctx context.Context, path string, l *list) error {
+func (c *Client) readPages(ctx context.Context, path string, l *list) error {
 	for try := range maxWalks {
 		l.reset()
-		if whole, err := c.walk(ctx, path, l, try == 0); whole || err != nil {
+		if whole, err := c.walkPages(ctx, path, l, try == 0); whole || err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// walk reads all pages, either all from the cache or none: pages of different
+// walkPages reads all pages, either all from the cache or none: pages of different
 // times do not fit together.
-func (c *Client) walk(ctx context.Context, path string, l *list, cached bool) (whole bool, err error) {
+func (c *Client) walkPages(ctx context.Context, path string, l *list, cached bool) (whole bool, err error) {
 	var total int64
 	var before step
 	for start := 0; ; {
-		body, kept, err := c.get(ctx, path+c.window(start), cached)
+		body, kept, err := c.getPage(ctx, path+c.pageWindow(start), cached)
 		if err != nil {
 			return false, err
 		}
 		if total += int64(len(body)); total > c.o.MaxBytes {
 			return false, tooLong(c.o.MaxBytes)
 		}
-		s, err := l.add(body)
+		s, err := l.addPage(body)
 		if err != nil {
 			return false, err
 		}
@@ -65,14 +65,14 @@ func (c *Client) walk(ctx context.Context, path string, l *list, cached bool) (w
 		}
 		start += max(1, s.objects-1)
 	}
-	body, _, err := c.get(ctx, path+c.window(0), false)
+	body, _, err := c.getPage(ctx, path+c.pageWindow(0), false)
 	if err != nil {
 		return false, err
 	}
-	return l.complete(body)
+	return l.completeList(body)
 }
 
-func (c *Client) window(start int) string {
+func (c *Client) pageWindow(start int) string {
 	w := "n=" + strconv.Itoa(c.o.Pages)
 	if start > 0 {
 		w += "&S=" + strconv.Itoa(start)
@@ -123,7 +123,7 @@ func arrayPage(key func(*member) string) func([]byte) ([]object, error) {
 			}
 			err := json.Unmarshal(raw, &m)
 			if err == nil && bytes.Contains(raw, []byte("_more_changes")) {
-				raw, err = without(raw, "_more_changes")
+				raw, err = withoutMember(raw, "_more_changes")
 			}
 			if err != nil {
 				return nil, notExpected(err)
@@ -134,9 +134,9 @@ func arrayPage(key func(*member) string) func([]byte) ([]object, error) {
 	}
 }
 
-// without copies an object and leaves one member out; all else keeps its order
+// withoutMember copies an object and leaves one member out; all else keeps its order
 // and its spelling.
-func without(raw json.RawMessage, name string) (json.RawMessage, error) {
+func withoutMember(raw json.RawMessage, name string) (json.RawMessage, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if _, err := dec.Token(); err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func TestServerIsVerifiedAgainstWhatTheControllerTrusts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	ask := func() error { _, _, err := c.get(t.Context(), "projects/", true); return err }
+	ask := func() error { _, _, err := c.getPage(t.Context(), "projects/", true); return err }
 	if err := ask(); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Fatalf("an untrusted server: %v", err)
 	}
@@ -53,7 +53,7 @@ func TestServerIsVerifiedAgainstWhatTheControllerTrusts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if _, _, err := other.get(t.Context(), "projects/", true); err == nil || !strings.Contains(err.Error(), "localhost") {
+	if _, _, err := other.getPage(t.Context(), "projects/", true); err == nil || !strings.Contains(err.Error(), "localhost") {
 		t.Fatalf("a certificate for another name: %v", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // releaseOptions are those that all questions about releases have.
 func (s *Service) releaseOptions(more ...commands.Option) []commands.Option {
 	common := []commands.Option{
-		{Name: "project", Short: "p", Help: "projects, separated by commas; all when absent", Complete: s.complete},
+		{Name: "project", Short: "p", Help: "projects, separated by commas; all when absent", Complete: s.completeProjects},
 		{Name: "path", Help: "only commits that touch this file or directory"},
 		{Name: "machines", Help: "patterns of names and addresses of programs, separated by commas; none: everybody is a person"},
 		{Name: "form", Help: "text, csv, html or markdown", Values: []string{"text", "csv", "html", "markdown"}},
@@ -101,7 +101,7 @@ func (s *Service) question(in *commands.Invocation, kind release.Kind) (release.
 	if err != nil {
 		return q, err
 	}
-	q.Request.Limit, err = number(in.Option("top"))
+	q.Request.Limit, err = parseNumber(in.Option("top"))
 	return q, err
 }
 

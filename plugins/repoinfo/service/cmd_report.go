@@ -32,7 +32,7 @@ func (s *Service) reportCommand() commands.Command {
 			{Name: "ref2", Help: "branch, tag or hash to compare with"},
 		},
 		Options: []commands.Option{
-			{Name: "project", Short: "p", Help: "projects, separated by commas; all when absent", Complete: s.complete},
+			{Name: "project", Short: "p", Help: "projects, separated by commas; all when absent", Complete: s.completeProjects},
 			{Name: "branch", Help: "instead of REF1 and REF2; each project's default when absent"},
 			{Name: "since", Help: "committed not before this day (UTC) or time"},
 			{Name: "until", Help: "committed not after this day (UTC) or time"},
@@ -48,12 +48,12 @@ func (s *Service) reportCommand() commands.Command {
 			{Name: "form", Help: "text, csv or html", Values: []string{"text", "csv", "html"}},
 		},
 		Safe: true,
-		Run:  s.summary,
+		Run:  s.showSummary,
 	}
 }
 
-// request reads the arguments, by the rules of the HTTP parameters.
-func (s *Service) request(in *commands.Invocation) (q report.Request, err error) {
+// reportRequest reads the arguments, by the rules of the HTTP parameters.
+func (s *Service) reportRequest(in *commands.Invocation) (q report.Request, err error) {
 	values := url.Values{}
 	for _, name := range []string{"ref1", "ref2", "project", "branch", "since", "until", "interval", "author", "organization", "new", "machines", "picks"} {
 		if v := cmp.Or(in.Arg(name), in.Option(name)); v != "" {
@@ -64,7 +64,7 @@ func (s *Service) request(in *commands.Invocation) (q report.Request, err error)
 		values.Set("merge_lines", "true")
 	}
 	var show []string
-	for name := range words(in.Option("show")) {
+	for name := range splitWords(in.Option("show")) {
 		if sections[name] == nil {
 			return q, fault.New(fault.Invalid, "--show %s is not a section", name)
 		}
@@ -76,12 +76,12 @@ func (s *Service) request(in *commands.Invocation) (q report.Request, err error)
 	if q, err = s.api.Request(values, show); err != nil {
 		return q, err
 	}
-	q.Limit, err = number(in.Option("top"))
+	q.Limit, err = parseNumber(in.Option("top"))
 	return q, err
 }
 
-func (s *Service) summary(ctx context.Context, in *commands.Invocation) error {
-	q, err := s.request(in)
+func (s *Service) showSummary(ctx context.Context, in *commands.Invocation) error {
+	q, err := s.reportRequest(in)
 	if err != nil {
 		return err
 	}

@@ -13,26 +13,26 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// commands is the table of commands; those of the zero Service describe themselves only.
-func (s *Service) commands() []commands.Command {
+// commandTable is the table of commands; those of the zero Service describe themselves only.
+func (s *Service) commandTable() []commands.Command {
 	all := []commands.Command{
-		{Name: "repoinfo:projects", Summary: "List the clones with their state", Safe: true, Run: s.projects,
+		{Name: "repoinfo:projects", Summary: "List the clones with their state", Safe: true, Run: s.showProjects,
 			Help: "Lists every project in the directory of clones: kind (bare, normal), state (ok, empty, shallow, partial, damaged, unreadable, absent), " +
 				"branches, tags, whether it is mirrored, the last sync in UTC, commits with and without line counts, and what is wrong."},
-		{Name: "repoinfo:sync", Summary: "Mirror the sources and count new commits now", Safe: true, Run: s.sync,
+		{Name: "repoinfo:sync", Summary: "Mirror the sources and count new commits now", Safe: true, Run: s.syncProjects,
 			Help: "Fetches every source of etc/repoinfo.yaml, or one project, and counts the lines of new commits of all clones, so that no request has to wait. " +
 				"Fails when a project failed; the others are synced all the same.\nExample: repoinfo:sync netconf",
-			Arguments: []commands.Argument{{Name: "project", Help: "only this project", Complete: s.complete}}},
+			Arguments: []commands.Argument{{Name: "project", Help: "only this project", Complete: s.completeProjects}}},
 		s.reportCommand(),
 	}
 	return append(all, s.releaseCommands()...)
 }
 
 // Commands describes the console's commands.
-func Commands() []commands.Command { return (&Service{}).commands() }
+func Commands() []commands.Command { return (&Service{}).commandTable() }
 
-// complete lists the projects whose names begin with prefix.
-func (s *Service) complete(ctx context.Context, prefix string) []string {
+// completeProjects lists the projects whose names begin with prefix.
+func (s *Service) completeProjects(ctx context.Context, prefix string) []string {
 	names, err := s.folder.Projects(ctx)
 	if err != nil {
 		return nil
@@ -46,8 +46,8 @@ func (s *Service) complete(ctx context.Context, prefix string) []string {
 	return list
 }
 
-// words are the parts of a list separated by commas.
-func words(list string) iter.Seq[string] {
+// splitWords are the parts of a list separated by commas.
+func splitWords(list string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for w := range strings.SplitSeq(list, ",") {
 			if w = strings.TrimSpace(w); w != "" && !yield(w) {
@@ -57,8 +57,8 @@ func words(list string) iter.Seq[string] {
 	}
 }
 
-// number reads an option that is a number from 1; absent is 0.
-func number(text string) (int, error) {
+// parseNumber reads an option that is a number from 1; absent is 0.
+func parseNumber(text string) (int, error) {
 	if text == "" {
 		return 0, nil
 	}
@@ -69,14 +69,14 @@ func number(text string) (int, error) {
 	return n, nil
 }
 
-func ago(t time.Time) string {
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.UTC().Format(time.DateTime)
 }
 
-func (s *Service) sync(ctx context.Context, in *commands.Invocation) error {
+func (s *Service) syncProjects(ctx context.Context, in *commands.Invocation) error {
 	names, err := s.syncer.Sync(ctx, in.Arg("project"), func(st syncer.Step) {
 		text := st.Text
 		if st.Project != "" {
@@ -129,7 +129,7 @@ func stateAfter(i clones.Info, st syncer.Status) (state clones.State, problem st
 	return state, problem
 }
 
-func (s *Service) projects(ctx context.Context, in *commands.Invocation) error {
+func (s *Service) showProjects(ctx context.Context, in *commands.Invocation) error {
 	infos, err := s.folder.Inspect(ctx)
 	if err != nil {
 		return err
@@ -150,12 +150,12 @@ func (s *Service) projects(ctx context.Context, in *commands.Invocation) error {
 			st = s.syncer.Status(i.Project)
 		}
 		state, problem := stateAfter(i, st)
-		t.Add(i.Project, i.Kind, string(state), i.Branches, i.Tags, i.Mirrored, ago(st.When), st.Counted, st.Unknown,
+		t.Add(i.Project, i.Kind, string(state), i.Branches, i.Tags, i.Mirrored, formatTime(st.When), st.Counted, st.Unknown,
 			problem)
 	}
 	ask, cancel := context.WithTimeout(ctx, askSources)
 	defer cancel()
-	sources, sourcesErr := s.sources(ask)
+	sources, sourcesErr := s.mirrorSources(ask)
 	for _, src := range sources {
 		if !listed[src.Project] {
 			st := s.syncer.Status(src.Project)
@@ -163,7 +163,7 @@ func (s *Service) projects(ctx context.Context, in *commands.Invocation) error {
 			if st.Err != nil {
 				problem = fault.All(st.Err)[0].Text
 			}
-			t.Add(src.Project, "", "absent", 0, 0, true, ago(st.When), 0, 0, problem)
+			t.Add(src.Project, "", "absent", 0, 0, true, formatTime(st.When), 0, 0, problem)
 		}
 	}
 	if err := in.Emit(&t, nil); err != nil {

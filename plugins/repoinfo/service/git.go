@@ -41,9 +41,9 @@ type gitTrust struct {
 	mu sync.Mutex
 }
 
-// environ is what git gets in its environment. While the controller has no keystores,
+// gitEnviron is what git gets in its environment. While the controller has no keystores,
 // nothing: the certificates of the operating system count.
-func (g *gitTrust) environ(ctx context.Context) ([]string, error) {
+func (g *gitTrust) gitEnviron(ctx context.Context) ([]string, error) {
 	pem, err := g.read(ctx)
 	switch kind := fault.KindOf(err); {
 	case err != nil && (kind == fault.Unavailable || kind == fault.Unsupported):

@@ -16,7 +16,7 @@ func TestGitTrustsWhatTheControllerTrusts(t *testing.T) {
 	g := &gitTrust{dir: t.TempDir() + "/trust", read: func(context.Context) ([]byte, error) { return pem, failing }}
 	for _, text := range []string{"", "one", "two"} {
 		pem = []byte(text)
-		env, err := g.environ(t.Context())
+		env, err := g.gitEnviron(t.Context())
 		if err != nil || len(env) != 2 {
 			t.Fatal(env, err)
 		}
@@ -30,11 +30,11 @@ func TestGitTrustsWhatTheControllerTrusts(t *testing.T) {
 		}
 	}
 	failing = fault.New(fault.Unavailable, "off")
-	if env, err := g.environ(t.Context()); err != nil || env != nil {
+	if env, err := g.gitEnviron(t.Context()); err != nil || env != nil {
 		t.Error("without keystores: ", env, err)
 	}
 	failing = errors.New("damaged")
-	if _, err := g.environ(t.Context()); err == nil {
+	if _, err := g.gitEnviron(t.Context()); err == nil {
 		t.Error("with a damaged keystore the system's certificates count")
 	}
 }

@@ -16,9 +16,9 @@ import (
 // the process before this one still has it.
 const retryListen = 250 * time.Millisecond
 
-// listen serves the paths at the root of an address of their own, until ctx is
+// serveListener serves the paths at the root of an address of their own, until ctx is
 // done.
-func (s *Service) listen(ctx context.Context) {
+func (s *Service) serveListener(ctx context.Context) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", s.set.Listen)
 	logged := false
@@ -55,8 +55,8 @@ func (s *Service) listen(ctx context.Context) {
 	}
 }
 
-// exposed is a warning about an address that others than this machine reach.
-func exposed(address string) string {
+// exposureWarning is a warning about an address that others than this machine reach.
+func exposureWarning(address string) string {
 	if address == "" {
 		return ""
 	}

@@ -57,31 +57,31 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	if err := env.DecodeConfig(&set); err != nil {
 		return nil, err
 	}
-	s, err := build(set, env)
+	s, err := buildService(set, env)
 	if err != nil {
 		return nil, err
 	}
-	if text := exposed(set.Listen); text != "" {
+	if text := exposureWarning(set.Listen); text != "" {
 		env.Warn(text)
 	}
 	debug.SetMemoryLimit(memory)
 	s.start(ctx)
 	return &sdk.Plugin{
 		Routes:   http.StripPrefix(Prefix, s.handler),
-		Commands: s.commands(),
+		Commands: s.commandTable(),
 		Stop:     s.stop,
 	}, nil
 }
 
-// build makes the rooms; nothing runs yet.
-func build(set settings.Settings, env *sdk.Env) (*Service, error) {
+// buildService makes the rooms; nothing runs yet.
+func buildService(set settings.Settings, env *sdk.Env) (*Service, error) {
 	dataDir := env.DataDir
 	if err := set.Check(); err != nil {
 		return nil, err
 	}
 	s := &Service{set: set, log: slog.Default(), health: env.Health, git: &gitcmd.Git{Path: set.Git}}
 	if env.Host != nil {
-		s.git.TLS = (&gitTrust{dir: filepath.Join(dataDir, "trust"), read: env.Host.Certificates.TrustPEM}).environ
+		s.git.TLS = (&gitTrust{dir: filepath.Join(dataDir, "trust"), read: env.Host.Certificates.TrustPEM}).gitEnviron
 	}
 	var err error
 	if s.folder, err = clones.NewFolder(env.Below(set.Clones)[0], s.git); err != nil {
@@ -97,7 +97,7 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 			return nil, err
 		}
 	}
-	directory, err := people.New(below(env, set.Mailmap), below(env, set.Affiliations))
+	directory, err := people.New(pathBelowHome(env, set.Mailmap), pathBelowHome(env, set.Affiliations))
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 	lister := &history.Lister{Counts: counts.NewTable(s.jobs), Jobs: s.jobs, MessageLimit: set.Limits.MessageBytes}
 	s.turns = &turns.Queue{Places: set.Limits.Walks, Started: set.Limits.Walks, Waiting: max(1, set.Limits.Queue/4),
 		Total: set.Limits.Queue, Slice: slice}
-	s.syncer = syncer.New(syncer.Options{Folder: s.folder, Lister: lister, Renames: set.Renames, Sources: s.sources,
+	s.syncer = syncer.New(syncer.Options{Folder: s.folder, Lister: lister, Renames: set.Renames, Sources: s.mirrorSources,
 		Interval: set.Mirror.Interval.Duration, Parallel: set.Mirror.Parallel, Timeout: set.Mirror.Timeout.Duration, Log: s.log})
 	reports := &report.Maker{Folder: s.folder, Lister: lister, People: directory, Timeout: set.Limits.WalkTimeout.Duration}
 	releases := &release.Maker{Reports: reports, Links: linksOf(set)}
@@ -117,10 +117,10 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 		releases.OpenChanges = s.openChanges
 	}
 	s.api = &api.API{Folder: s.folder, Lister: lister, Reports: reports, Jobs: s.jobs, Turns: s.turns,
-		Releases: releases, Templates: release.Templates{Dir: below(env, set.Templates)},
+		Releases: releases, Templates: release.Templates{Dir: pathBelowHome(env, set.Templates)},
 		Syncer: s.syncer, Review: s.review,
 		Log: s.log, Renames: set.Renames, Skip: set.SkipReviewCommits, PathsOnly: set.PathsOnly, MaxPage: set.Limits.Page,
-		Timeout: set.Limits.WalkTimeout.Duration, Secret: s.jobs.Secret("cursors", secret)}
+		Timeout: set.Limits.WalkTimeout.Duration, Secret: s.jobs.Secret("cursors", newSecret)}
 	s.handler = s.api.Handler()
 	return s, nil
 }
@@ -132,14 +132,14 @@ const memory = 128 << 20
 // slice is how long a walk runs before others go first.
 const slice = 200 * time.Millisecond
 
-func secret() []byte {
+func newSecret() []byte {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // never fails
 	return b
 }
 
-// below is a path of the settings below the controller's home; empty stays empty.
-func below(env *sdk.Env, path string) string {
+// pathBelowHome is a path of the settings below the controller's home; empty stays empty.
+func pathBelowHome(env *sdk.Env, path string) string {
 	if path == "" {
 		return ""
 	}
@@ -154,7 +154,7 @@ func (s *Service) start(ctx context.Context) {
 	}
 	s.group.Go(func() { s.syncer.Run(ctx) })
 	if s.set.Listen != "" {
-		s.group.Go(func() { s.listen(ctx) })
+		s.group.Go(func() { s.serveListener(ctx) })
 	}
 }
 
@@ -178,14 +178,14 @@ func (s *Service) stop(ctx context.Context) error {
 	}
 }
 
-// sources are the repositories to mirror: those of the settings, and all of the
+// mirrorSources are the repositories to mirror: those of the settings, and all of the
 // review server when that is wanted.
-func (s *Service) sources(ctx context.Context) ([]clones.Source, error) {
+func (s *Service) mirrorSources(ctx context.Context) ([]clones.Source, error) {
 	var list []clones.Source
 	named := map[string]bool{}
 	for _, src := range s.set.Mirror.Sources {
 		list = append(list, clones.Source{Project: src.Project, URL: src.URL,
-			Header: basic(src.Username, src.Password)})
+			Header: basicAuthHeader(src.Username, src.Password)})
 		named[src.Project] = true
 	}
 	if !s.set.Mirror.Review {
@@ -195,13 +195,13 @@ func (s *Service) sources(ctx context.Context) ([]clones.Source, error) {
 	for _, p := range projects {
 		if !named[p] {
 			list = append(list, clones.Source{Project: p, URL: s.review.CloneURL(p),
-				Header: basic(s.set.Review.Username, s.set.Review.Password)})
+				Header: basicAuthHeader(s.set.Review.Username, s.set.Review.Password)})
 		}
 	}
 	return list, err
 }
 
-func basic(username, password string) string {
+func basicAuthHeader(username, password string) string {
 	if username == "" {
 		return ""
 	}

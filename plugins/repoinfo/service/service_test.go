@@ -14,8 +14,8 @@ func TestOldGit(t *testing.T) {
 func TestExposed(t *testing.T) {
 	for address, open := range map[string]bool{"": false, "127.0.0.1:5000": false, "[::1]:5000": false, "localhost:1": false,
 		":5000": true, "0.0.0.0:5000": true, "192.0.2.1:1": true, "[::]:1": true, "host:1": true} {
-		if (exposed(address) != "") != open {
-			t.Errorf("%q: %q", address, exposed(address))
+		if (exposureWarning(address) != "") != open {
+			t.Errorf("%q: %q", address, exposureWarning(address))
 		}
 	}
 }

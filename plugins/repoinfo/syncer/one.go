@@ -14,8 +14,8 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// one brings one project up to date. What goes wrong is its status.
-func (s *Syncer) one(ctx context.Context, name string, sources map[string]clones.Source, places *semaphore.Weighted,
+// syncProject brings one project up to date. What goes wrong is its status.
+func (s *Syncer) syncProject(ctx context.Context, name string, sources map[string]clones.Source, places *semaphore.Weighted,
 	user string, step func(string)) {
 	st := s.Status(name)
 	st.When, st.Err = time.Now(), nil
@@ -30,7 +30,7 @@ func (s *Syncer) one(ctx context.Context, name string, sources map[string]clones
 		delete(s.cloning, name)
 		s.mu.Unlock()
 	}
-	s.count(ctx, name, &st, user, step)
+	s.countProject(ctx, name, &st, user, step)
 	if ctx.Err() != nil {
 		return
 	}
@@ -42,9 +42,9 @@ func (s *Syncer) one(ctx context.Context, name string, sources map[string]clones
 	s.status[name] = st
 }
 
-// count keeps the counts, so that callers need not wait for them. A project whose
+// countProject keeps the counts, so that callers need not wait for them. A project whose
 // references have not moved since is left alone.
-func (s *Syncer) count(ctx context.Context, name string, st *Status, user string, step func(string)) {
+func (s *Syncer) countProject(ctx context.Context, name string, st *Status, user string, step func(string)) {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	repo, release, err := s.Folder.Open(ctx, name)
@@ -60,13 +60,13 @@ func (s *Syncer) count(ctx context.Context, name string, st *Status, user string
 		turn := s.counting.New(user, name)
 		defer turn.End()
 		if err = turn.Begin(ctx); err == nil {
-			err = s.counted(ctx, repo, turn, refs, st, step)
+			err = s.countCommits(ctx, repo, turn, refs, st, step)
 		}
 	}
 	st.Err = errors.Join(st.Err, err)
 }
 
-func (s *Syncer) counted(ctx context.Context, repo history.Repo, turn *turns.Turn, refs string, st *Status,
+func (s *Syncer) countCommits(ctx context.Context, repo history.Repo, turn *turns.Turn, refs string, st *Status,
 	step func(string)) error {
 	res, err := s.Lister.Count(ctx, repo, s.Renames, turn, func(done int) {
 		if done%4096 < 256 {

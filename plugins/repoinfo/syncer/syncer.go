@@ -80,15 +80,15 @@ func (s *Syncer) Run(ctx context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()
 	for {
-		names, sources, err := s.projects(ctx, "")
+		names, sources, err := s.listProjects(ctx, "")
 		if err != nil && ctx.Err() == nil && fault.KindOf(err) != fault.NotFound { // none yet is no fault
 			s.Log.Warn("the clones cannot be synced", "error", err)
 		}
 		for _, name := range names {
-			if turn := s.turn(name); turn.TryAcquire(1) {
+			if turn := s.projectTurn(name); turn.TryAcquire(1) {
 				group.Go(func() {
-					defer s.leave(name, turn)
-					s.one(ctx, name, sources, s.fetching, "interval", func(string) {})
+					defer s.releaseTurn(name, turn)
+					s.syncProject(ctx, name, sources, s.fetching, "interval", func(string) {})
 				})
 			}
 		}
@@ -101,7 +101,7 @@ func (s *Syncer) Run(ctx context.Context) {
 // Sync mirrors and counts all projects, or only one, and returns those that it looked at;
 // what failed for one is in its Status. A project at work is waited for, then done again.
 func (s *Syncer) Sync(ctx context.Context, only string, progress func(Step)) ([]string, error) {
-	names, sources, err := s.projects(ctx, only)
+	names, sources, err := s.listProjects(ctx, only)
 	if len(names) == 0 {
 		return nil, err
 	}
@@ -115,15 +115,15 @@ func (s *Syncer) Sync(ctx context.Context, only string, progress func(Step)) ([]
 				defer mu.Unlock()
 				progress(Step{Project: name, Text: text, Done: done, Total: len(names)})
 			}
-			turn := s.turn(name)
+			turn := s.projectTurn(name)
 			if !turn.TryAcquire(1) {
 				step("waiting for the sync of this project that runs")
 				if turn.Acquire(ctx, 1) != nil {
 					return
 				}
 			}
-			defer s.leave(name, turn)
-			s.one(ctx, name, sources, s.asked, "asked "+only, step)
+			defer s.releaseTurn(name, turn)
+			s.syncProject(ctx, name, sources, s.asked, "asked "+only, step)
 			mu.Lock()
 			done++
 			mu.Unlock()
@@ -134,8 +134,8 @@ func (s *Syncer) Sync(ctx context.Context, only string, progress func(Step)) ([]
 	return names, errors.Join(err, ctx.Err())
 }
 
-// projects lists what there is to sync. The names are valid beside an error, too.
-func (s *Syncer) projects(ctx context.Context, only string) ([]string, map[string]clones.Source, error) {
+// listProjects lists what there is to sync. The names are valid beside an error, too.
+func (s *Syncer) listProjects(ctx context.Context, only string) ([]string, map[string]clones.Source, error) {
 	var list []clones.Source
 	var sourcesErr error
 	if s.Sources != nil {
@@ -174,8 +174,8 @@ func (s *Syncer) projects(ctx context.Context, only string) ([]string, map[strin
 	return names, sources, sourcesErr
 }
 
-// turn is taken while somebody is at work on the project.
-func (s *Syncer) turn(project string) *semaphore.Weighted {
+// projectTurn is taken while somebody is at work on the project.
+func (s *Syncer) projectTurn(project string) *semaphore.Weighted {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turns[project] == nil {
@@ -184,7 +184,7 @@ func (s *Syncer) turn(project string) *semaphore.Weighted {
 	return s.turns[project]
 }
 
-func (s *Syncer) leave(project string, turn *semaphore.Weighted) {
+func (s *Syncer) releaseTurn(project string, turn *semaphore.Weighted) {
 	s.mu.Lock()
 	delete(s.cloning, project)
 	s.mu.Unlock()

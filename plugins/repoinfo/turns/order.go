@@ -7,12 +7,12 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// grant fills the free places.
-func (q *Queue) grant() {
+// grantTurns fills the free places.
+func (q *Queue) grantTurns() {
 	for q.running < q.Places {
 		best := -1
 		for i, t := range q.waiting {
-			if (t.begun || q.mayBegin(t)) && (best < 0 || q.before(t, q.waiting[best])) {
+			if (t.begun || q.mayBegin(t)) && (best < 0 || q.ranksBefore(t, q.waiting[best])) {
 				best = i
 			}
 		}
@@ -22,7 +22,7 @@ func (q *Queue) grant() {
 		t := q.waiting[best]
 		q.waiting = slices.Delete(q.waiting, best, best+1)
 		q.clock++
-		owner := q.user(t.users[0])
+		owner := q.userOf(t.users[0])
 		if !t.begun {
 			t.begun = true
 			owner.waiting--
@@ -50,9 +50,9 @@ func (q *Queue) mayBegin(t *Turn) bool {
 	return false
 }
 
-// rank orders turns: the fewest running turns of the user, the user and then the project
+// rankTurn orders turns: the fewest running turns of the user, the user and then the project
 // served longest ago. Of several users of a turn the best counts.
-func (q *Queue) rank(t *Turn) (best [3]uint64) {
+func (q *Queue) rankTurn(t *Turn) (best [3]uint64) {
 	for i, name := range t.users {
 		var r [3]uint64
 		if u := q.users[name]; u != nil {
@@ -65,8 +65,8 @@ func (q *Queue) rank(t *Turn) (best [3]uint64) {
 	return best
 }
 
-func (q *Queue) before(a, b *Turn) bool {
-	x, y := q.rank(a), q.rank(b)
+func (q *Queue) ranksBefore(a, b *Turn) bool {
+	x, y := q.rankTurn(a), q.rankTurn(b)
 	return slices.Compare(x[:], y[:]) < 0
 }
 
@@ -77,12 +77,12 @@ type BusyError struct {
 }
 
 // Error names the limit.
-func (e *BusyError) Error() string { return e.fault().Error() }
+func (e *BusyError) Error() string { return e.toFault().Error() }
 
 // Unwrap gives the kind.
-func (e *BusyError) Unwrap() error { return e.fault() }
+func (e *BusyError) Unwrap() error { return e.toFault() }
 
-func (e *BusyError) fault() *fault.Error {
+func (e *BusyError) toFault() *fault.Error {
 	if e.Own {
 		return fault.New(fault.Unavailable,
 			"%d of your questions wait for their turn already: ask again when some are answered", e.Limit)

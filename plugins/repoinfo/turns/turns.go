@@ -59,14 +59,14 @@ func (t *Turn) Join(user string) {
 	if len(t.users) < 64 {
 		t.users = append(t.users, user)
 	}
-	t.queue.grant()
+	t.queue.grantTurns()
 }
 
 // Begin waits for a place. It fails when ctx ends, and at once when too many wait.
 func (t *Turn) Begin(ctx context.Context) error {
 	q := t.queue
 	q.mu.Lock()
-	u := q.user(t.users[0])
+	u := q.userOf(t.users[0])
 	switch {
 	case u.waiting >= q.Waiting:
 		q.mu.Unlock()
@@ -77,7 +77,7 @@ func (t *Turn) Begin(ctx context.Context) error {
 	}
 	u.waiting++
 	q.begins++
-	return t.wait(ctx)
+	return t.waitGranted(ctx)
 }
 
 // Pause lets others go first when this turn has run for a slice and somebody waits.
@@ -92,20 +92,20 @@ func (t *Turn) Pause(ctx context.Context) error {
 		q.mu.Unlock()
 		return nil
 	}
-	t.leave()
-	return t.wait(ctx)
+	t.releasePlace()
+	return t.waitGranted(ctx)
 }
 
 // Late fires when a slice has passed.
 func (t *Turn) Late() <-chan time.Time { return time.After(t.queue.Slice) }
 
-// wait queues the turn and returns when it runs. It is called with the lock, and gives
+// waitGranted queues the turn and returns when it runs. It is called with the lock, and gives
 // it back.
-func (t *Turn) wait(ctx context.Context) error {
+func (t *Turn) waitGranted(ctx context.Context) error {
 	q := t.queue
 	t.granted = make(chan struct{})
 	q.waiting = append(q.waiting, t)
-	q.grant()
+	q.grantTurns()
 	q.mu.Unlock()
 	select {
 	case <-t.granted:
@@ -120,7 +120,7 @@ func (t *Turn) wait(ctx context.Context) error {
 			q.users[t.users[0]].waiting--
 			q.begins--
 		}
-		q.forget(t.users[0])
+		q.forgetUser(t.users[0])
 	}
 	return ctx.Err()
 }
@@ -130,16 +130,16 @@ func (t *Turn) End() {
 	q := t.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	t.leave()
+	t.releasePlace()
 	if t.begun {
 		t.begun = false
 		q.users[t.users[0]].begun--
 	}
-	q.forget(t.users[0])
-	q.grant()
+	q.forgetUser(t.users[0])
+	q.grantTurns()
 }
 
-func (t *Turn) leave() {
+func (t *Turn) releasePlace() {
 	if t.running {
 		t.running = false
 		t.queue.running--
@@ -147,7 +147,7 @@ func (t *Turn) leave() {
 	}
 }
 
-func (q *Queue) user(name string) *user {
+func (q *Queue) userOf(name string) *user {
 	if q.users == nil {
 		q.users = map[string]*user{}
 	}
@@ -159,7 +159,7 @@ func (q *Queue) user(name string) *user {
 	return u
 }
 
-func (q *Queue) forget(name string) {
+func (q *Queue) forgetUser(name string) {
 	if u := q.users[name]; u != nil && u.running+u.begun+u.waiting == 0 {
 		delete(q.users, name)
 	}

@@ -50,20 +50,20 @@ func (p *Parser) Table(text string) (table []*switchdriver.ACLEntry, ok bool) {
 		if m := p.profile.FindStringSubmatch(line); m != nil {
 			profile, rule = nil, nil
 			if id, err := strconv.ParseUint(m[1], 10, 16); err == nil && id > 0 {
-				profile = &switchdriver.ACLEntry{Profile: &switchdriver.ACLProfile{ProfileId: uint32(id), ProfileName: m[2], Layer: p.layer(line)}}
+				profile = &switchdriver.ACLEntry{Profile: &switchdriver.ACLProfile{ProfileId: uint32(id), ProfileName: m[2], Layer: p.parseLayer(line)}}
 				table = append(table, profile)
 			}
 		} else if m := p.rule.FindStringSubmatch(line); m != nil && profile != nil {
 			rule = nil
 			if id, err := strconv.ParseUint(m[1], 10, 16); err == nil {
-				rule = &switchdriver.ACLRule{RuleId: uint32(id), Layer: profile.Profile.Layer, Ports: p.list(line)}
+				rule = &switchdriver.ACLRule{RuleId: uint32(id), Layer: profile.Profile.Layer, Ports: p.parsePortList(line)}
 				profile.Rules = append(profile.Rules, rule)
 			}
 		} else if m := p.action.FindStringSubmatch(line); m != nil && rule != nil {
 			rule.Action = strings.ToUpper(m[1])
-		} else if rule != nil && !p.values(rule, line) {
+		} else if rule != nil && !p.parseValues(rule, line) {
 			odd[rule] = true
-		} else if rule == nil && profile != nil && !p.masks(profile.Profile, line) {
+		} else if rule == nil && profile != nil && !p.parseMasks(profile.Profile, line) {
 			odd[profile.Profile] = true
 		}
 	}
@@ -81,8 +81,8 @@ func (p *Parser) Table(text string) (table []*switchdriver.ACLEntry, ok bool) {
 	return table, len(table) > 0 || p.title.MatchString(text)
 }
 
-// layer is the one a profile's line reports, empty for one that this contract has not.
-func (p *Parser) layer(line string) string {
+// parseLayer is the one a profile's line reports, empty for one that this contract has not.
+func (p *Parser) parseLayer(line string) string {
 	m := p.kind.FindStringSubmatch(line)
 	switch {
 	case m == nil:
@@ -93,22 +93,22 @@ func (p *Parser) layer(line string) string {
 	return switchdriver.LayerIP
 }
 
-// masks reads a line after "MASK on"; false: it reports a VLAN in another way.
-func (p *Parser) masks(q *switchdriver.ACLProfile, line string) bool {
-	address(p.src, line, &q.SrcIpMask)
-	address(p.dst, line, &q.DstIpMask)
-	return p.number(line, p.vlanMask, 16, 0, 0xfff, &q.VlanMask)
+// parseMasks reads a line after "MASK on"; false: it reports a VLAN in another way.
+func (p *Parser) parseMasks(q *switchdriver.ACLProfile, line string) bool {
+	parseAddress(p.src, line, &q.SrcIpMask)
+	parseAddress(p.dst, line, &q.DstIpMask)
+	return p.parseNumber(line, p.vlanMask, 16, 0, 0xfff, &q.VlanMask)
 }
 
-// values reads a line after "Match on"; false: it reports a VLAN in another way.
-func (p *Parser) values(r *switchdriver.ACLRule, line string) bool {
-	address(p.src, line, &r.SrcIp)
-	address(p.dst, line, &r.DstIp)
-	return p.number(line, p.vlanID, 10, 1, switchdriver.MaxVLANID, &r.VlanId)
+// parseValues reads a line after "Match on"; false: it reports a VLAN in another way.
+func (p *Parser) parseValues(r *switchdriver.ACLRule, line string) bool {
+	parseAddress(p.src, line, &r.SrcIp)
+	parseAddress(p.dst, line, &r.DstIp)
+	return p.parseNumber(line, p.vlanID, 10, 1, switchdriver.MaxVLANID, &r.VlanId)
 }
 
-// number reads a VLAN or the mask of one from a line that has it in a form; false: it has it in another, or beyond its bounds.
-func (p *Parser) number(line string, form *regexp.Regexp, base int, least, most uint64, to **uint32) bool {
+// parseNumber reads a VLAN or the mask of one from a line that has it in a form; false: it has it in another, or beyond its bounds.
+func (p *Parser) parseNumber(line string, form *regexp.Regexp, base int, least, most uint64, to **uint32) bool {
 	m := form.FindStringSubmatch(line)
 	if m == nil {
 		return !p.vlan.MatchString(line)
@@ -121,19 +121,19 @@ func (p *Parser) number(line string, form *regexp.Regexp, base int, least, most 
 	return true
 }
 
-func address(form *regexp.Regexp, line string, to *string) {
+func parseAddress(form *regexp.Regexp, line string, to *string) {
 	if m := form.FindStringSubmatch(line); m != nil && len(m[1]) <= len("255.255.255.255") {
 		*to = m[1]
 	}
 }
 
 // STP reads the state of the spanning tree; known is false if the answer does not contain it.
-func (p *Parser) STP(text string) (on, known bool) { return state(p.stp, text) }
+func (p *Parser) STP(text string) (on, known bool) { return parseState(p.stp, text) }
 
 // PortSTP reads the state of one port's spanning tree.
-func (p *Parser) PortSTP(text string) (on, known bool) { return state(p.port, text) }
+func (p *Parser) PortSTP(text string) (on, known bool) { return parseState(p.port, text) }
 
-func state(form *regexp.Regexp, text string) (on, known bool) {
+func parseState(form *regexp.Regexp, text string) (on, known bool) {
 	m := form.FindStringSubmatch(text)
 	return m != nil && strings.HasPrefix(strings.ToLower(m[1]), "enable"), m != nil
 }
@@ -153,19 +153,19 @@ const unitPorts = 64
 // maxPorts bounds the ports of a rule: a range may be a lie.
 const maxPorts = 4096
 
-// list is the ports of a rule's line, "1,3-5" or on stacks "1:1-1:3,2:7"; nil when it is
+// parsePortList is the ports of a rule's line, "1,3-5" or on stacks "1:1-1:3,2:7"; nil when it is
 // no such list.
-func (p *Parser) list(line string) (out []uint32) {
+func (p *Parser) parsePortList(line string) (out []uint32) {
 	m := p.ports.FindStringSubmatch(line)
 	if m == nil {
 		return nil
 	}
 	for part := range strings.SplitSeq(m[1], ",") {
 		low, high, ranged := strings.Cut(part, "-")
-		unit, from, ok := port(low, 0)
+		unit, from, ok := parsePort(low, 0)
 		last, to, ok2 := unit, from, ok
 		if ranged {
-			last, to, ok2 = port(high, unit)
+			last, to, ok2 = parsePort(high, unit)
 		}
 		if !ok || !ok2 || last != unit || to < from || len(out)+to-from >= maxPorts {
 			return nil // a range over units: the switch does not say which ports these have
@@ -178,8 +178,8 @@ func (p *Parser) list(line string) (out []uint32) {
 	return out
 }
 
-// port reads "7", of the unit that is given, or "2:7".
-func port(s string, of int) (unit, n int, ok bool) {
+// parsePort reads "7", of the unit that is given, or "2:7".
+func parsePort(s string, of int) (unit, n int, ok bool) {
 	unit = of
 	if u, rest, has := strings.Cut(s, ":"); has {
 		v, err := strconv.ParseUint(u, 10, 8)

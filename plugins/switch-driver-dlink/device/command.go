@@ -21,7 +21,7 @@ func ACL(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdri
 	have := switchdriver.FindACL(table, p)
 	switch action {
 	case switchdriver.ACLClear:
-		w.plain("delete access_profile all")
+		w.addPlain("delete access_profile all")
 	case switchdriver.ACLCreateProfile:
 		if have != nil {
 			return "", fault.At(fault.Exists, "profile-id", "there is a profile %d (%s) already; remove it first", p.GetProfileId(), have.Profile.ProfileName)
@@ -29,13 +29,13 @@ func ACL(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdri
 		if same := switchdriver.FindACL(table, &switchdriver.ACLProfile{ProfileName: p.GetProfileName()}); same != nil {
 			return "", fault.At(fault.Exists, "profile-name", "profile %d is called %s already; take another name", same.Profile.ProfileId, p.GetProfileName())
 		}
-		w.plain("create access_profile profile_id").number(p.GetProfileId()).plain("profile_name").word("profile-name", p.GetProfileName())
-		w.profile(p)
+		w.addPlain("create access_profile profile_id").addNumber(p.GetProfileId()).addPlain("profile_name").addWord("profile-name", p.GetProfileName())
+		w.addProfile(p)
 	case switchdriver.ACLDeleteProfile:
 		if have == nil {
 			return "", noProfile(p)
 		}
-		w.plain("delete access_profile").which(p)
+		w.addPlain("delete access_profile").addProfileRef(p)
 	case switchdriver.ACLSetRule:
 		switch {
 		case have == nil:
@@ -46,8 +46,8 @@ func ACL(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdri
 		if layer := have.Profile.Layer; layer != "" && layer != r.GetLayer() {
 			return "", fault.At(fault.Invalid, "acl-layer", "profile %s is of the layer %s, not %.20q", have.Profile.ProfileName, layer, r.GetLayer())
 		}
-		w.plain("config access_profile").which(p).plain("add access_id").number(r.GetRuleId())
-		w.rule(r)
+		w.addPlain("config access_profile").addProfileRef(p).addPlain("add access_id").addNumber(r.GetRuleId())
+		w.addRule(r)
 	case switchdriver.ACLDeleteRule:
 		switch {
 		case have == nil:
@@ -55,7 +55,7 @@ func ACL(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdri
 		case switchdriver.FindACLRule(have, r.GetRuleId()) == nil:
 			return "", fault.At(fault.NotFound, "rule-id", "profile %s has no rule %d", have.Profile.ProfileName, r.GetRuleId())
 		}
-		w.plain("config access_profile").which(p).plain("delete access_id").number(r.GetRuleId())
+		w.addPlain("config access_profile").addProfileRef(p).addPlain("delete access_id").addNumber(r.GetRuleId())
 	default:
 		return "", fault.At(fault.Invalid, "action", "the action %d is not known", int32(action))
 	}
@@ -75,19 +75,19 @@ type words struct {
 	err  error
 }
 
-func (w *words) plain(text string) *words {
+func (w *words) addPlain(text string) *words {
 	w.list = append(w.list, text)
 	return w
 }
 
-func (w *words) number(n uint32) *words { return w.plain(strconv.FormatUint(uint64(n), 10)) }
+func (w *words) addNumber(n uint32) *words { return w.addPlain(strconv.FormatUint(uint64(n), 10)) }
 
-func (w *words) word(field, value string) *words {
+func (w *words) addWord(field, value string) *words {
 	v, err := switchcli.Word(field, value)
 	if err != nil && w.err == nil {
 		w.err = err
 	}
-	return w.plain(v)
+	return w.addPlain(v)
 }
 
 func (w *words) line() (string, error) {
@@ -97,46 +97,46 @@ func (w *words) line() (string, error) {
 	return switchcli.Line(w.list...)
 }
 
-// which names a profile; its id goes before its name.
-func (w *words) which(p *switchdriver.ACLProfile) *words {
+// addProfileRef names a profile; its id goes before its name.
+func (w *words) addProfileRef(p *switchdriver.ACLProfile) *words {
 	if p.GetProfileId() != 0 {
-		return w.plain("profile_id").number(p.GetProfileId())
+		return w.addPlain("profile_id").addNumber(p.GetProfileId())
 	}
-	return w.plain("profile_name").word("profile-name", p.GetProfileName())
+	return w.addPlain("profile_name").addWord("profile-name", p.GetProfileName())
 }
 
-// address adds a keyword with an address if there is one.
-func (w *words) address(keyword, field, value string) {
+// addAddress adds a keyword with an address if there is one.
+func (w *words) addAddress(keyword, field, value string) {
 	if value != "" {
-		w.plain(keyword).word(field, value)
+		w.addPlain(keyword).addWord(field, value)
 	}
 }
 
-func (w *words) profile(p *switchdriver.ACLProfile) {
-	w.plain(layers(p.GetLayer()))
+func (w *words) addProfile(p *switchdriver.ACLProfile) {
+	w.addPlain(layerKeyword(p.GetLayer()))
 	if p.VlanMask != nil {
-		w.plain(fmt.Sprintf("vlan 0x%04x", p.GetVlanMask()))
+		w.addPlain(fmt.Sprintf("vlan 0x%04x", p.GetVlanMask()))
 	}
-	w.address("source_ip_mask", "src-ip-mask", p.GetSrcIpMask())
-	w.address("destination_ip_mask", "dst-ip-mask", p.GetDstIpMask())
+	w.addAddress("source_ip_mask", "src-ip-mask", p.GetSrcIpMask())
+	w.addAddress("destination_ip_mask", "dst-ip-mask", p.GetDstIpMask())
 }
 
-func (w *words) rule(r *switchdriver.ACLRule) {
-	w.plain(layers(r.GetLayer()))
+func (w *words) addRule(r *switchdriver.ACLRule) {
+	w.addPlain(layerKeyword(r.GetLayer()))
 	if r.VlanId != nil {
-		w.plain("vlan_id").number(r.GetVlanId())
+		w.addPlain("vlan_id").addNumber(r.GetVlanId())
 	}
-	w.address("source_ip", "src-ip", r.GetSrcIp())
-	w.address("destination_ip", "dst-ip", r.GetDstIp())
+	w.addAddress("source_ip", "src-ip", r.GetSrcIp())
+	w.addAddress("destination_ip", "dst-ip", r.GetDstIp())
 	list := make([]string, len(r.GetPorts()))
 	for i, p := range r.GetPorts() {
 		list[i] = strconv.FormatUint(uint64(p), 10)
 	}
-	w.plain("port").word("port-list", strings.Join(list, ","))
-	w.plain(map[string]string{switchdriver.ActionPermit: "permit", switchdriver.ActionDeny: "deny"}[r.GetAction()])
+	w.addPlain("port").addWord("port-list", strings.Join(list, ","))
+	w.addPlain(map[string]string{switchdriver.ActionPermit: "permit", switchdriver.ActionDeny: "deny"}[r.GetAction()])
 }
 
-func layers(layer string) string {
+func layerKeyword(layer string) string {
 	return map[string]string{switchdriver.LayerEthernet: "ethernet", switchdriver.LayerIP: "ip"}[layer]
 }
 

@@ -38,14 +38,14 @@ func (d *Driver) Match() switchdriver.Match {
 	return switchdriver.Match{Models: d.set.Models, SysObjectIDs: d.set.SysObjectIDs}
 }
 
-// dialogue is how a D-Link switch lets in. The prompt that follows is the model's and
+// loginDialogue is how a D-Link switch lets in. The prompt that follows is the model's and
 // the user's: it is learned.
-func dialogue() switchcli.Dialogue {
+func loginDialogue() switchcli.Dialogue {
 	return switchcli.Dialogue{Login: []switchcli.Step{{Prompt: "UserName:", Send: "${user}$"}, {Prompt: "PassWord:", Send: "${password}$"}}}
 }
 
-// session runs f with a login, in its turn, within the timeout.
-func (d *Driver) session(ctx context.Context, sw *switchdriver.Switch, f func(*session) error) error {
+// withSession runs f with a login, in its turn, within the timeout.
+func (d *Driver) withSession(ctx context.Context, sw *switchdriver.Switch, f func(*session) error) error {
 	if err := switchdriver.CheckSwitch(sw); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (d *Driver) session(ctx context.Context, sw *switchdriver.Switch, f func(*s
 
 // login opens a session and types what goes before.
 func (d *Driver) login(ctx context.Context, to switchcli.Target) (*session, error) {
-	cli, err := d.keys.Open(ctx, to, dialogue())
+	cli, err := d.keys.Open(ctx, to, loginDialogue())
 	if err != nil {
 		return nil, err
 	}
@@ -110,11 +110,11 @@ type session struct {
 	name string
 }
 
-// show types what only shows something.
-func (s *session) show(line string) (string, error) { return s.Run(s.ctx, line) }
+// runShow types what only shows something.
+func (s *session) runShow(line string) (string, error) { return s.Run(s.ctx, line) }
 
-// change types a command that must succeed.
-func (s *session) change(line string) error {
+// runChange types a command that must succeed.
+func (s *session) runChange(line string) error {
 	text, err := s.Run(s.ctx, line)
 	if err != nil {
 		return err
@@ -126,8 +126,8 @@ func (s *session) change(line string) error {
 	return nil
 }
 
-// save makes changes survive a restart, if that is wanted.
-func (s *session) save() error {
+// saveConfig makes changes survive a restart, if that is wanted.
+func (s *session) saveConfig() error {
 	if !s.d.set.Save {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (s *session) save() error {
 	return nil
 }
 
-// unread is an answer that is not understood, or a change that does not show.
-func (s *session) unread(line, text string) error {
+// unreadableAnswer is an answer that is not understood, or a change that does not show.
+func (s *session) unreadableAnswer(line, text string) error {
 	return fault.Device(fault.Downstream, "switch %s: the answer to %q cannot be read: %s", s.name, line, switchcli.Reason(text))
 }

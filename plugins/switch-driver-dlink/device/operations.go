@@ -16,8 +16,8 @@ func (d *Driver) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action s
 	if err := switchdriver.CheckACL(action, p, r); err != nil {
 		return err
 	}
-	return d.session(ctx, sw, func(s *session) error {
-		before, err := s.table()
+	return d.withSession(ctx, sw, func(s *session) error {
+		before, err := s.readACLTable()
 		if err != nil {
 			return err
 		}
@@ -26,24 +26,24 @@ func (d *Driver) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action s
 		}
 		line, err := ACL(action, p, r, before)
 		if err != nil {
-			return s.named(err)
+			return s.nameSwitch(err)
 		}
-		if err := s.change(line); err != nil {
+		if err := s.runChange(line); err != nil {
 			return err
 		}
-		after, err := s.table()
+		after, err := s.readACLTable()
 		if err != nil {
 			return err
 		}
 		if differs := switchdriver.ACLDiffers(action, p, r, after); differs != "" {
 			return fault.Device(fault.Downstream, "switch %s accepted %q but does not show it: it shows %s%s", s.name, line, differs, s.takeBack(action, p, r, after))
 		}
-		return s.save()
+		return s.saveConfig()
 	})
 }
 
-// named names the switch in what the command refuses.
-func (s *session) named(err error) error {
+// nameSwitch names the switch in what the command refuses.
+func (s *session) nameSwitch(err error) error {
 	var out fault.List
 	for _, f := range fault.All(err) {
 		named := *f
@@ -67,7 +67,7 @@ func (s *session) takeBack(action switchdriver.ACLAction, p *switchdriver.ACLPro
 	}
 	line, err := ACL(action, have.Profile, r, table)
 	if err == nil {
-		err = s.change(line)
+		err = s.runChange(line)
 	}
 	if err != nil {
 		return fmt.Sprintf("; it could not be undone: %v", err)
@@ -77,53 +77,53 @@ func (s *session) takeBack(action switchdriver.ACLAction, p *switchdriver.ACLPro
 
 // ReadACL implements switchdriver.ACLReader.
 func (d *Driver) ReadACL(ctx context.Context, sw *switchdriver.Switch) (table []*switchdriver.ACLEntry, err error) {
-	err = d.session(ctx, sw, func(s *session) error {
-		table, err = s.table()
+	err = d.withSession(ctx, sw, func(s *session) error {
+		table, err = s.readACLTable()
 		return err
 	})
 	return table, err
 }
 
-func (s *session) table() ([]*switchdriver.ACLEntry, error) {
-	text, err := s.show(ShowACL)
+func (s *session) readACLTable() ([]*switchdriver.ACLEntry, error) {
+	text, err := s.runShow(ShowACL)
 	if err != nil {
 		return nil, err
 	}
 	t, ok := s.d.parser.Table(text)
 	if !ok {
-		return nil, s.unread(ShowACL, text)
+		return nil, s.unreadableAnswer(ShowACL, text)
 	}
 	return t, nil
 }
 
 // WriteSTP implements switchdriver.STPWriter.
 func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uint32, on bool) error {
-	return d.session(ctx, sw, func(s *session) error {
-		now, err := s.stp(port)
+	return d.withSession(ctx, sw, func(s *session) error {
+		now, err := s.readSTP(port)
 		if err != nil || now == on {
 			return err
 		}
 		line := STP(port, on)
-		if err := s.change(line); err != nil {
+		if err := s.runChange(line); err != nil {
 			return err
 		}
-		if now, err = s.stp(port); err != nil {
+		if now, err = s.readSTP(port); err != nil {
 			return err
 		}
 		if now != on {
 			return fault.Device(fault.Downstream, "switch %s accepted %q but does not show it", s.name, line)
 		}
-		return s.save()
+		return s.saveConfig()
 	})
 }
 
-// stp reads whether a spanning tree is on; a port that the switch does not show has no spanning tree.
-func (s *session) stp(port uint32) (bool, error) {
+// readSTP reads whether a spanning tree is on; a port that the switch does not show has no spanning tree.
+func (s *session) readSTP(port uint32) (bool, error) {
 	line, read := ShowSTP(port), s.d.parser.STP
 	if port != 0 {
 		read = s.d.parser.PortSTP
 	}
-	text, err := s.show(line)
+	text, err := s.runShow(line)
 	if err != nil {
 		return false, err
 	}
@@ -134,7 +134,7 @@ func (s *session) stp(port uint32) (bool, error) {
 	case port != 0:
 		return false, fault.At(fault.NotFound, "port", "switch %s has no port %d: it says %s", s.name, port, switchcli.Reason(text))
 	}
-	return false, s.unread(line, text)
+	return false, s.unreadableAnswer(line, text)
 }
 
 // ApplySettings implements switchdriver.SettingsApplier. A setting that the switch
@@ -157,25 +157,25 @@ func (d *Driver) ApplySettings(ctx context.Context, set *switchdriver.Settings) 
 	if len(all) == 0 {
 		return nil, nil
 	}
-	err = d.session(ctx, set.GetSwitch(), func(s *session) error {
+	err = d.withSession(ctx, set.GetSwitch(), func(s *session) error {
 		for _, x := range all {
-			text, err := s.show(x.Line)
+			text, err := s.runShow(x.Line)
 			switch {
 			case err != nil:
-				return unfinished(err, report)
+				return unfinishedError(err, report)
 			case d.parser.Success(text):
 				report = append(report, fmt.Sprintf("%s: switched off with %q", x.What, x.Line))
 			default:
 				report = append(report, fmt.Sprintf("%s: left as it is; the switch refuses %q: %s", x.What, x.Line, switchcli.Reason(text)))
 			}
 		}
-		return s.save()
+		return s.saveConfig()
 	})
 	return report, err
 }
 
-// unfinished reports what was done before a session was lost.
-func unfinished(err error, report []string) error {
+// unfinishedError reports what was done before a session was lost.
+func unfinishedError(err error, report []string) error {
 	f := *fault.All(err)[0]
 	if len(report) > 0 {
 		f.Text += fmt.Sprintf("; done before: %s", strings.Join(report, "; "))

@@ -52,7 +52,7 @@ func (p *Parser) Ports(text string) (out []*switchdriver.PortSettings) {
 
 // portNumber reads "7", or "2:7" of a stack.
 func portNumber(text string) (uint32, bool) {
-	unit, n, ok := port(text, 0)
+	unit, n, ok := parsePort(text, 0)
 	return uint32(max(0, unit-1)*unitPorts + n), ok
 }
 

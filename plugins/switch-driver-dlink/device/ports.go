@@ -40,11 +40,11 @@ const ShowSupply = "show poe system"
 
 // ReadPortSettings implements switchdriver.PortSettingsReader.
 func (d *Driver) ReadPortSettings(ctx context.Context, sw *switchdriver.Switch, port uint32) (out []*switchdriver.PortSettings, supplies []*switchdriver.PowerSupply, err error) {
-	err = d.session(ctx, sw, func(s *session) error {
+	err = d.withSession(ctx, sw, func(s *session) error {
 		if out, err = s.settings(port); err != nil {
 			return err
 		}
-		text, err := s.show(ShowSupply)
+		text, err := s.runShow(ShowSupply)
 		if supply := d.parser.Supply(text); supply != nil {
 			supplies = []*switchdriver.PowerSupply{supply}
 		}
@@ -55,7 +55,7 @@ func (d *Driver) ReadPortSettings(ctx context.Context, sw *switchdriver.Switch, 
 
 // settings reads those of a port, or of all. A model without power over Ethernet does not know ShowPower.
 func (s *session) settings(port uint32) ([]*switchdriver.PortSettings, error) {
-	text, err := s.show(ShowPorts(port))
+	text, err := s.runShow(ShowPorts(port))
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +65,11 @@ func (s *session) settings(port uint32) ([]*switchdriver.PortSettings, error) {
 	}
 	switch {
 	case len(out) == 0 && port == 0:
-		return nil, s.unread(ShowPorts(port), text)
+		return nil, s.unreadableAnswer(ShowPorts(port), text)
 	case len(out) == 0:
 		return nil, fault.At(fault.NotFound, "port", "switch %s has no port %d: it says %s", s.name, port, switchcli.Reason(text))
 	}
-	if text, err = s.show(ShowPower(port)); err != nil {
+	if text, err = s.runShow(ShowPower(port)); err != nil {
 		return nil, err
 	}
 	s.d.parser.AddPower(text, out)
@@ -82,7 +82,7 @@ func (d *Driver) WritePortSettings(ctx context.Context, sw *switchdriver.Switch,
 	if err := switchdriver.CheckPortSettings(want); err != nil {
 		return err
 	}
-	return d.session(ctx, sw, func(s *session) error {
+	return d.withSession(ctx, sw, func(s *session) error {
 		all, err := s.settings(want.Port)
 		if err != nil {
 			return err
@@ -90,10 +90,10 @@ func (d *Driver) WritePortSettings(ctx context.Context, sw *switchdriver.Switch,
 		before := all[0]
 		lines, back, err := PortLines(want, before)
 		if err != nil || len(lines) == 0 {
-			return s.named(err)
+			return s.nameSwitch(err)
 		}
 		for i, line := range lines {
-			if err := s.change(line); err != nil {
+			if err := s.runChange(line); err != nil {
 				return s.undoPort(err, back[:i+1])
 			}
 		}
@@ -105,7 +105,7 @@ func (d *Driver) WritePortSettings(ctx context.Context, sw *switchdriver.Switch,
 			err := fault.Device(fault.Downstream, "switch %s accepted the settings but does not show them: it shows %s", s.name, differs)
 			return s.undoPort(err, back)
 		}
-		return s.save()
+		return s.saveConfig()
 	})
 }
 
@@ -115,7 +115,7 @@ func (s *session) undoPort(cause error, back []string) error {
 	if err == nil {
 		defer end()
 		for _, line := range slices.Backward(back) {
-			if err = cli.change(line); err != nil {
+			if err = cli.runChange(line); err != nil {
 				break
 			}
 		}

@@ -48,12 +48,12 @@ type member struct {
 	tagged   map[int]bool
 }
 
-// fixed reports a mode that this package does not change.
-func (c Columns) fixed() bool {
+// isFixed reports a mode that this package does not change.
+func (c Columns) isFixed() bool {
 	return !slices.Contains([]string{"", Access, Trunk, NativeTagged, NativeUntagged}, c.Mode)
 }
 
-func (c Columns) mode() string {
+func (c Columns) effectiveMode() string {
 	if c.Mode == "" {
 		if c.Tag != 0 {
 			return Access
@@ -63,10 +63,10 @@ func (c Columns) mode() string {
 	return c.Mode
 }
 
-// member reads the columns. An empty list of trunks is all VLANs.
-func (c Columns) member() member {
+// toMember reads the columns. An empty list of trunks is all VLANs.
+func (c Columns) toMember() member {
 	m := member{tagged: map[int]bool{}}
-	if mode := c.mode(); mode == Access || c.fixed() {
+	if mode := c.effectiveMode(); mode == Access || c.isFixed() {
 		m.untagged = c.Tag
 		return m
 	}
@@ -82,17 +82,17 @@ func (c Columns) member() member {
 	}
 	switch {
 	case c.Tag == 0:
-	case c.mode() == NativeTagged:
+	case c.effectiveMode() == NativeTagged:
 		m.tagged[c.Tag], m.native = true, true
-	case c.mode() == NativeUntagged:
+	case c.effectiveMode() == NativeUntagged:
 		delete(m.tagged, c.Tag)
 		m.untagged = c.Tag
 	}
 	return m
 }
 
-// columns writes what a port is in. before is what it was, for what does not change.
-func (m member) columns(before Columns) Columns {
+// toColumns writes what a port is in. before is what it was, for what does not change.
+func (m member) toColumns(before Columns) Columns {
 	all := len(m.tagged) == lastVLAN || (len(m.tagged) == lastVLAN-1 && m.untagged != 0)
 	c := Columns{Tag: m.untagged, Trunks: slices.Sorted(maps.Keys(m.tagged))}
 	if all {
@@ -111,8 +111,8 @@ func (m member) columns(before Columns) Columns {
 	return c
 }
 
-// leave takes a port out of a VLAN; without any it goes to the default one.
-func (m *member) leave(v int) {
+// leaveVLAN takes a port out of a VLAN; without any it goes to the default one.
+func (m *member) leaveVLAN(v int) {
 	delete(m.tagged, v)
 	if m.untagged == v {
 		m.untagged = 0

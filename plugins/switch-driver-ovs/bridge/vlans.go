@@ -28,19 +28,19 @@ func (s *State) Has(port uint32) bool {
 	return port != 0 && slices.ContainsFunc(s.Ports, func(p Port) bool { return p.Number == port })
 }
 
-// ids are the VLANs there are: the default one, those that were made, and those that
+// vlanIDs are the VLANs there are: the default one, those that were made, and those that
 // a port is in by name.
-func (s *State) ids() []int {
+func (s *State) vlanIDs() []int {
 	seen := map[int]bool{defaultVLAN: true}
 	for v := range s.Names {
 		seen[v] = true
 	}
 	for _, p := range s.Ports {
-		if p.Columns.Tag >= 1 && p.Columns.Tag <= lastVLAN && p.Columns.mode() != Trunk {
+		if p.Columns.Tag >= 1 && p.Columns.Tag <= lastVLAN && p.Columns.effectiveMode() != Trunk {
 			seen[p.Columns.Tag] = true
 		}
-		if len(p.Columns.Trunks) < manyTrunks && p.Columns.mode() != Access {
-			for v := range p.Columns.member().tagged {
+		if len(p.Columns.Trunks) < manyTrunks && p.Columns.effectiveMode() != Access {
+			for v := range p.Columns.toMember().tagged {
 				seen[v] = len(p.Columns.Trunks) > 0 || seen[v]
 			}
 		}
@@ -52,14 +52,14 @@ func (s *State) ids() []int {
 // VLANs are the VLANs of the bridge in order, ports in order.
 func (s *State) VLANs() []*switchdriver.VLAN {
 	var out []*switchdriver.VLAN
-	for _, id := range s.ids() {
+	for _, id := range s.vlanIDs() {
 		out = append(out, &switchdriver.VLAN{VlanId: uint32(id), Name: s.Names[id]})
 	}
 	for _, p := range s.Ports {
 		if p.Number == 0 {
 			continue
 		}
-		m := p.Columns.member()
+		m := p.Columns.toMember()
 		for _, v := range out {
 			id := int(v.VlanId)
 			if m.tagged[id] || m.untagged == id {
@@ -99,12 +99,12 @@ func (s *State) Write(v *switchdriver.VLAN, setPorts bool) (*State, error) {
 	}
 	for i := range out.Ports {
 		p := &out.Ports[i]
-		m := p.Columns.member()
+		m := p.Columns.toMember()
 		in, untagged := slices.Contains(v.EgressPorts, p.Number), slices.Contains(v.UntaggedPorts, p.Number)
 		if p.Number == 0 || (in == (m.tagged[id] || m.untagged == id) && untagged == (m.untagged == id)) {
 			continue
 		}
-		if p.Columns.fixed() {
+		if p.Columns.isFixed() {
 			return nil, fault.At(fault.Unsupported, "egress-ports", "port %d (%s) is in the mode %s, which is not changed here", p.Number, p.Name, p.Columns.Mode)
 		}
 		switch {
@@ -119,9 +119,9 @@ func (s *State) Write(v *switchdriver.VLAN, setPorts bool) (*State, error) {
 		case id == defaultVLAN && len(m.tagged) == 0:
 			return nil, fault.At(fault.Invalid, "egress-ports", "port %d would be in no VLAN; put it into another one first", p.Number)
 		default:
-			m.leave(id)
+			m.leaveVLAN(id)
 		}
-		p.Columns = m.columns(p.Columns)
+		p.Columns = m.toColumns(p.Columns)
 	}
 	return out, nil
 }
@@ -132,20 +132,20 @@ func (s *State) Remove(id int) (*State, error) {
 	delete(out.Names, id)
 	for i := range out.Ports {
 		p := &out.Ports[i]
-		m := p.Columns.member()
+		m := p.Columns.toMember()
 		if m.untagged != id && (!m.tagged[id] || len(p.Columns.Trunks) == 0) {
 			continue // a trunk of all VLANs has no list to take it from
 		}
-		if p.Columns.fixed() {
+		if p.Columns.isFixed() {
 			return nil, fault.At(fault.InUse, "vlan-id", "port %d (%s) in the mode %s is in VLAN %d; it is not changed here", p.Number, p.Name, p.Columns.Mode, id)
 		}
-		all := len(p.Columns.Trunks) == 0 && p.Columns.mode() == NativeUntagged
-		m.leave(id)
+		all := len(p.Columns.Trunks) == 0 && p.Columns.effectiveMode() == NativeUntagged
+		m.leaveVLAN(id)
 		if all { // what was native goes on as one of all
 			m.tagged[id], m.untagged = true, defaultVLAN
 			delete(m.tagged, defaultVLAN)
 		}
-		p.Columns = m.columns(p.Columns)
+		p.Columns = m.toColumns(p.Columns)
 	}
 	return out, nil
 }

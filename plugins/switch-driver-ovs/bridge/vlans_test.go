@@ -40,7 +40,7 @@ func TestModes(t *testing.T) {
 		"native-tagged":          {Columns{Tag: 3, Trunks: []int{2}, Mode: NativeTagged}, 0, []int{2, 3}},
 		"tunnel":                 {Columns{Tag: 3, Mode: "dot1q-tunnel"}, 3, nil},
 	} {
-		m := c.c.member()
+		m := c.c.toMember()
 		var tagged []int
 		for v := 1; v <= 4; v++ {
 			if m.tagged[v] {
@@ -68,8 +68,8 @@ func TestChanges(t *testing.T) {
 		"no ports named": {state(one), func(s *State) (*State, error) { return s.Write(vlan(100, nil, nil), false) }, []Columns{one}, 0},
 		"out of a trunk of all": {state(Columns{}, one), func(s *State) (*State, error) {
 			n, err := s.Write(vlan(100, []uint32{2}, nil), true)
-			if err == nil && (len(n.Ports[0].Columns.Trunks) != lastVLAN-1 || slices.Contains(n.Ports[0].Columns.Trunks, 100) || len(n.ids()) != 2) {
-				t.Errorf("a trunk of all but one: %v, VLANs %v", n.Ports[0].Columns, n.ids())
+			if err == nil && (len(n.Ports[0].Columns.Trunks) != lastVLAN-1 || slices.Contains(n.Ports[0].Columns.Trunks, 100) || len(n.vlanIDs()) != 2) {
+				t.Errorf("a trunk of all but one: %v, VLANs %v", n.Ports[0].Columns, n.vlanIDs())
 			}
 			n.Ports = n.Ports[1:]
 			return n, err

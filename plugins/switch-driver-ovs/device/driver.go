@@ -67,9 +67,9 @@ type call struct {
 	b   *ovsdb.Bridge // as it was at the beginning
 }
 
-// run opens a session for an operation and reads the bridge, within the timeout. A change
+// runCall opens a session for an operation and reads the bridge, within the timeout. A change
 // waits for its turn at the switch.
-func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, change bool, f func(*call) error) error {
+func (d *Driver) runCall(ctx context.Context, sw *switchdriver.Switch, change bool, f func(*call) error) error {
 	if err := switchdriver.CheckSwitch(sw); err != nil {
 		return err
 	}
@@ -83,11 +83,11 @@ func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, change bool, 
 		defer done()
 	}
 	c := &call{ctx: ctx, d: d, sw: sw, at: d.placeOf(sw)}
-	if err := c.open(ctx); err != nil {
+	if err := c.openSession(ctx); err != nil {
 		return c.deviceFault(err)
 	}
 	defer c.Close()
-	b, err := c.bridge()
+	b, err := c.readBridge()
 	if err == nil {
 		c.b = b
 		err = f(c)
@@ -95,7 +95,7 @@ func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, change bool, 
 	return c.deviceFault(err)
 }
 
-func (c *call) open(ctx context.Context) error {
+func (c *call) openSession(ctx context.Context) error {
 	var conf *tls.Config
 	if strings.HasPrefix(c.at.OVSDB, "ssl:") {
 		var err error
@@ -129,12 +129,12 @@ func (c *call) deviceFault(err error) error {
 	return f
 }
 
-func (c *call) bridge() (*ovsdb.Bridge, error) { return c.ReadBridge(c.at.Bridge, c.sw.NodeId) }
+func (c *call) readBridge() (*ovsdb.Bridge, error) { return c.ReadBridge(c.at.Bridge, c.sw.NodeId) }
 
 // ReadPorts implements switchdriver.PortReader. A port's number is its OpenFlow port
 // number, which Open vSwitch keeps as long as the port is there.
 func (d *Driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) (out []*switchdriver.Port, err error) {
-	err = d.run(ctx, sw, false, func(c *call) error {
+	err = d.runCall(ctx, sw, false, func(c *call) error {
 		for _, p := range c.b.Ports {
 			if p.Number != 0 {
 				out = append(out, &p.Port)
@@ -147,7 +147,7 @@ func (d *Driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) (out []
 
 // ReadVLANs implements switchdriver.VLANReader.
 func (d *Driver) ReadVLANs(ctx context.Context, sw *switchdriver.Switch) (out []*switchdriver.VLAN, err error) {
-	err = d.run(ctx, sw, false, func(c *call) error {
+	err = d.runCall(ctx, sw, false, func(c *call) error {
 		out = c.b.VLANs()
 		return nil
 	})
@@ -159,8 +159,8 @@ func (d *Driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *swit
 	if err := switchdriver.CheckVLAN(v, nil); err != nil {
 		return nil, err
 	}
-	err = d.run(ctx, sw, true, func(c *call) error {
-		after, err := c.change(func(b *ovsdb.Bridge) (*bridge.State, error) {
+	err = d.runCall(ctx, sw, true, func(c *call) error {
+		after, err := c.changeBridge(func(b *ovsdb.Bridge) (*bridge.State, error) {
 			if err := switchdriver.CheckVLAN(v, b.Has); err != nil {
 				return nil, err
 			}
@@ -168,7 +168,7 @@ func (d *Driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *swit
 			case there && create:
 				return nil, fault.At(fault.Exists, "vlan-id", "VLAN %d exists on switch %s", v.VlanId, switchdriver.Label(sw))
 			case !there && !create:
-				return nil, missing(sw, v.VlanId)
+				return nil, missingVLAN(sw, v.VlanId)
 			}
 			return b.Write(v, setPorts)
 		})
@@ -188,10 +188,10 @@ func (d *Driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, id uin
 	if id == 1 {
 		return fault.At(fault.Invalid, "vlan-id", "VLAN 1 is the default VLAN and cannot be removed")
 	}
-	return d.run(ctx, sw, true, func(c *call) error {
-		_, err := c.change(func(b *ovsdb.Bridge) (*bridge.State, error) {
+	return d.runCall(ctx, sw, true, func(c *call) error {
+		_, err := c.changeBridge(func(b *ovsdb.Bridge) (*bridge.State, error) {
 			if b.VLAN(id) == nil {
-				return nil, missing(sw, id)
+				return nil, missingVLAN(sw, id)
 			}
 			return b.Remove(int(id))
 		})
@@ -199,13 +199,13 @@ func (d *Driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, id uin
 	})
 }
 
-func missing(sw *switchdriver.Switch, id uint32) error {
+func missingVLAN(sw *switchdriver.Switch, id uint32) error {
 	return fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), id)
 }
 
-// change reads, plans, writes and returns what it reads back; a change that somebody else came in
+// changeBridge reads, plans, writes and returns what it reads back; a change that somebody else came in
 // between of is planned again.
-func (c *call) change(plan func(*ovsdb.Bridge) (*bridge.State, error)) (*bridge.State, error) {
+func (c *call) changeBridge(plan func(*ovsdb.Bridge) (*bridge.State, error)) (*bridge.State, error) {
 	for try := 0; ; try++ {
 		want, err := plan(c.b)
 		if err != nil {
@@ -213,7 +213,7 @@ func (c *call) change(plan func(*ovsdb.Bridge) (*bridge.State, error)) (*bridge.
 		}
 		err = c.Write(c.b, want)
 		if errors.Is(err, ovsdb.ErrConflict) && try < 5 {
-			if c.b, err = c.bridge(); err != nil {
+			if c.b, err = c.readBridge(); err != nil {
 				return nil, err
 			}
 			continue
@@ -225,18 +225,18 @@ func (c *call) change(plan func(*ovsdb.Bridge) (*bridge.State, error)) (*bridge.
 		if err != nil {
 			return nil, err
 		}
-		after, err := c.bridge()
+		after, err := c.readBridge()
 		if err != nil {
 			return nil, err
 		}
-		if !same(&after.State, want) {
+		if !sameState(&after.State, want) {
 			return nil, fmt.Errorf("it accepted the change but shows %v", after.VLANs())
 		}
 		return &after.State, nil
 	}
 }
 
-func same(a, b *bridge.State) bool {
+func sameState(a, b *bridge.State) bool {
 	return len(a.Ports) == len(b.Ports) && slices.EqualFunc(a.VLANs(), b.VLANs(), func(v, w *switchdriver.VLAN) bool {
 		return v.VlanId == w.VlanId && v.Name == w.Name && slices.Equal(v.EgressPorts, w.EgressPorts) && slices.Equal(v.UntaggedPorts, w.UntaggedPorts)
 	})
@@ -248,11 +248,11 @@ func (c *call) takeBack(before *ovsdb.Bridge, want *bridge.State, cause error) e
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), 5*time.Second)
 	defer cancel()
 	undo := &call{ctx: ctx, d: c.d, sw: c.sw, at: c.at}
-	err := undo.open(ctx)
+	err := undo.openSession(ctx)
 	if err == nil {
 		defer undo.Close()
 		var now *ovsdb.Bridge
-		if now, err = undo.bridge(); err == nil && !same(&now.State, want) {
+		if now, err = undo.readBridge(); err == nil && !sameState(&now.State, want) {
 			return fmt.Errorf("%w; another client has changed it since, so it was not undone", cause)
 		}
 		if err == nil {

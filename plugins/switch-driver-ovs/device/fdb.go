@@ -10,21 +10,21 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// control has ovs-vswitchd carry out a command.
-func (c *call) control(method string, params ...string) (string, error) {
+// runUnixctl has ovs-vswitchd carry out a command.
+func (c *call) runUnixctl(method string, params ...string) (string, error) {
 	if c.at.Unixctl == "" {
 		return "", fault.New(fault.Unsupported, "the forwarding table of switch %s is only available through the control socket of its ovs-vswitchd; set it as unixctl in etc/switch-driver-ovs.yaml", switchdriver.Label(c.sw))
 	}
-	out, err := appctl(c.ctx, c.at.Unixctl, method, params...)
+	out, err := runAppctl(c.ctx, c.at.Unixctl, method, params...)
 	if err != nil {
 		return "", fmt.Errorf("%s, %s: %w", c.at.Unixctl, method, err)
 	}
 	return out, nil
 }
 
-// entries reads the forwarding table.
-func (c *call) entries() ([]*switchdriver.FDBEntry, error) {
-	text, err := c.control("fdb/show", c.b.Name)
+// readFDB reads the forwarding table.
+func (c *call) readFDB() ([]*switchdriver.FDBEntry, error) {
+	text, err := c.runUnixctl("fdb/show", c.b.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +45,8 @@ func (c *call) entries() ([]*switchdriver.FDBEntry, error) {
 
 // ReadFDB implements switchdriver.FDBReader.
 func (d *Driver) ReadFDB(ctx context.Context, sw *switchdriver.Switch, vlan uint32, mac uint64) (out []*switchdriver.FDBEntry, err error) {
-	err = d.run(ctx, sw, false, func(c *call) error {
-		all, err := c.entries()
+	err = d.runCall(ctx, sw, false, func(c *call) error {
+		all, err := c.readFDB()
 		if err != nil || (vlan == 0 && mac == 0) {
 			out = all
 			return err
@@ -61,7 +61,7 @@ func (d *Driver) ReadFDB(ctx context.Context, sw *switchdriver.Switch, vlan uint
 }
 
 func noEntry(sw *switchdriver.Switch, vlan uint32, mac uint64) error {
-	return fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", switchdriver.Label(sw), colons(mac), vlan)
+	return fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", switchdriver.Label(sw), formatMAC(mac), vlan)
 }
 
 // WriteFDBEntry implements switchdriver.FDBWriter. The entry lives as long as
@@ -73,15 +73,15 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 	if e.Type != 0 && e.Type != switchdriver.FDBMgmt {
 		return fault.At(fault.Invalid, "type", "only static entries (MGMT) can be made")
 	}
-	return d.run(ctx, sw, true, func(c *call) error {
+	return d.runCall(ctx, sw, true, func(c *call) error {
 		v := c.b.VLAN(e.VlanId)
 		if v == nil {
-			return missing(sw, e.VlanId)
+			return missingVLAN(sw, e.VlanId)
 		}
 		if !slices.Contains(v.EgressPorts, e.Port) {
 			return fault.At(fault.Invalid, "port", "port %d is not in VLAN %d of switch %s; its ports are %v", e.Port, e.VlanId, switchdriver.Label(sw), v.EgressPorts)
 		}
-		if _, err := c.control("fdb/add", c.b.Name, c.b.Port(e.Port).Name, fmt.Sprint(e.VlanId), colons(e.Mac)); err != nil {
+		if _, err := c.runUnixctl("fdb/add", c.b.Name, c.b.Port(e.Port).Name, fmt.Sprint(e.VlanId), formatMAC(e.Mac)); err != nil {
 			return err
 		}
 		return c.readBack(e.VlanId, e.Mac, e.Port)
@@ -93,8 +93,8 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 	if err := errors.Join(switchdriver.CheckVLANID(vlan), switchdriver.CheckUnicast(mac)); err != nil {
 		return err
 	}
-	return d.run(ctx, sw, true, func(c *call) error {
-		all, err := c.entries()
+	return d.runCall(ctx, sw, true, func(c *call) error {
+		all, err := c.readFDB()
 		if err != nil {
 			return err
 		}
@@ -103,9 +103,9 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 		case i < 0:
 			return noEntry(sw, vlan, mac)
 		case all[i].Type != switchdriver.FDBMgmt:
-			return fault.Device(fault.Unsupported, "the entry for %s in VLAN %d of switch %s was learned; only static entries can be removed, it ages out by itself", colons(mac), vlan, switchdriver.Label(sw))
+			return fault.Device(fault.Unsupported, "the entry for %s in VLAN %d of switch %s was learned; only static entries can be removed, it ages out by itself", formatMAC(mac), vlan, switchdriver.Label(sw))
 		}
-		if _, err := c.control("fdb/del", c.b.Name, fmt.Sprint(vlan), colons(mac)); err != nil {
+		if _, err := c.runUnixctl("fdb/del", c.b.Name, fmt.Sprint(vlan), formatMAC(mac)); err != nil {
 			return err
 		}
 		return c.readBack(vlan, mac, 0)
@@ -114,7 +114,7 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 
 // readBack checks that an entry is at a port; 0: that it is not static any more.
 func (c *call) readBack(vlan uint32, mac uint64, port uint32) error {
-	all, err := c.entries()
+	all, err := c.readFDB()
 	if err != nil {
 		return err
 	}
@@ -130,6 +130,6 @@ func (c *call) readBack(vlan uint32, mac uint64, port uint32) error {
 	return nil
 }
 
-func colons(mac uint64) string {
+func formatMAC(mac uint64) string {
 	return fmt.Sprintf("%02x:%02x:%02x:%02x:%02x:%02x", byte(mac>>40), byte(mac>>32), byte(mac>>24), byte(mac>>16), byte(mac>>8), byte(mac))
 }

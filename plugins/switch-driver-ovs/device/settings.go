@@ -38,12 +38,12 @@ func New(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	if err := env.DecodeConfig(&d.set); err != nil {
 		return nil, err
 	}
-	d.tls = func(ctx context.Context, name string) (*tls.Config, error) { return secure(ctx, env.Host, name) }
-	return &sdk.Plugin{SwitchDriver: d}, d.check()
+	d.tls = func(ctx context.Context, name string) (*tls.Config, error) { return newTLSConfig(ctx, env.Host, name) }
+	return &sdk.Plugin{SwitchDriver: d}, d.checkSettings()
 }
 
-// check is what the schema cannot say.
-func (d *Driver) check() error {
+// checkSettings is what the schema cannot say.
+func (d *Driver) checkSettings() error {
 	bad := fault.All(d.set.Timeout.Between("timeout", 10*time.Millisecond, time.Hour))
 	endpoint := func(path, value string, schemes ...string) {
 		scheme, rest, _ := strings.Cut(value, ":")

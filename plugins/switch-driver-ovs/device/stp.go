@@ -11,7 +11,7 @@ import (
 // ReadSTP implements switchdriver.STPReader. Without a spanning tree a port that is up
 // forwards, and there is no root.
 func (d *Driver) ReadSTP(ctx context.Context, sw *switchdriver.Switch, port uint32) (out []*switchdriver.STPPort, enabled bool, err error) {
-	err = d.run(ctx, sw, false, func(c *call) error {
+	err = d.runCall(ctx, sw, false, func(c *call) error {
 		enabled = c.b.STP
 		for _, p := range c.b.Ports {
 			if p.Number != 0 && (port == 0 || p.Number == port) {
@@ -32,7 +32,7 @@ func noPort(sw *switchdriver.Switch, port uint32) error {
 
 // WriteSTP implements switchdriver.STPWriter.
 func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uint32, on bool) error {
-	return d.run(ctx, sw, true, func(c *call) error { return c.writeSTP(port, on) })
+	return d.runCall(ctx, sw, true, func(c *call) error { return c.writeSTP(port, on) })
 }
 
 func (c *call) writeSTP(port uint32, on bool) (err error) {
@@ -48,7 +48,7 @@ func (c *call) writeSTP(port uint32, on bool) (err error) {
 	if err != nil {
 		return err
 	}
-	after, err := c.bridge()
+	after, err := c.readBridge()
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (c *call) writeSTP(port uint32, on bool) (err error) {
 // the spanning tree; flooding and learning are matters of OpenFlow.
 func (d *Driver) ApplySettings(ctx context.Context, s *switchdriver.Settings) (report []string, err error) {
 	sw := s.GetSwitch()
-	err = d.run(ctx, sw, true, func(c *call) error {
+	err = d.runCall(ctx, sw, true, func(c *call) error {
 		if s.DisableStp {
 			line, err := c.stpOff(s.DryRun)
 			if err != nil {

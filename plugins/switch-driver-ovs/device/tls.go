@@ -12,10 +12,10 @@ import (
 	"ctl.internal/sdk/host"
 )
 
-// secure is TLS with the controller's own certificate and the authorities it trusts.
+// newTLSConfig is TLS with the controller's own certificate and the authorities it trusts.
 // name is what a host's certificate must be for; empty: OVSDB checks authorities, not
 // names, since certificates by ovs-pki are for names that are not addresses.
-func secure(ctx context.Context, h *host.Client, name string) (*tls.Config, error) {
+func newTLSConfig(ctx context.Context, h *host.Client, name string) (*tls.Config, error) {
 	const remedy = "ssl: needs the controller's keystores (feature ctl-aaa-cert): "
 	own, err := h.Certificates.Identity(ctx)
 	if err != nil {
@@ -26,12 +26,12 @@ func secure(ctx context.Context, h *host.Client, name string) (*tls.Config, erro
 		return nil, fault.Wrap(fault.KindOf(err), err, remedy+"%v", err)
 	}
 	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own}, RootCAs: pool,
-		InsecureSkipVerify: true, VerifyConnection: verify(pool, name)}, nil
+		InsecureSkipVerify: true, VerifyConnection: verifyChain(pool, name)}, nil
 }
 
-// verify checks the chain of a host's certificate against the trusted authorities, and
+// verifyChain checks the chain of a host's certificate against the trusted authorities, and
 // its name if one is asked for.
-func verify(pool *x509.CertPool, name string) func(tls.ConnectionState) error {
+func verifyChain(pool *x509.CertPool, name string) func(tls.ConnectionState) error {
 	return func(s tls.ConnectionState) error {
 		if len(s.PeerCertificates) == 0 {
 			return fmt.Errorf("%w: the host presents no certificate", ovsdb.ErrTrust)
@@ -48,18 +48,18 @@ func verify(pool *x509.CertPool, name string) func(tls.ConnectionState) error {
 		if name == "" || isFor(own, name) {
 			return nil
 		}
-		return fmt.Errorf("%w: the certificate of the host is for %.200s, not for %s as tls_name of etc/switch-driver-ovs.yaml requires", ovsdb.ErrTrust, names(own), name)
+		return fmt.Errorf("%w: the certificate of the host is for %.200s, not for %s as tls_name of etc/switch-driver-ovs.yaml requires", ovsdb.ErrTrust, certificateNames(own), name)
 	}
 }
 
 // isFor reports whether a certificate is for a name. The common name counts where there
 // are no others: ovs-pki makes such.
 func isFor(c *x509.Certificate, name string) bool {
-	return c.VerifyHostname(name) == nil || len(alternative(c)) == 0 && strings.EqualFold(c.Subject.CommonName, name)
+	return c.VerifyHostname(name) == nil || len(alternativeNames(c)) == 0 && strings.EqualFold(c.Subject.CommonName, name)
 }
 
-// alternative is the names and addresses in the extension for them (RFC 5280, 4.2.1.6).
-func alternative(c *x509.Certificate) []string {
+// alternativeNames is the names and addresses in the extension for them (RFC 5280, 4.2.1.6).
+func alternativeNames(c *x509.Certificate) []string {
 	out := append([]string(nil), c.DNSNames...)
 	for _, ip := range c.IPAddresses {
 		out = append(out, ip.String())
@@ -67,8 +67,8 @@ func alternative(c *x509.Certificate) []string {
 	return out
 }
 
-func names(c *x509.Certificate) string {
-	if all := alternative(c); len(all) > 0 {
+func certificateNames(c *x509.Certificate) string {
+	if all := alternativeNames(c); len(all) > 0 {
 		return strings.Join(all, ", ")
 	}
 	return fmt.Sprintf("%q", c.Subject.CommonName)

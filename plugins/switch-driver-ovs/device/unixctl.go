@@ -23,10 +23,10 @@ type refusedError struct{ Text string }
 
 func (e *refusedError) Error() string { return "ovs-vswitchd refuses: " + strings.TrimSpace(e.Text) }
 
-// appctl has ovs-vswitchd carry out one command and returns its output. target is
+// runAppctl has ovs-vswitchd carry out one command and returns its output. target is
 // unix:PATH, where * stands for any text in a file name and the first socket that
 // answers counts, or tcp:ADDRESS:PORT.
-func appctl(ctx context.Context, target, method string, params ...string) (string, error) {
+func runAppctl(ctx context.Context, target, method string, params ...string) (string, error) {
 	scheme, place, _ := strings.Cut(target, ":")
 	places := []string{place}
 	if scheme == "unix" && strings.Contains(place, "*") {
@@ -39,13 +39,13 @@ func appctl(ctx context.Context, target, method string, params ...string) (strin
 	for _, p := range places { // sockets of ended processes do not answer
 		var c net.Conn
 		if c, err = (&net.Dialer{}).DialContext(ctx, scheme, p); err == nil {
-			return ask(ctx, c, method, params)
+			return askUnixctl(ctx, c, method, params)
 		}
 	}
 	return "", err
 }
 
-func ask(ctx context.Context, c net.Conn, method string, params []string) (string, error) {
+func askUnixctl(ctx context.Context, c net.Conn, method string, params []string) (string, error) {
 	defer c.Close()
 	stop := context.AfterFunc(ctx, func() { c.Close() })
 	defer stop()

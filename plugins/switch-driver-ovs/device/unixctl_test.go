@@ -71,16 +71,16 @@ func TestAppctl(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	got, err := appctl(ctx, "unix:"+filepath.Join(dir, "ovs-vswitchd.*.ctl"), "fdb/show", "br0")
+	got, err := runAppctl(ctx, "unix:"+filepath.Join(dir, "ovs-vswitchd.*.ctl"), "fdb/show", "br0")
 	if err != nil || got != "{'method':'fdb/show','params':['br0'],'id':1}" {
 		t.Errorf("%q, %v", got, err)
 	}
 	var refused *refusedError
-	if _, err := appctl(ctx, "unix:"+filepath.Join(dir, "ovs-vswitchd.7.ctl"), "fdb/show", "bad"); !errors.As(err, &refused) || refused.Text != "no such bridge\n" {
+	if _, err := runAppctl(ctx, "unix:"+filepath.Join(dir, "ovs-vswitchd.7.ctl"), "fdb/show", "bad"); !errors.As(err, &refused) || refused.Text != "no such bridge\n" {
 		t.Errorf("%v", err)
 	}
 	for _, target := range []string{"unix:" + dir + "/none", "unix:" + dir + "/none*", "http:x", "", "tcp:127.0.0.1:1"} {
-		if _, err := appctl(ctx, target, "fdb/show"); err == nil {
+		if _, err := runAppctl(ctx, target, "fdb/show"); err == nil {
 			t.Errorf("%q answers", target)
 		}
 	}
@@ -91,7 +91,7 @@ func TestAppctl(t *testing.T) {
 	})
 	gone, stop := context.WithCancel(ctx)
 	go func() { <-heard; stop() }()
-	if _, err := appctl(gone, "unix:"+filepath.Join(dir, "mute"), "fdb/show"); !errors.Is(err, context.Canceled) {
+	if _, err := runAppctl(gone, "unix:"+filepath.Join(dir, "mute"), "fdb/show"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a call that was given up: %v", err)
 	}
 }

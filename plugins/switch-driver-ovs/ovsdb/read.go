@@ -40,10 +40,10 @@ const reserved = 0xff00
 // ReadBridge reads the bridge of a name; without a name that of a MAC address, or the
 // only one there is.
 func (s *Session) ReadBridge(name string, mac uint64) (*Bridge, error) {
-	r, err := s.transact(
-		read("Bridge", "_uuid", "name", "ports", "external_ids", "other_config", "stp_enable", "rstp_enable", "status", "rstp_status"),
-		read("Port", "_uuid", "name", "interfaces", "tag", "trunks", "vlan_mode", "other_config", "status", "rstp_status"),
-		read("Interface", "_uuid", "name", "type", "ofport", "ifindex", "admin_state", "link_state", "mac_in_use", "link_speed"),
+	r, err := s.runTransaction(
+		selectOp("Bridge", "_uuid", "name", "ports", "external_ids", "other_config", "stp_enable", "rstp_enable", "status", "rstp_status"),
+		selectOp("Port", "_uuid", "name", "interfaces", "tag", "trunks", "vlan_mode", "other_config", "status", "rstp_status"),
+		selectOp("Interface", "_uuid", "name", "type", "ofport", "ifindex", "admin_state", "link_state", "mac_in_use", "link_speed"),
 	)
 	if err != nil {
 		return nil, err
@@ -56,38 +56,38 @@ func bridgeOf(r []result, name string, mac uint64) (*Bridge, error) {
 	interfaces := map[string]row{}
 	byName := map[string]row{}
 	for _, i := range r[2].Rows {
-		interfaces[uuid(i["_uuid"])], byName[text(i["name"])] = i, i
+		interfaces[uuidValue(i["_uuid"])], byName[stringValue(i["name"])] = i, i
 	}
-	self, err := choose(r[0].Rows, byName, name, mac)
+	self, err := chooseBridge(r[0].Rows, byName, name, mac)
 	if err != nil {
 		return nil, err
 	}
-	b := &Bridge{State: bridge.State{UUID: uuid(self["_uuid"]), Name: text(self["name"]), Names: map[int]string{}},
-		STP: truth(self["stp_enable"]) || truth(self["rstp_enable"]), Status: merged(self["status"], self["rstp_status"]), ids: texts(self["external_ids"])}
+	b := &Bridge{State: bridge.State{UUID: uuidValue(self["_uuid"]), Name: stringValue(self["name"]), Names: map[int]string{}},
+		STP: boolValue(self["stp_enable"]) || boolValue(self["rstp_enable"]), Status: mergeMaps(self["status"], self["rstp_status"]), ids: stringMap(self["external_ids"])}
 	for k, v := range b.ids {
 		if id, err := strconv.Atoi(strings.TrimPrefix(k, vlanKey)); err == nil && strings.HasPrefix(k, vlanKey) && id >= 1 && id <= switchdriver.MaxVLANID {
 			b.Names[id] = v
 		}
 	}
-	members := uuids(self["ports"])
+	members := uuidValues(self["ports"])
 	for _, p := range r[1].Rows {
-		if id := uuid(p["_uuid"]); slices.Contains(members, id) {
-			b.add(p, interfaces)
+		if id := uuidValue(p["_uuid"]); slices.Contains(members, id) {
+			b.addPort(p, interfaces)
 		}
 	}
 	slices.SortFunc(b.Ports, func(p, q *Port) int { return int(p.Number) - int(q.Number) })
 	return b, nil
 }
 
-// choose finds the bridge that is the switch.
-func choose(rows []row, interfaces map[string]row, name string, mac uint64) (row, error) {
+// chooseBridge finds the bridge that is the switch.
+func chooseBridge(rows []row, interfaces map[string]row, name string, mac uint64) (row, error) {
 	var names []string
 	var match []row
 	for _, r := range rows {
-		n := text(r["name"])
+		n := stringValue(r["name"])
 		names = append(names, n)
-		local := text(first(interfaces[n]["mac_in_use"]))
-		fixed := texts(r["other_config"])["hwaddr"]
+		local := stringValue(firstValue(interfaces[n]["mac_in_use"]))
+		fixed := stringMap(r["other_config"])["hwaddr"]
 		switch {
 		case name != "" && n == name:
 			return r, nil
@@ -107,16 +107,16 @@ func choose(rows []row, interfaces map[string]row, name string, mac uint64) (row
 	return nil, fmt.Errorf("none of the bridges %s has the MAC address of the switch; name the bridge in etc/switch-driver-ovs.yaml", strings.Join(names, ", "))
 }
 
-// add reads a port. The bridge's own, local one is not one of the switch's ports.
-func (b *Bridge) add(columns row, interfaces map[string]row) {
-	p := &Port{UUID: uuid(columns["_uuid"]), STP: texts(columns["other_config"])["stp-enable"] != "false", Status: merged(columns["status"], columns["rstp_status"])}
-	p.Name = text(columns["name"])
+// addPort reads a port. The bridge's own, local one is not one of the switch's ports.
+func (b *Bridge) addPort(columns row, interfaces map[string]row) {
+	p := &Port{UUID: uuidValue(columns["_uuid"]), STP: stringMap(columns["other_config"])["stp-enable"] != "false", Status: mergeMaps(columns["status"], columns["rstp_status"])}
+	p.Name = stringValue(columns["name"])
 	if p.Name == b.Name {
 		return
 	}
-	for _, id := range uuids(columns["interfaces"]) {
+	for _, id := range uuidValues(columns["interfaces"]) {
 		i := interfaces[id]
-		n := integer(i["ofport"])
+		n := intValue(i["ofport"])
 		if n < 1 || n >= reserved {
 			continue // the datapath does not have it
 		}
@@ -124,13 +124,13 @@ func (b *Bridge) add(columns row, interfaces map[string]row) {
 		if p.Number != 0 && p.Number < uint32(n) {
 			continue
 		}
-		p.Number, p.IfIndex = uint32(n), uint32(max(0, integer(i["ifindex"])))
-		p.AdminStatus, p.OperStatus = status(i["admin_state"]), status(i["link_state"])
-		p.Mac, p.Speed = macOf(text(first(i["mac_in_use"]))), uint64(max(0, integer(i["link_speed"])))
+		p.Number, p.IfIndex = uint32(n), uint32(max(0, intValue(i["ifindex"])))
+		p.AdminStatus, p.OperStatus = operStatus(i["admin_state"]), operStatus(i["link_state"])
+		p.Mac, p.Speed = macOf(stringValue(firstValue(i["mac_in_use"]))), uint64(max(0, intValue(i["link_speed"])))
 	}
 	b.Ports = append(b.Ports, p)
 	b.State.Ports = append(b.State.Ports, bridge.Port{UUID: p.UUID, Name: p.Name, Number: p.Number,
-		Columns: bridge.Columns{Tag: integer(columns["tag"]), Trunks: integers(columns["trunks"]), Mode: text(first(columns["vlan_mode"]))}})
+		Columns: bridge.Columns{Tag: intValue(columns["tag"]), Trunks: intValues(columns["trunks"]), Mode: stringValue(firstValue(columns["vlan_mode"]))}})
 }
 
 // Port finds the port of an OpenFlow port number, which may be that of a bond's member.
@@ -148,7 +148,7 @@ func (b *Bridge) Port(number uint32) *Port {
 func (b *Bridge) Root() []byte {
 	for _, key := range []string{"stp_designated_root", "rstp_designated_root"} {
 		digits := strings.ReplaceAll(b.Status[key], ".", "")
-		if n := hexadecimal(digits); len(digits) == 16 && n != 0 {
+		if n := parseHex(digits); len(digits) == 16 && n != 0 {
 			return binary.BigEndian.AppendUint64(nil, n)
 		}
 	}
@@ -174,16 +174,16 @@ func (p *Port) State() int32 {
 	return switchdriver.STPForwarding
 }
 
-func merged(columns ...any) map[string]string {
+func mergeMaps(columns ...any) map[string]string {
 	out := map[string]string{}
 	for _, c := range columns {
-		maps.Copy(out, texts(c))
+		maps.Copy(out, stringMap(c))
 	}
 	return out
 }
 
-func status(v any) int32 {
-	switch first(v) {
+func operStatus(v any) int32 {
+	switch firstValue(v) {
 	case "up":
 		return 1
 	case "down":
@@ -198,5 +198,5 @@ func macOf(s string) uint64 {
 	if len(digits) != 12 {
 		return 0
 	}
-	return hexadecimal(digits)
+	return parseHex(digits)
 }

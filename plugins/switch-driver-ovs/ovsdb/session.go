@@ -36,14 +36,14 @@ var ErrTrust = errors.New("TLS is refused")
 
 // Open connects; the session ends with ctx. conf is for ssl: endpoints.
 func Open(ctx context.Context, endpoint string, conf *tls.Config) (*Session, error) {
-	conn, err := dial(ctx, endpoint, conf)
+	conn, err := dialEndpoint(ctx, endpoint, conf)
 	if err != nil {
 		return nil, err
 	}
 	left := &io.LimitedReader{R: conn, N: maxSession + 1}
 	s := &Session{ctx: ctx, conn: conn, left: left, in: json.NewDecoder(left), stop: context.AfterFunc(ctx, func() { conn.Close() })}
 	var databases []string
-	err = s.call("list_dbs", []any{}, &databases)
+	err = s.callMethod("list_dbs", []any{}, &databases)
 	if err == nil && !slices.Contains(databases, database) {
 		err = fmt.Errorf("the host has the databases %.200q, not %s", databases, database)
 	}
@@ -54,22 +54,22 @@ func Open(ctx context.Context, endpoint string, conf *tls.Config) (*Session, err
 	return s, nil
 }
 
-// dial reaches tcp:ADDRESS:PORT, ssl:ADDRESS:PORT or unix:PATH.
-func dial(ctx context.Context, endpoint string, conf *tls.Config) (net.Conn, error) {
+// dialEndpoint reaches tcp:ADDRESS:PORT, ssl:ADDRESS:PORT or unix:PATH.
+func dialEndpoint(ctx context.Context, endpoint string, conf *tls.Config) (net.Conn, error) {
 	scheme, rest, _ := strings.Cut(endpoint, ":")
 	switch scheme {
 	case "tcp", "unix":
 		return (&net.Dialer{}).DialContext(ctx, scheme, rest)
 	case "ssl":
 		c, err := (&tls.Dialer{Config: conf}).DialContext(ctx, "tcp", rest)
-		return c, refused(err)
+		return c, refusedCertificate(err)
 	}
 	return nil, fmt.Errorf("%q is not an OVSDB address; write tcp:ADDRESS:PORT, ssl:ADDRESS:PORT or unix:PATH", endpoint)
 }
 
-// refused is the error of a host that does not take our certificate (RFC 8446, 6.2): it sends an alert, in
+// refusedCertificate is the error of a host that does not take our certificate (RFC 8446, 6.2): it sends an alert, in
 // version 1.3 only after the handshake.
-func refused(err error) error {
+func refusedCertificate(err error) error {
 	if e := (*net.OpError)(nil); errors.As(err, &e) && e.Op == "remote error" {
 		return fmt.Errorf("%w: the host does not accept the controller's certificate (%w); its `ovs-vsctl set-ssl` must name the authority that signed it", ErrTrust, e.Err)
 	}
@@ -91,8 +91,8 @@ type message struct {
 	Error  any             `json:"error,omitempty"`
 }
 
-// call asks the host something and reads up to its answer.
-func (s *Session) call(method string, params, result any) error {
+// callMethod asks the host something and reads up to its answer.
+func (s *Session) callMethod(method string, params, result any) error {
 	text, err := json.Marshal(params)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (s *Session) call(method string, params, result any) error {
 	for {
 		var m message
 		if err := s.in.Decode(&m); err != nil {
-			return s.reason(err)
+			return s.failureReason(err)
 		}
 		switch {
 		case m.Method == "echo": // the host looks whether we are there
@@ -123,8 +123,8 @@ func (s *Session) call(method string, params, result any) error {
 	}
 }
 
-// reason is why there is no answer.
-func (s *Session) reason(err error) error {
+// failureReason is why there is no answer.
+func (s *Session) failureReason(err error) error {
 	switch {
 	case s.ctx.Err() != nil:
 		return fmt.Errorf("no answer in time: %w", s.ctx.Err())
@@ -135,7 +135,7 @@ func (s *Session) reason(err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		return errors.New("the host closed the connection")
 	}
-	return refused(err)
+	return refusedCertificate(err)
 }
 
 // ErrConflict is a transaction whose wait did not hold: somebody else changed a row.
@@ -153,14 +153,14 @@ type result struct {
 	Rows           []row
 }
 
-// transact makes all operations or none.
-func (s *Session) transact(ops ...op) ([]result, error) {
+// runTransaction makes all operations or none.
+func (s *Session) runTransaction(ops ...op) ([]result, error) {
 	params := []any{database}
 	for _, o := range ops {
 		params = append(params, o)
 	}
 	var results []result
-	if err := s.call("transact", params, &results); err != nil {
+	if err := s.callMethod("transact", params, &results); err != nil {
 		return nil, err
 	}
 	for _, r := range results {
@@ -178,7 +178,7 @@ func (s *Session) transact(ops ...op) ([]result, error) {
 	return results, nil
 }
 
-// read is the operation that reads columns of all rows of a table.
-func read(table string, columns ...string) op {
+// selectOp is the operation that reads columns of all rows of a table.
+func selectOp(table string, columns ...string) op {
 	return op{"op": "select", "table": table, "where": []any{}, "columns": columns}
 }

@@ -96,17 +96,17 @@ func (endless) Read(b []byte) (int, error) {
 func TestValues(t *testing.T) {
 	set1 := ofSet(1.0, 2.0, "x")
 	for name, ok := range map[string]bool{
-		"integer of a set":   integer(set1) == 1,
-		"integer of text":    integer("x") == 0,
-		"integer of nothing": integer(nil) == 0 && integer(ofSet()) == 0,
-		"integers":           len(integers(set1)) == 2,
-		"one integer":        len(integers(7.0)) == 1,
-		"text of a number":   text(7.0) == "",
-		"texts of a set":     texts(set1) == nil,
-		"texts":              texts([]any{"map", []any{[]any{"a", "b"}, []any{1.0, "c"}, []any{}, 7.0}})["a"] == "b",
-		"truth":              truth(true) && !truth("true") && !truth(nil),
+		"integer of a set":   intValue(set1) == 1,
+		"integer of text":    intValue("x") == 0,
+		"integer of nothing": intValue(nil) == 0 && intValue(ofSet()) == 0,
+		"integers":           len(intValues(set1)) == 2,
+		"one integer":        len(intValues(7.0)) == 1,
+		"text of a number":   stringValue(7.0) == "",
+		"texts of a set":     stringMap(set1) == nil,
+		"texts":              stringMap([]any{"map", []any{[]any{"a", "b"}, []any{1.0, "c"}, []any{}, 7.0}})["a"] == "b",
+		"truth":              boolValue(true) && !boolValue("true") && !boolValue(nil),
 		"mac":                macOf("02:00:00:00:00:0a") == 0x02000000000a && macOf("x") == 0 && macOf("zz:00:00:00:00:0a") == 0,
-		"uuids":              len(uuids(ofUUID("u"))) == 1 && len(uuids("u")) == 0,
+		"uuids":              len(uuidValues(ofUUID("u"))) == 1 && len(uuidValues("u")) == 0,
 	} {
 		if !ok {
 			t.Error(name)

@@ -10,8 +10,8 @@ import (
 // ["set", [VALUE…]], ["map", [[KEY, VALUE]…]] (RFC 7047, 5.1). It comes from outside: one of another type than
 // expected is as if unset.
 
-// tagged is the content of a value with a tag, nil of all others.
-func tagged(v any, tag string) any {
+// taggedValue is the content of a value with a tag, nil of all others.
+func taggedValue(v any, tag string) any {
 	if a, _ := v.([]any); len(a) == 2 && a[0] == tag {
 		return a[1]
 	}
@@ -30,16 +30,16 @@ func ofMap(m map[string]string) any {
 	return []any{"map", pairs}
 }
 
-func text(v any) string {
+func stringValue(v any) string {
 	s, _ := v.(string)
 	return s
 }
 
-func uuid(v any) string { return text(tagged(v, "uuid")) }
+func uuidValue(v any) string { return stringValue(taggedValue(v, "uuid")) }
 
-// set is the values of a column that may have several; a single one stands alone.
-func set(v any) []any {
-	if s, ok := tagged(v, "set").([]any); ok {
+// setValues is the values of a column that may have several; a single one stands alone.
+func setValues(v any) []any {
+	if s, ok := taggedValue(v, "set").([]any); ok {
 		return s
 	}
 	if v == nil {
@@ -48,25 +48,25 @@ func set(v any) []any {
 	return []any{v}
 }
 
-func first(v any) any {
-	if s := set(v); len(s) > 0 {
+func firstValue(v any) any {
+	if s := setValues(v); len(s) > 0 {
 		return s[0]
 	}
 	return nil
 }
 
-func integer(v any) int {
-	f, _ := first(v).(float64)
+func intValue(v any) int {
+	f, _ := firstValue(v).(float64)
 	return int(f)
 }
 
-func truth(v any) bool {
-	b, _ := first(v).(bool)
+func boolValue(v any) bool {
+	b, _ := firstValue(v).(bool)
 	return b
 }
 
-func integers(v any) (out []int) {
-	for _, x := range set(v) {
+func intValues(v any) (out []int) {
+	for _, x := range setValues(v) {
 		if f, ok := x.(float64); ok {
 			out = append(out, int(f))
 		}
@@ -74,18 +74,18 @@ func integers(v any) (out []int) {
 	return out
 }
 
-func uuids(v any) (out []string) {
-	for _, x := range set(v) {
-		if u := uuid(x); u != "" {
+func uuidValues(v any) (out []string) {
+	for _, x := range setValues(v) {
+		if u := uuidValue(x); u != "" {
 			out = append(out, u)
 		}
 	}
 	return out
 }
 
-// texts is a map column of strings.
-func texts(v any) map[string]string {
-	pairs, ok := tagged(v, "map").([]any)
+// stringMap is a map column of strings.
+func stringMap(v any) map[string]string {
+	pairs, ok := taggedValue(v, "map").([]any)
 	if !ok {
 		return nil
 	}
@@ -93,15 +93,15 @@ func texts(v any) map[string]string {
 	for _, p := range pairs {
 		if pair, _ := p.([]any); len(pair) == 2 {
 			if k, ok := pair[0].(string); ok {
-				out[k] = text(pair[1])
+				out[k] = stringValue(pair[1])
 			}
 		}
 	}
 	return out
 }
 
-// hexadecimal reads digits without a prefix; 0 when they are not digits.
-func hexadecimal(s string) uint64 {
+// parseHex reads digits without a prefix; 0 when they are not digits.
+func parseHex(s string) uint64 {
 	n, err := strconv.ParseUint(s, 16, 64)
 	if err != nil {
 		return 0

@@ -15,7 +15,7 @@ import (
 // while the bridge is as it was read (else ErrConflict), and waits until ovs-vswitchd
 // has applied it.
 func (s *Session) Write(have *Bridge, want *bridge.State) error {
-	return s.commit(append(namesOps(have, want), portOps(have, want)...))
+	return s.commitOps(append(namesOps(have, want), portOps(have, want)...))
 }
 
 // SetSTP switches the spanning tree of the bridge on or off.
@@ -24,23 +24,23 @@ func (s *Session) SetSTP(b *Bridge, on bool) error {
 	if !on {
 		columns["rstp_enable"] = false
 	}
-	return s.commit([]op{update("Bridge", b.UUID, columns)})
+	return s.commitOps([]op{updateOp("Bridge", b.UUID, columns)})
 }
 
 // SetPortSTP lets a port take part in the spanning tree, or not.
 func (s *Session) SetPortSTP(p *Port, on bool) error {
-	return s.commit([]op{mutate("Port", p.UUID, deleteKeys("other_config", "stp-enable"),
+	return s.commitOps([]op{mutateOp("Port", p.UUID, deleteKeys("other_config", "stp-enable"),
 		insertKeys("other_config", map[string]string{"stp-enable": strconv.FormatBool(on)}))})
 }
 
-func is(uuid string) any { return []any{[]any{"_uuid", "==", ofUUID(uuid)}} }
+func whereUUID(uuid string) any { return []any{[]any{"_uuid", "==", ofUUID(uuid)}} }
 
-func update(table, uuid string, columns row) op {
-	return op{"op": "update", "table": table, "where": is(uuid), "row": columns}
+func updateOp(table, uuid string, columns row) op {
+	return op{"op": "update", "table": table, "where": whereUUID(uuid), "row": columns}
 }
 
-func mutate(table, uuid string, mutations ...any) op {
-	return op{"op": "mutate", "table": table, "where": is(uuid), "mutations": mutations}
+func mutateOp(table, uuid string, mutations ...any) op {
+	return op{"op": "mutate", "table": table, "where": whereUUID(uuid), "mutations": mutations}
 }
 
 func deleteKeys(column string, keys ...any) any { return []any{column, "delete", ofSet(keys...)} }
@@ -49,9 +49,9 @@ func insertKeys(column string, values map[string]string) any {
 	return []any{column, "insert", ofMap(values)}
 }
 
-// hold refuses the transaction when columns of a row are not as they were read.
-func hold(table, uuid string, columns row) op {
-	return op{"op": "wait", "table": table, "timeout": 0, "where": is(uuid), "columns": slices.Sorted(maps.Keys(columns)), "until": "==", "rows": []row{columns}}
+// waitOp refuses the transaction when columns of a row are not as they were read.
+func waitOp(table, uuid string, columns row) op {
+	return op{"op": "wait", "table": table, "timeout": 0, "where": whereUUID(uuid), "columns": slices.Sorted(maps.Keys(columns)), "until": "==", "rows": []row{columns}}
 }
 
 func namesOps(have *Bridge, want *bridge.State) []op {
@@ -70,15 +70,15 @@ func namesOps(have *Bridge, want *bridge.State) []op {
 	if len(gone)+len(added) == 0 {
 		return nil
 	}
-	return []op{hold("Bridge", have.UUID, row{"external_ids": ofMap(have.ids)}),
-		mutate("Bridge", have.UUID, deleteKeys("external_ids", gone...), insertKeys("external_ids", added))}
+	return []op{waitOp("Bridge", have.UUID, row{"external_ids": ofMap(have.ids)}),
+		mutateOp("Bridge", have.UUID, deleteKeys("external_ids", gone...), insertKeys("external_ids", added))}
 }
 
 func portOps(have *Bridge, want *bridge.State) []op {
 	var ops []op
 	for i, p := range want.Ports {
 		if old := have.State.Ports[i]; !old.Columns.Equal(p.Columns) {
-			ops = append(ops, hold("Port", p.UUID, rowOf(old.Columns)), update("Port", p.UUID, rowOf(p.Columns)))
+			ops = append(ops, waitOp("Port", p.UUID, rowOf(old.Columns)), updateOp("Port", p.UUID, rowOf(p.Columns)))
 		}
 	}
 	return ops
@@ -109,14 +109,14 @@ func (e *NotAppliedError) Error() string {
 
 func (e *NotAppliedError) Unwrap() error { return e.Cause }
 
-// commit makes the operations and waits until ovs-vswitchd has caught up: it copies
+// commitOps makes the operations and waits until ovs-vswitchd has caught up: it copies
 // next_cfg to cur_cfg when all before it is in the data plane.
-func (s *Session) commit(ops []op) error {
+func (s *Session) commitOps(ops []op) error {
 	if len(ops) == 0 {
 		return nil
 	}
-	ops = append(ops, op{"op": "mutate", "table": database, "where": []any{}, "mutations": []any{[]any{"next_cfg", "+=", 1}}}, read(database, "next_cfg"))
-	r, err := s.transact(ops...)
+	ops = append(ops, op{"op": "mutate", "table": database, "where": []any{}, "mutations": []any{[]any{"next_cfg", "+=", 1}}}, selectOp(database, "next_cfg"))
+	r, err := s.runTransaction(ops...)
 	if err != nil {
 		return err
 	}
@@ -124,13 +124,13 @@ func (s *Session) commit(ops []op) error {
 	if len(rows) != 1 {
 		return fmt.Errorf("the table %s has %d rows", database, len(rows))
 	}
-	next := integer(rows[0]["next_cfg"])
+	next := intValue(rows[0]["next_cfg"])
 	for pause := time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
-		r, err := s.transact(read(database, "cur_cfg"))
+		r, err := s.runTransaction(selectOp(database, "cur_cfg"))
 		if err != nil {
 			return &NotAppliedError{err}
 		}
-		if rows := r[0].Rows; len(rows) == 1 && integer(rows[0]["cur_cfg"]) >= next {
+		if rows := r[0].Rows; len(rows) == 1 && intValue(rows[0]["cur_cfg"]) >= next {
 			return nil
 		}
 		if err := together.Sleep(s.ctx, pause); err != nil {

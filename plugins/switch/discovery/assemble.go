@@ -43,22 +43,22 @@ type LLDPPort struct {
 func Assemble(o *Observation, t Tables) {
 	a := assembler{Tables: t, byNumber: map[uint32]int{}, byIfIndex: map[uint32]int{}}
 	for _, n := range slices.Sorted(maps.Keys(t.BasePorts)) {
-		a.add(n, t.BasePorts[n], true)
+		a.addPort(n, t.BasePorts[n], true)
 	}
 	a.addInterfaces()
 	local := a.localPorts()
 	for _, n := range slices.Sorted(maps.Keys(t.LLDPPorts)) {
-		i := a.port(n, local)
+		i := a.findOrAddPort(n, local)
 		row := t.LLDPPorts[n]
 		a.ports[i].LLDPLocal, a.ports[i].LLDP, a.ports[i].LLDPDesc = n, row.ID, row.Desc
 	}
 	for _, n := range slices.Sorted(maps.Keys(t.IfPorts)) {
-		i := a.port(n, a.byIfIndex)
+		i := a.findOrAddPort(n, a.byIfIndex)
 		row := t.IfPorts[n]
 		a.ports[i].LLDP, a.ports[i].LLDPDesc = row.ID, row.Desc
 	}
-	Attach(o, t, func(n uint32) string { return a.ports[a.port(n, local)].ID },
-		func(n uint32) string { return a.ports[a.port(n, a.byIfIndex)].ID })
+	Attach(o, t, func(n uint32) string { return a.ports[a.findOrAddPort(n, local)].ID },
+		func(n uint32) string { return a.ports[a.findOrAddPort(n, a.byIfIndex)].ID })
 	a.nameByDescr()
 	o.Ports = a.ports
 }
@@ -120,7 +120,7 @@ type assembler struct {
 	byIfIndex map[uint32]int
 }
 
-func (a *assembler) add(number, ifIndex uint32, bridged bool) int {
+func (a *assembler) addPort(number, ifIndex uint32, bridged bool) int {
 	p := Port{ID: strconv.FormatUint(uint64(number), 10), Number: number, IfIndex: ifIndex, Bridged: bridged}
 	if _, taken := a.byNumber[number]; taken {
 		p.ID = "if" + strconv.FormatUint(uint64(ifIndex), 10)
@@ -140,11 +140,11 @@ func (a *assembler) add(number, ifIndex uint32, bridged bool) int {
 	return len(a.ports) - 1
 }
 
-// port returns the port of an LLDP port number or an ifIndex, making it when no table has it.
-func (a *assembler) port(n uint32, known map[uint32]int) int {
+// findOrAddPort returns the port of an LLDP port number or an ifIndex, making it when no table has it.
+func (a *assembler) findOrAddPort(n uint32, known map[uint32]int) int {
 	i, ok := known[n]
 	if !ok {
-		i = a.add(n, n, false)
+		i = a.addPort(n, n, false)
 		known[n] = i
 	}
 	return i
@@ -170,10 +170,10 @@ func (a *assembler) localPorts() map[uint32]int {
 	for n := range numbers {
 		row := a.LLDPPorts[n]
 		if i, ok := a.byIfIndex[n]; ok {
-			asIfIndex += a.fit(row, i)
+			asIfIndex += a.fitScore(row, i)
 		}
 		if i, ok := a.byNumber[n]; ok {
-			asNumber += a.fit(row, i)
+			asNumber += a.fitScore(row, i)
 		}
 	}
 	meant := a.byIfIndex
@@ -181,7 +181,7 @@ func (a *assembler) localPorts() map[uint32]int {
 		meant = a.byNumber
 	}
 	for n := range numbers {
-		if i, ok := a.named(a.LLDPPorts[n]); ok && rows[idText(a.LLDPPorts[n].ID)] == 1 {
+		if i, ok := a.portNamed(a.LLDPPorts[n]); ok && rows[idText(a.LLDPPorts[n].ID)] == 1 {
 			out[n] = i
 		} else if i, ok := meant[n]; ok {
 			out[n] = i
@@ -190,9 +190,9 @@ func (a *assembler) localPorts() map[uint32]int {
 	return out
 }
 
-// fit scores how well a row of lldpLocPortTable describes a port: one for being
+// fitScore scores how well a row of lldpLocPortTable describes a port: one for being
 // possible at all, more for an identifier that agrees.
-func (a *assembler) fit(row LLDPPort, port int) int {
+func (a *assembler) fitScore(row LLDPPort, port int) int {
 	p, score := &a.ports[port], 1
 	id := mib.Text(row.ID.ID)
 	if id != "" && (id == p.Name || id == p.Descr) {
@@ -207,8 +207,8 @@ func (a *assembler) fit(row LLDPPort, port int) int {
 	return score
 }
 
-// named finds the one port whose name or address is the row's identifier.
-func (a *assembler) named(row LLDPPort) (int, bool) {
+// portNamed finds the one port whose name or address is the row's identifier.
+func (a *assembler) portNamed(row LLDPPort) (int, bool) {
 	id, mac := mib.Text(row.ID.ID), mib.MACOf(row.ID.ID)
 	found := -1
 	for i := range a.ports {

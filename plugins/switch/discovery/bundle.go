@@ -22,31 +22,31 @@ func (o *Observation) Parallel() bool {
 	return false
 }
 
-// members puts the members of an aggregate in its place: what a member announces may be the
+// aggregateMembers puts the members of an aggregate in its place: what a member announces may be the
 // aggregate's port id.
-func (b *builder) members(i int, ports []int) []int {
+func (b *builder) aggregateMembers(i int, ports []int) []int {
 	if len(ports) != 1 {
 		return ports
 	}
 	all := b.obs[i].Ports
 	whole := all[ports[0]].IfIndex
-	if in := where(all, func(p *Port) bool { return whole != 0 && p.Aggregate == whole && p.IfIndex != whole }); len(in) > 0 {
+	if in := portsWhere(all, func(p *Port) bool { return whole != 0 && p.Aggregate == whole && p.IfIndex != whole }); len(in) > 0 {
 		return in
 	}
 	return ports
 }
 
-// loosened are sights of which several name one port, at which the other end sees nothing:
+// loosenSights are sights of which several name one port, at which the other end sees nothing:
 // that is an aggregate, and each may mean any port at which the other end sees this one.
-func loosened(mine, theirs []sight) []sight {
+func loosenSights(mine, theirs []sight) []sight {
 	at := portsOf(theirs)
 	if len(at) < 2 {
 		return mine
 	}
 	out := slices.Clone(mine)
 	for i, s := range mine {
-		if s.exact() && !slices.Contains(at, s.ports[0]) && slices.ContainsFunc(mine, func(o sight) bool {
-			return o.port != s.port && o.exact() && o.ports[0] == s.ports[0]
+		if s.isExact() && !slices.Contains(at, s.ports[0]) && slices.ContainsFunc(mine, func(o sight) bool {
+			return o.port != s.port && o.isExact() && o.ports[0] == s.ports[0]
 		}) {
 			out[i].ports = at
 		}
@@ -54,26 +54,26 @@ func loosened(mine, theirs []sight) []sight {
 	return out
 }
 
-// bundles makes edges of what is left of two switches' sights of each other: several ports
+// addBundles makes edges of what is left of two switches' sights of each other: several ports
 // of each, in equal number, that may each be joined with any of the other's. If those of
 // one end are members of one aggregate, and those of the other not of several, they are one
 // link; else it is only sure that they join the two switches. Sights whose ports stay
 // unknown are returned.
-func (b *builder) bundles(i, j int, mine, theirs []sight, taken map[End]bool) (lostMine, lostTheirs []sight) {
+func (b *builder) addBundles(i, j int, mine, theirs []sight, taken map[End]bool) (lostMine, lostTheirs []sight) {
 	for len(mine) > 0 {
-		m, t, restMine, restTheirs := cluster(mine, theirs)
+		m, t, restMine, restTheirs := clusterSights(mine, theirs)
 		x, y := portsOf(m), portsOf(t)
 		named := slices.ContainsFunc(append(slices.Clone(m), t...), func(s sight) bool { return s.byName })
 		bundle := len(x) >= 2 && len(x) == len(y) && !named
-		if !bundle || !b.bundle(i, j, x, y, m[0].row.Protocol) {
+		if !bundle || !b.addBundle(i, j, x, y, m[0].row.Protocol) {
 			lostMine, lostTheirs = append(lostMine, m...), append(lostTheirs, t...)
 		}
 		if bundle {
 			for _, p := range x {
-				taken[b.end(i, p)] = true
+				taken[b.endOf(i, p)] = true
 			}
 			for _, p := range y {
-				taken[b.end(j, p)] = true
+				taken[b.endOf(j, p)] = true
 			}
 		}
 		mine, theirs = restMine, restTheirs
@@ -81,10 +81,10 @@ func (b *builder) bundles(i, j int, mine, theirs []sight, taken map[End]bool) (l
 	return lostMine, append(lostTheirs, theirs...)
 }
 
-// cluster takes the first sight and all that may be of the same links.
-func cluster(mine, theirs []sight) (m, t, restMine, restTheirs []sight) {
+// clusterSights takes the first sight and all that may be of the same links.
+func clusterSights(mine, theirs []sight) (m, t, restMine, restTheirs []sight) {
 	m, restMine, restTheirs = mine[:1:1], slices.Clone(mine[1:]), slices.Clone(theirs)
-	fits := func(a, c sight) bool { return a.allows(c.port) && c.allows(a.port) }
+	fits := func(a, c sight) bool { return a.allowsPort(c.port) && c.allowsPort(a.port) }
 	move := func(from, to *[]sight, other []sight, fits func(s, o sight) bool) bool {
 		n := len(*to)
 		*from = slices.DeleteFunc(*from, func(s sight) bool {
@@ -114,9 +114,9 @@ func portsOf(sights []sight) (out []int) {
 	return out
 }
 
-// aggregate is the one that all of the ports are in. 0: they are in none, or not known to
+// commonAggregate is the one that all of the ports are in. 0: they are in none, or not known to
 // be in one; several is true if they are in different ones.
-func (b *builder) aggregate(i int, ports []int) (whole uint32, several bool) {
+func (b *builder) commonAggregate(i int, ports []int) (whole uint32, several bool) {
 	whole = b.obs[i].Ports[ports[0]].Aggregate
 	for _, p := range ports {
 		if b.obs[i].Ports[p].Aggregate != whole {
@@ -126,18 +126,18 @@ func (b *builder) aggregate(i int, ports []int) (whole uint32, several bool) {
 	return whole, false
 }
 
-// bundle makes the edge and reports whether it has ports.
-func (b *builder) bundle(i, j int, x, y []int, source string) bool {
-	up := func(i int) func(int) bool { return func(p int) bool { return !b.down(i, p) } }
+// addBundle makes the edge and reports whether it has ports.
+func (b *builder) addBundle(i, j int, x, y []int, source string) bool {
+	up := func(i int) func(int) bool { return func(p int) bool { return !b.isPortDown(i, p) } }
 	if !slices.ContainsFunc(x, up(i)) && !slices.ContainsFunc(y, up(j)) {
 		return true
 	}
-	aggX, manyX := b.aggregate(i, x)
-	aggY, manyY := b.aggregate(j, y)
+	aggX, manyX := b.commonAggregate(i, x)
+	aggY, manyY := b.commonAggregate(j, y)
 	one := (aggX != 0 || aggY != 0) && !manyX && !manyY
 	a, namesA := b.bundleEnd(i, x, aggX, one)
 	c, namesC := b.bundleEnd(j, y, aggY, one)
-	at := older(b.obs[i].Observed, b.obs[j].Observed)
+	at := olderTime(b.obs[i].Observed, b.obs[j].Observed)
 	b.net.Edges = append(b.net.Edges, Edge{Tail: a, Head: c, Confirmed: true, TailMembers: namesA, HeadMembers: namesC, Source: source, Observed: at},
 		Edge{Tail: c, Head: a, Confirmed: true, TailMembers: namesC, HeadMembers: namesA, Source: source, Observed: at})
 	return one

@@ -23,9 +23,9 @@ const (
 	maxStations = 4
 )
 
-// infer has the switches read again for what else reports links, when some of them
+// readEvidence has the switches read again for what else reports links, when some of them
 // report no neighbours, or one end only reports a link. Switches that fail keep their former data.
-func (s *Surveyor) infer(progress func(done, total int)) {
+func (s *Surveyor) readEvidence(progress func(done, total int)) {
 	if s.opt.Infer == nil {
 		return
 	}
@@ -62,7 +62,7 @@ func (s *Surveyor) infer(progress func(done, total int)) {
 	if len(switches) > maxForwarding {
 		want = nil
 	}
-	answers := s.ask(switches, func(ctx context.Context, sw *switchdriver.Switch) (*Observation, error) {
+	answers := s.askSwitches(switches, func(ctx context.Context, sw *switchdriver.Switch) (*Observation, error) {
 		with := *observed[mib.MAC(sw.NodeId)]
 		e, err := s.opt.Infer(ctx, sw, &with, want)
 		with.Evidence = e

@@ -10,9 +10,9 @@ import (
 	"ctl.internal/plugins/switch/mib"
 )
 
-// printable is an identifier as text, without the NULs and blanks that some devices put around it; false where it is
+// printableIdentifier is an identifier as text, without the NULs and blanks that some devices put around it; false where it is
 // binary, so that its octets are what identifies.
-func printable(b []byte) (string, bool) {
+func printableIdentifier(b []byte) (string, bool) {
 	text := strings.TrimFunc(mib.Text(b), unicode.IsSpace)
 	around := strings.TrimFunc(string(b), func(r rune) bool {
 		return r == 0 || r == ' ' || r == '\t' || r == '\r' || r == '\n' || r == 3 || r == 4
@@ -33,13 +33,13 @@ func printable(b []byte) (string, bool) {
 
 // Binary reports whether an identifier is octets that are no text.
 func (id Identifier) Binary() bool {
-	_, text := printable(id.ID)
+	_, text := printableIdentifier(id.ID)
 	return !text
 }
 
 // comparableID is an identifier in the form in which two are compared: text without case, else the octets.
 func comparableID(b []byte) string {
-	text, ok := printable(b)
+	text, ok := printableIdentifier(b)
 	if !ok {
 		return "\x00" + string(b)
 	}
@@ -59,17 +59,17 @@ func binaryMAC(b []byte) mib.MAC {
 	return 0
 }
 
-// identifies reports whether an address belongs to one device only: not "::", which telephones without an address
+// isDeviceAddress reports whether an address belongs to one device only: not "::", which telephones without an address
 // announce, and the like.
-func identifies(a netip.Addr) bool {
+func isDeviceAddress(a netip.Addr) bool {
 	a = a.Unmap()
 	return a.IsValid() && !a.IsUnspecified() && !a.IsLoopback() && !a.IsMulticast()
 }
 
-// anonymous reports whether a chassis id is that of no device in particular.
-func anonymous(c Identifier) bool {
-	if a, ok := address(c); ok {
-		return !identifies(a)
+// isAnonymousChassis reports whether a chassis id is that of no device in particular.
+func isAnonymousChassis(c Identifier) bool {
+	if a, ok := addressOfChassis(c); ok {
+		return !isDeviceAddress(a)
 	}
 	return len(strings.Trim(string(c.ID), "\x00 ")) == 0
 }

@@ -85,7 +85,7 @@ func (a *assembler) addInterfaces() {
 	for _, ix := range slices.Sorted(maps.Keys(a.Interfaces)) {
 		f := a.Interfaces[ix]
 		if _, there := a.byIfIndex[ix]; !there && f.isPort(names) {
-			a.add(PortNumber(ix, a.BasePorts), ix, false)
+			a.addPort(PortNumber(ix, a.BasePorts), ix, false)
 		}
 	}
 }

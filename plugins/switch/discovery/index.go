@@ -28,22 +28,22 @@ func newIndex(obs []*Observation) *index {
 		byAddress: map[netip.Addr][]int{}, bySysName: map[string][]int{}, byDevice: map[string][]int{}, byNode: map[string]int{}}
 	for i, o := range obs {
 		x.byNode[NodeID(o.Node)] = i
-		if !anonymous(o.Chassis) {
-			put(x.byChassis, chassisKey(o.Chassis), i)
+		if !isAnonymousChassis(o.Chassis) {
+			appendIndex(x.byChassis, chassisKey(o.Chassis), i)
 			putMAC(x.byMAC, mib.MACOf(o.Chassis.ID), i)
 		}
 		putMAC(x.byMAC, o.Node, i)
 		putMAC(x.byMAC, o.Bridge, i)
-		if identifies(o.Address) {
-			put(x.byAddress, o.Address.Unmap(), i)
+		if isDeviceAddress(o.Address) {
+			appendIndex(x.byAddress, o.Address.Unmap(), i)
 		}
-		if s := fold(o.Device); s != "" {
-			put(x.byDevice, s, i)
+		if s := foldText(o.Device); s != "" {
+			appendIndex(x.byDevice, s, i)
 		}
-		if s := fold(o.SysName); s != "" {
-			put(x.bySysName, s, i)
+		if s := foldText(o.SysName); s != "" {
+			appendIndex(x.bySysName, s, i)
 			if host := hostOf(s); host != s {
-				put(x.bySysName, host, i)
+				appendIndex(x.bySysName, host, i)
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func (x *index) portMACs() {
 	}
 }
 
-func put[K comparable](m map[K][]int, k K, i int) {
+func appendIndex[K comparable](m map[K][]int, k K, i int) {
 	if l := m[k]; len(l) == 0 || l[len(l)-1] != i {
 		m[k] = append(l, i)
 	}
@@ -73,7 +73,7 @@ func put[K comparable](m map[K][]int, k K, i int) {
 // putMAC leaves out what cannot identify anyone: zero and group addresses.
 func putMAC(m map[mib.MAC][]int, mac mib.MAC, i int) {
 	if mac.Unicast() {
-		put(m, mac, i)
+		appendIndex(m, mac, i)
 	}
 }
 
@@ -83,8 +83,8 @@ func hostOf(name string) string {
 	return host
 }
 
-// fold makes texts comparable.
-func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+// foldText makes texts comparable.
+func foldText(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
 func chassisKey(c Identifier) string {
 	if m := mib.MACOf(c.ID); m != 0 && (c.Subtype == chassisMAC || c.Subtype == 0) {
@@ -105,8 +105,8 @@ func idText(id Identifier) string {
 	return comparableID(id.ID)
 }
 
-// address reads a chassis id of subtype 5: the IANA address family, then octets.
-func address(c Identifier) (netip.Addr, bool) {
+// addressOfChassis reads a chassis id of subtype 5: the IANA address family, then octets.
+func addressOfChassis(c Identifier) (netip.Addr, bool) {
 	if c.Subtype != chassisAddress || len(c.ID) < 5 {
 		return netip.Addr{}, false
 	}

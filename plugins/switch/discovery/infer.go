@@ -26,14 +26,14 @@ type sightings struct {
 // nowhere is the port of an address that was learned at several: it moves, or there is a loop.
 const nowhere = -1
 
-// learned makes the sightings of the evidence of all switches.
-func (b *builder) learned() *sightings {
+// makeSightings makes the sightings of the evidence of all switches.
+func (b *builder) makeSightings() *sightings {
 	s := &sightings{at: make([]map[int]int, len(b.obs)), silent: make([]map[mib.MAC]int, len(b.obs)), stations: map[mib.MAC]map[int]int{}}
 	own := map[mib.MAC][]int{}
 	for i, o := range b.obs {
 		if o.Evidence != nil {
 			for _, m := range o.Evidence.Self {
-				put(own, m, i)
+				appendIndex(own, m, i)
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func (b *builder) learned() *sightings {
 		for id, macs := range o.Evidence.Silent {
 			if port := portOf(o, id); port >= 0 {
 				for _, m := range macs {
-					see(s.silent[i], m, port)
+					noteSighting(s.silent[i], m, port)
 				}
 			}
 		}
@@ -66,9 +66,9 @@ func (b *builder) learned() *sightings {
 					if s.stations[m] == nil {
 						s.stations[m] = map[int]int{}
 					}
-					see(s.stations[m], i, port)
+					noteSighting(s.stations[m], i, port)
 				case len(found) == 1 && found[0] != i:
-					see(s.at[i], found[0], port)
+					noteSighting(s.at[i], found[0], port)
 				}
 			}
 		}
@@ -76,21 +76,21 @@ func (b *builder) learned() *sightings {
 			s.tables++
 		}
 	}
-	s.root(b.obs)
+	s.findRoots(b.obs)
 	return s
 }
 
-func see[K comparable](at map[K]int, who K, port int) {
+func noteSighting[K comparable](at map[K]int, who K, port int) {
 	if old, twice := at[who]; twice && old != port {
 		port = nowhere
 	}
 	at[who] = port
 }
 
-// infer adds links to switches that report no neighbours, from what spanning
+// inferLinks adds links to switches that report no neighbours, from what spanning
 // tree and forwarding tables show. Only ports without another link are used,
 // and a segment with more than two switches makes no link.
-func (b *builder) infer() {
+func (b *builder) inferLinks() {
 	mute := map[int]bool{}
 	for i, o := range b.obs {
 		if o.Mute() {
@@ -102,13 +102,13 @@ func (b *builder) infer() {
 	}
 	in := inference{builder: b, mute: mute, used: map[End]bool{}}
 	for _, e := range b.net.Edges {
-		in.use(e.Tail, e.TailMembers) // those of the head are of the edge in the other direction
-		in.use(e.Head, nil)
+		in.markUsed(e.Tail, e.TailMembers) // those of the head are of the edge in the other direction
+		in.markUsed(e.Head, nil)
 	}
-	in.tree()
+	in.joinSpanningTree()
 	done := map[int]bool{}
 	for _, r := range in.seen.rooted {
-		in.below(r, done)
+		in.joinBelow(r, done)
 		for i := range r.up {
 			done[i] = true
 		}
@@ -121,8 +121,8 @@ type inference struct {
 	used map[End]bool
 }
 
-// use marks a port, those that it represents, and the aggregate that they are in.
-func (in *inference) use(e End, members []string) {
+// markUsed marks a port, those that it represents, and the aggregate that they are in.
+func (in *inference) markUsed(e End, members []string) {
 	in.used[e] = true
 	if e.Kind != SNMP {
 		return
@@ -138,7 +138,7 @@ func (in *inference) use(e End, members []string) {
 		if p < 0 || all[p].Aggregate == 0 {
 			continue
 		}
-		for _, whole := range where(all, func(w *Port) bool { return w.IfIndex == all[p].Aggregate }) {
+		for _, whole := range portsWhere(all, func(w *Port) bool { return w.IfIndex == all[p].Aggregate }) {
 			in.used[End{e.Node, all[whole].ID, SNMP}] = true
 		}
 	}
@@ -147,8 +147,8 @@ func (in *inference) use(e End, members []string) {
 // between is two ports that may be joined.
 type between struct{ i, a, j, p int }
 
-// tree joins a port with the port its segment's designated bridge sends from.
-func (in *inference) tree() {
+// joinSpanningTree joins a port with the port its segment's designated bridge sends from.
+func (in *inference) joinSpanningTree() {
 	claims := map[End][]between{} // by the designated end
 	var ends []End
 	takes := map[int]bool{} // part in the spanning tree
@@ -157,7 +157,7 @@ func (in *inference) tree() {
 			continue
 		}
 		for _, d := range o.Evidence.Designated {
-			j, ok := in.known(d.Bridge)
+			j, ok := in.switchByMAC(d.Bridge)
 			a := portOf(o, d.Port)
 			if !ok || j == i || a < 0 {
 				continue
@@ -167,7 +167,7 @@ func (in *inference) tree() {
 			if p < 0 {
 				continue
 			}
-			far := in.end(j, p)
+			far := in.endOf(j, p)
 			if claims[far] == nil {
 				ends = append(ends, far)
 			}
@@ -182,11 +182,11 @@ func (in *inference) tree() {
 			in.net.Unresolved = append(in.net.Unresolved, Unresolved{far.Node, far.Port, fmt.Sprintf("%d switches", len(c)),
 				"by the spanning tree several switches share the segment of this port"})
 			for _, w := range c {
-				in.used[in.end(w.i, w.a)] = true
+				in.used[in.endOf(w.i, w.a)] = true
 			}
 			in.used[far] = true
 		case !in.passedThrough(w, takes):
-			in.join(w, STP)
+			in.joinSwitches(w, STP)
 		}
 	}
 }
@@ -244,9 +244,9 @@ type root struct {
 	passed int
 }
 
-// root finds those to which most of what the switches send goes, the first ones first: only there does a switch see all
+// findRoots finds those to which most of what the switches send goes, the first ones first: only there does a switch see all
 // that is behind it.
-func (s *sightings) root(obs []*Observation) {
+func (s *sightings) findRoots(obs []*Observation) {
 	for m, up := range s.stations {
 		s.rooted = append(s.rooted, root{m.String(), nowhere, up, 0})
 	}
@@ -266,14 +266,14 @@ func (s *sightings) root(obs []*Observation) {
 		return cmp.Or(-cmp.Compare(x.passed, y.passed), -cmp.Compare(len(x.up), len(y.up)), cmp.Compare(x.name, y.name))
 	}
 	for i := range s.rooted {
-		s.rooted[i].passed = s.passed(s.rooted[i])
+		s.rooted[i].passed = s.countPassed(s.rooted[i])
 	}
 	slices.SortFunc(s.rooted, order)
 	s.rooted = s.rooted[:min(len(s.rooted), maxRoots)]
 }
 
-// passed counts how many addresses of switches were learned elsewhere than where the root is: on their way to it.
-func (s *sightings) passed(r root) (n int) {
+// countPassed counts how many addresses of switches were learned elsewhere than where the root is: on their way to it.
+func (s *sightings) countPassed(r root) (n int) {
 	for i, at := range s.at {
 		up, sees := r.up[i]
 		if !sees && i != r.self {
@@ -288,9 +288,9 @@ func (s *sightings) passed(r root) (n int) {
 	return n
 }
 
-// below joins each switch, at the port that leads to the root, with the switch that sees it at a port behind which
+// joinBelow joins each switch, at the port that leads to the root, with the switch that sees it at a port behind which
 // there is no other one. Switches that see an earlier root are done.
-func (in *inference) below(r root, done map[int]bool) {
+func (in *inference) joinBelow(r root, done map[int]bool) {
 	claims := map[int][]between{} // by the lower switch
 	for j, at := range in.seen.at {
 		upJ, sees := r.up[j]
@@ -302,20 +302,20 @@ func (in *inference) below(r root, done map[int]bool) {
 			if done[i] || i == r.self || p == nowhere || !seesRoot || a == nowhere || j != r.self && p == upJ {
 				continue
 			}
-			if in.alone(between{i, a, j, p}) {
+			if in.isAloneBelow(between{i, a, j, p}) {
 				claims[i] = append(claims[i], between{i, a, j, p})
 			}
 		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(claims)) {
-		if w, one := in.nearest(claims[i], r); one && (in.mute[w.i] || in.mute[w.j]) {
-			in.join(w, FDB)
+		if w, one := in.nearestClaim(claims[i], r); one && (in.mute[w.i] || in.mute[w.j]) {
+			in.joinSwitches(w, FDB)
 		}
 	}
 }
 
-// alone reports whether all that the upper switch sees at its port is the lower one and what is behind that.
-func (in *inference) alone(w between) bool {
+// isAloneBelow reports whether all that the upper switch sees at its port is the lower one and what is behind that.
+func (in *inference) isAloneBelow(w between) bool {
 	for k, via := range in.seen.at[w.j] {
 		if k == w.i || via != w.p {
 			continue
@@ -327,9 +327,9 @@ func (in *inference) alone(w between) bool {
 	return !in.silentBetween(w)
 }
 
-// nearest is the claim of the switch that all the others see at the same port as the lower one, or that sees them
+// nearestClaim is the claim of the switch that all the others see at the same port as the lower one, or that sees them
 // where the root is; false: it is not clear which one that is.
-func (in *inference) nearest(claims []between, r root) (between, bool) {
+func (in *inference) nearestClaim(claims []between, r root) (between, bool) {
 	for _, w := range claims {
 		above := func(o between) bool {
 			if o == w {
@@ -347,17 +347,17 @@ func (in *inference) nearest(claims []between, r root) (between, bool) {
 	return between{}, false
 }
 
-func (in *inference) join(w between, source string) {
-	x, y := in.end(w.i, w.a), in.end(w.j, w.p)
-	if in.used[x] || in.used[y] || in.down(w.i, w.a) || in.down(w.j, w.p) {
+func (in *inference) joinSwitches(w between, source string) {
+	x, y := in.endOf(w.i, w.a), in.endOf(w.j, w.p)
+	if in.used[x] || in.used[y] || in.isPortDown(w.i, w.a) || in.isPortDown(w.j, w.p) {
 		return
 	}
 	in.used[x], in.used[y] = true, true
-	in.edge(x, y, false, source, older(in.obs[w.i].Observed, in.obs[w.j].Observed))
+	in.addEdge(x, y, false, source, olderTime(in.obs[w.i].Observed, in.obs[w.j].Observed))
 }
 
-// known finds the one switch with an address.
-func (in *inference) known(m mib.MAC) (int, bool) {
+// switchByMAC finds the one switch with an address.
+func (in *inference) switchByMAC(m mib.MAC) (int, bool) {
 	found := in.byMAC[m]
 	if len(found) != 1 {
 		return 0, false
@@ -365,15 +365,15 @@ func (in *inference) known(m mib.MAC) (int, bool) {
 	return found[0], true
 }
 
-// refuted says why a link that only one of two switches reports cannot be, by the forwarding tables; empty: nothing
+// refutationOf says why a link that only one of two switches reports cannot be, by the forwarding tables; empty: nothing
 // speaks against it. Frames between the two, or from one of them to where most of the others lead, would pass it.
-func (b *builder) refuted(w between) string {
+func (b *builder) refutationOf(w between) string {
 	back := between{w.j, w.p, w.i, w.a}
-	if b.supported(w) || b.supported(back) {
+	if b.isSupported(w) || b.isSupported(back) {
 		return ""
 	}
 	for _, x := range []between{w, back} {
-		if via, sees := b.seen.at[x.i][x.j]; sees && b.elsewhere(x.i, x.a, via) {
+		if via, sees := b.seen.at[x.i][x.j]; sees && b.isElsewhere(x.i, x.a, via) {
 			return fmt.Sprintf("the forwarding table of %s has %s behind port %s", b.obs[x.i].Node, b.obs[x.j].Node, b.obs[x.i].Ports[via].ID)
 		}
 	}
@@ -383,22 +383,22 @@ func (b *builder) refuted(w between) string {
 	}
 	for _, x := range []between{w, back} {
 		via, sees := roots[0].up[x.i]
-		if x.i != roots[0].self && (!sees || !b.elsewhere(x.i, x.a, via)) {
+		if x.i != roots[0].self && (!sees || !b.isElsewhere(x.i, x.a, via)) {
 			return ""
 		}
 	}
 	return fmt.Sprintf("the forwarding tables of both lead to %s by other ports", roots[0].name)
 }
 
-// supported reports whether tables of the first switch speak for a link: it sees the other one, or what most switches
+// isSupported reports whether tables of the first switch speak for a link: it sees the other one, or what most switches
 // see, at the port, or the spanning tree has the other one there.
-func (b *builder) supported(w between) bool {
+func (b *builder) isSupported(w between) bool {
 	via, sees := b.seen.at[w.i][w.j]
-	if sees && b.carries(w.i, via, w.a) {
+	if sees && b.carriesPort(w.i, via, w.a) {
 		return true
 	}
 	if roots := b.seen.rooted; len(roots) > 0 {
-		if via, sees := roots[0].up[w.i]; sees && b.carries(w.i, via, w.a) {
+		if via, sees := roots[0].up[w.i]; sees && b.carriesPort(w.i, via, w.a) {
 			return true
 		}
 	}
@@ -408,8 +408,8 @@ func (b *builder) supported(w between) bool {
 	})
 }
 
-// carries reports whether a port is another one, or the aggregate that it is in.
-func (b *builder) carries(i, whole, port int) bool {
+// carriesPort reports whether a port is another one, or the aggregate that it is in.
+func (b *builder) carriesPort(i, whole, port int) bool {
 	if whole == nowhere {
 		return false
 	}
@@ -417,10 +417,10 @@ func (b *builder) carries(i, whole, port int) bool {
 	return whole == port || all[port].Aggregate != 0 && all[port].Aggregate == all[whole].IfIndex
 }
 
-// elsewhere reports whether a port is surely another one than that, and not an aggregate that may hold it: one with a
+// isElsewhere reports whether a port is surely another one than that, and not an aggregate that may hold it: one with a
 // neighbour of its own, or without the name of an aggregate.
-func (b *builder) elsewhere(i, port, via int) bool {
-	if via == nowhere || b.carries(i, via, port) {
+func (b *builder) isElsewhere(i, port, via int) bool {
+	if via == nowhere || b.carriesPort(i, via, port) {
 		return false
 	}
 	o := b.obs[i]

@@ -110,7 +110,7 @@ func outsideID(n *Neighbor, reporter string) string {
 		return ""
 	}
 	b := n.Chassis.ID
-	if anonymous(n.Chassis) {
+	if isAnonymousChassis(n.Chassis) {
 		if b = n.Port.ID; n.Port.Subtype != portMAC || !mib.MACOf(b).Unicast() {
 			b = []byte(n.SysName + "@" + reporter + ":" + n.LocalPort)
 		}
@@ -135,7 +135,7 @@ func (id Identifier) String() string {
 	if len(id.ID) == 6 && (id.Subtype == portMAC || id.Subtype == chassisMAC || id.Subtype == 0) {
 		return mib.ColonHex(id.ID)
 	}
-	s, ok := printable(id.ID)
+	s, ok := printableIdentifier(id.ID)
 	if !ok {
 		return mib.ColonHex(id.ID)
 	}

@@ -149,4 +149,4 @@ type Neighbor struct {
 	Protocol  string       // LLDP, LLDPV2, CDP, FDP or EDP
 }
 
-func (p *Port) down() bool { return p.Oper == 2 || p.Oper == 7 }
+func (p *Port) isDown() bool { return p.Oper == 2 || p.Oper == 7 }

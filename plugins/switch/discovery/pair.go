@@ -11,11 +11,11 @@ type sight struct {
 	row    *Neighbor // what reported it
 }
 
-// alone reports whether the sight is enough for a link that the peer does not confirm.
-func (s sight) alone() bool { return s.exact() && !s.byName }
+// isSufficient reports whether the sight is enough for a link that the peer does not confirm.
+func (s sight) isSufficient() bool { return s.isExact() && !s.byName }
 
-func (s sight) exact() bool       { return len(s.ports) == 1 }
-func (s sight) allows(p int) bool { return s.ports == nil || slices.Contains(s.ports, p) }
+func (s sight) isExact() bool         { return len(s.ports) == 1 }
+func (s sight) allowsPort(p int) bool { return s.ports == nil || slices.Contains(s.ports, p) }
 
 // link joins a port of one switch with a port of another.
 type link struct {
@@ -24,14 +24,14 @@ type link struct {
 	source    string
 }
 
-// pair joins what two switches see of each other. mine are the sights of the first
+// pairSights joins what two switches see of each other. mine are the sights of the first
 // on the second, theirs the reverse. A link needs sights that agree; where several
 // would, the surest are taken and the others only when nothing else is left for
 // them. What only one end reports is joined when it names the port exactly.
-func pair(mine, theirs []sight) (links []link, lostMine, lostTheirs []sight) {
+func pairSights(mine, theirs []sight) (links []link, lostMine, lostTheirs []sight) {
 	usedA, usedB := map[int]bool{}, map[int]bool{}
 	agree := func(m, t sight) bool {
-		return !usedA[m.port] && !usedB[t.port] && m.allows(t.port) && t.allows(m.port)
+		return !usedA[m.port] && !usedB[t.port] && m.allowsPort(t.port) && t.allowsPort(m.port)
 	}
 	join := func(a, b int, confirmed bool, row *Neighbor) {
 		usedA[a], usedB[b] = true, true
@@ -42,8 +42,8 @@ func pair(mine, theirs []sight) (links []link, lostMine, lostTheirs []sight) {
 		links = append(links, l)
 	}
 	for _, sure := range []func(m, t sight) bool{
-		func(m, t sight) bool { return m.exact() && t.exact() },
-		func(m, t sight) bool { return m.exact() || t.exact() },
+		func(m, t sight) bool { return m.isExact() && t.isExact() },
+		func(m, t sight) bool { return m.isExact() || t.isExact() },
 	} {
 		for _, m := range mine {
 			for _, t := range theirs {
@@ -56,11 +56,11 @@ func pair(mine, theirs []sight) (links []link, lostMine, lostTheirs []sight) {
 	for changed := true; changed; {
 		changed = false
 		for _, m := range mine {
-			t, one := only(theirs, func(t sight) bool { return agree(m, t) })
+			t, one := onlySight(theirs, func(t sight) bool { return agree(m, t) })
 			if !one {
 				continue
 			}
-			if _, one := only(mine, func(m sight) bool { return agree(m, t) }); one {
+			if _, one := onlySight(mine, func(m sight) bool { return agree(m, t) }); one {
 				join(m.port, t.port, true, m.row)
 				changed = true
 			}
@@ -69,7 +69,7 @@ func pair(mine, theirs []sight) (links []link, lostMine, lostTheirs []sight) {
 	for _, m := range mine {
 		switch {
 		case usedA[m.port]:
-		case m.alone() && !usedB[m.ports[0]]:
+		case m.isSufficient() && !usedB[m.ports[0]]:
 			join(m.port, m.ports[0], false, m.row)
 		default:
 			lostMine = append(lostMine, m)
@@ -78,7 +78,7 @@ func pair(mine, theirs []sight) (links []link, lostMine, lostTheirs []sight) {
 	for _, t := range theirs {
 		switch {
 		case usedB[t.port]:
-		case t.alone() && !usedA[t.ports[0]]:
+		case t.isSufficient() && !usedA[t.ports[0]]:
 			join(t.ports[0], t.port, false, t.row)
 		default:
 			lostTheirs = append(lostTheirs, t)
@@ -87,8 +87,8 @@ func pair(mine, theirs []sight) (links []link, lostMine, lostTheirs []sight) {
 	return links, lostMine, lostTheirs
 }
 
-// only returns the one sight of which f holds, counting ports, not rows.
-func only(sights []sight, f func(sight) bool) (sight, bool) {
+// onlySight returns the one sight of which f holds, counting ports, not rows.
+func onlySight(sights []sight, f func(sight) bool) (sight, bool) {
 	var found sight
 	n := 0
 	for _, s := range sights {

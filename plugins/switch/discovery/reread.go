@@ -57,15 +57,15 @@ func (s *Surveyor) Touch(h Hint) {
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.schedule(h, now)
-	if peer := s.peer(h.Node, h.IfIndex); peer != 0 {
-		s.schedule(Hint{Node: peer, Polled: h.Polled}, now)
+	s.scheduleReread(h, now)
+	if peer := s.peerOf(h.Node, h.IfIndex); peer != 0 {
+		s.scheduleReread(Hint{Node: peer, Polled: h.Polled}, now)
 	}
 	together.Notify(s.touched)
 }
 
-// schedule records that a switch is to be read. s.mu is held.
-func (s *Surveyor) schedule(h Hint, now time.Time) {
+// scheduleReread records that a switch is to be read. s.mu is held.
+func (s *Surveyor) scheduleReread(h Hint, now time.Time) {
 	d := s.dues[h.Node]
 	soon := now.Add(debounce)
 	if last, ok := s.reread[h.Node]; ok && last.Add(calm).After(soon) {
@@ -91,8 +91,8 @@ func (s *Surveyor) schedule(h Hint, now time.Time) {
 	}
 }
 
-// peer is the switch of the list at the other end of an interface, 0 for none.
-func (s *Surveyor) peer(m mib.MAC, ifIndex uint32) mib.MAC {
+// peerOf is the switch of the list at the other end of an interface, 0 for none.
+func (s *Surveyor) peerOf(m mib.MAC, ifIndex uint32) mib.MAC {
 	o := s.observed[m]
 	if o == nil || s.net == nil || ifIndex == 0 {
 		return 0
@@ -104,8 +104,8 @@ func (s *Surveyor) peer(m mib.MAC, ifIndex uint32) mib.MAC {
 	return s.net.Peer(NodeID(m), o.Ports[i].ID)
 }
 
-// rereads reads what is due until the surveyor is closed.
-func (s *Surveyor) rereads() {
+// runRereads reads what is due until the surveyor is closed.
+func (s *Surveyor) runRereads() {
 	for s.ctx.Err() == nil {
 		batch, wait := s.takeDue(time.Now())
 		if len(batch) > 0 {
@@ -159,16 +159,16 @@ func (s *Surveyor) readAgain(batch map[mib.MAC]*due) {
 			r.cause = Trap
 		}
 	}
-	answers := s.ask(switches, func(ctx context.Context, sw *switchdriver.Switch) (*Observation, error) {
-		return s.refresh(ctx, sw, batch[mib.MAC(sw.NodeId)].neighbors)
+	answers := s.askSwitches(switches, func(ctx context.Context, sw *switchdriver.Switch) (*Observation, error) {
+		return s.refreshSwitch(ctx, sw, batch[mib.MAC(sw.NodeId)].neighbors)
 	})
 	for range switches {
-		s.take(r, <-answers)
+		s.takeAnswer(r, <-answers)
 	}
 	if s.ctx.Err() != nil {
 		return
 	}
-	s.publish(r)
+	s.publishNetwork(r)
 	s.retryLater(batch)
 }
 
@@ -179,7 +179,7 @@ func (s *Surveyor) retryLater(batch map[mib.MAC]*due) {
 	defer s.mu.Unlock()
 	for m, d := range batch {
 		s.reread[m] = now
-		if d.retry >= len(retries) || !s.awaits(m, d) {
+		if d.retry >= len(retries) || !s.awaitsNeighbors(m, d) {
 			continue
 		}
 		next := now.Add(retries[d.retry])
@@ -200,8 +200,8 @@ func (s *Surveyor) retryLater(batch map[mib.MAC]*due) {
 	maps.DeleteFunc(s.reread, func(m mib.MAC, last time.Time) bool { return s.dues[m] == nil && now.Sub(last) > calm })
 }
 
-// awaits reports whether neighbours may still show.
-func (s *Surveyor) awaits(m mib.MAC, d *due) bool {
+// awaitsNeighbors reports whether neighbours may still show.
+func (s *Surveyor) awaitsNeighbors(m mib.MAC, d *due) bool {
 	o := s.observed[m]
 	if o == nil || o.Stale || d.all {
 		return true
@@ -214,8 +214,8 @@ func hasNeighbor(o *Observation, ifIndex uint32) bool {
 	return i >= 0 && slices.ContainsFunc(o.Neighbors, func(n Neighbor) bool { return n.LocalPort == o.Ports[i].ID })
 }
 
-// refresh reads what has changed at a switch, or everything if that is not possible.
-func (s *Surveyor) refresh(ctx context.Context, sw *switchdriver.Switch, neighbors bool) (*Observation, error) {
+// refreshSwitch reads what has changed at a switch, or everything if that is not possible.
+func (s *Surveyor) refreshSwitch(ctx context.Context, sw *switchdriver.Switch, neighbors bool) (*Observation, error) {
 	old := s.Observation(mib.MAC(sw.NodeId))
 	if s.opt.Refresh == nil || old == nil || old.Stale || !old.BySNMP() {
 		return s.opt.Observe(ctx, sw)

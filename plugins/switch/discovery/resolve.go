@@ -14,9 +14,9 @@ const (
 	ambiguous = -2
 )
 
-// device finds the switch a neighbour of switch self is. byName says that nothing
+// findDevice finds the switch a neighbour of switch self is. byName says that nothing
 // but the system's name spoke for it.
-func (x *index) device(self int, n *Neighbor) (i int, byName bool) {
+func (x *index) findDevice(self int, n *Neighbor) (i int, byName bool) {
 	var strong [][]int
 	switch {
 	case n.Protocol == CDP || n.Protocol == FDP:
@@ -24,7 +24,7 @@ func (x *index) device(self int, n *Neighbor) (i int, byName bool) {
 		if mac := binaryMAC(n.Chassis.ID); mac != 0 {
 			strong = append(strong, x.byMAC[mac])
 		}
-	case !anonymous(n.Chassis):
+	case !isAnonymousChassis(n.Chassis):
 		strong = append(strong, x.byChassis[chassisKey(n.Chassis)])
 	}
 	if mac := mib.MACOf(n.Chassis.ID); mac != 0 && (n.Chassis.Subtype == chassisMAC || n.Chassis.Subtype == 0) {
@@ -32,7 +32,7 @@ func (x *index) device(self int, n *Neighbor) (i int, byName bool) {
 	}
 	var left []int // what all ways so far agree on
 	for _, found := range strong {
-		if left = narrow(left, found); len(left) == 1 {
+		if left = narrowIndexes(left, found); len(left) == 1 {
 			return left[0], false
 		}
 	}
@@ -45,16 +45,16 @@ func (x *index) device(self int, n *Neighbor) (i int, byName bool) {
 	if mac := mib.MACOf(n.Chassis.ID); mac.Unicast() && n.Chassis.Subtype == chassisMAC {
 		weak = append(weak, x.byIfMAC[mac])
 	}
-	if a, ok := address(n.Chassis); ok && identifies(a) {
+	if a, ok := addressOfChassis(n.Chassis); ok && isDeviceAddress(a) {
 		weak = append(weak, x.byAddress[a])
 	}
 	for _, a := range n.Addresses {
-		if identifies(a) {
+		if isDeviceAddress(a) {
 			weak = append(weak, x.byAddress[a.Unmap()])
 		}
 	}
 	names := len(weak)
-	if s := fold(n.SysName); s != "" {
+	if s := foldText(n.SysName); s != "" {
 		found := x.bySysName[s]
 		if len(found) == 0 {
 			found = x.bySysName[hostOf(s)]
@@ -65,8 +65,8 @@ func (x *index) device(self int, n *Neighbor) (i int, byName bool) {
 	// and names that an export blanked out would make it its own neighbour.
 	for w, found := range weak {
 		alone := left == nil // nothing else spoke so far
-		others := slices.DeleteFunc(slices.Clone(found), func(i int) bool { return i == self || !x.plausible(i, n) })
-		if left = narrow(left, others); len(left) == 1 {
+		others := slices.DeleteFunc(slices.Clone(found), func(i int) bool { return i == self || !x.isPlausible(i, n) })
+		if left = narrowIndexes(left, others); len(left) == 1 {
 			return left[0], w == names && alone
 		}
 	}
@@ -76,35 +76,35 @@ func (x *index) device(self int, n *Neighbor) (i int, byName bool) {
 	return outsider, false
 }
 
-// plausible refuses a switch found by a weak way when its own chassis id is of
+// isPlausible refuses a switch found by a weak way when its own chassis id is of
 // the kind the neighbour reports, and another one.
-func (x *index) plausible(i int, n *Neighbor) bool {
+func (x *index) isPlausible(i int, n *Neighbor) bool {
 	c := x.obs[i].Chassis
 	return len(c.ID) == 0 || len(n.Chassis.ID) == 0 || c.Subtype != n.Chassis.Subtype || chassisKey(c) == chassisKey(n.Chassis)
 }
 
-// port narrows down which ports of switch i a neighbour means. nil is any of them.
-func (x *index) port(i int, n *Neighbor) []int {
+// narrowPorts narrows down which ports of switch i a neighbour means. nil is any of them.
+func (x *index) narrowPorts(i int, n *Neighbor) []int {
 	ports := x.obs[i].Ports
 	left := x.byPortID(ports, n.Port)
 	if n.PortDesc == "" || len(left) == 1 && !bareNumber(n.Port) {
 		return left
 	}
-	described := where(ports, func(p *Port) bool {
-		return same(p.LLDPDesc, n.PortDesc) || same(p.Name, n.PortDesc) || same(p.Descr, n.PortDesc)
+	described := portsWhere(ports, func(p *Port) bool {
+		return sameText(p.LLDPDesc, n.PortDesc) || sameText(p.Name, n.PortDesc) || sameText(p.Descr, n.PortDesc)
 	})
 	if len(described) == 0 {
-		described = where(ports, func(p *Port) bool { return sameInterface(p.Name, n.PortDesc) || sameInterface(p.Descr, n.PortDesc) })
+		described = portsWhere(ports, func(p *Port) bool { return sameInterface(p.Name, n.PortDesc) || sameInterface(p.Descr, n.PortDesc) })
 	}
 	if len(left) > 0 && len(described) == 1 && !slices.Contains(left, described[0]) {
 		return append(slices.Clone(left), described[0]) // they contradict each other: none of them is believed alone
 	}
-	return narrow(left, described)
+	return narrowIndexes(left, described)
 }
 
 // bareNumber reports whether a port id is nothing but a number, which may be of any kind.
 func bareNumber(id Identifier) bool {
-	text, ok := printable(id.ID)
+	text, ok := printableIdentifier(id.ID)
 	return ok && text != "" && strings.Trim(text, "0123456789") == ""
 }
 
@@ -118,39 +118,39 @@ func (x *index) byPortID(ports []Port, port Identifier) []int {
 	if port.Subtype == portMAC {
 		mac = mib.MACOf(port.ID)
 	}
-	named := where(ports, func(p *Port) bool { return len(p.LLDP.ID) > 0 && idText(p.LLDP) == id })
+	named := portsWhere(ports, func(p *Port) bool { return len(p.LLDP.ID) > 0 && idText(p.LLDP) == id })
 	switch {
 	case len(named) > 0: // the switch itself names ports so: no other reading of it
-		return narrow(named, where(ports, func(p *Port) bool { return p.LLDP.Subtype == port.Subtype }))
+		return narrowIndexes(named, portsWhere(ports, func(p *Port) bool { return p.LLDP.Subtype == port.Subtype }))
 	case mac != 0:
-		return where(ports, func(p *Port) bool { return p.MAC == mac })
+		return portsWhere(ports, func(p *Port) bool { return p.MAC == mac })
 	case bareNumber(port):
-		return where(ports, func(p *Port) bool { return p.numbered(id) })
+		return portsWhere(ports, func(p *Port) bool { return p.hasNumber(id) })
 	}
-	left := where(ports, func(p *Port) bool { return same(p.Name, id) || same(p.Descr, id) })
+	left := portsWhere(ports, func(p *Port) bool { return sameText(p.Name, id) || sameText(p.Descr, id) })
 	if slot, number, ok := strings.Cut(id, ":"); ok && slot == "1" && len(left) == 0 { // a switch alone, as slot 1
-		left = where(ports, func(p *Port) bool { return same(p.Name, number) })
+		left = portsWhere(ports, func(p *Port) bool { return sameText(p.Name, number) })
 	}
 	if len(left) == 0 {
-		left = where(ports, func(p *Port) bool { return sameInterface(p.Name, id) || sameInterface(p.Descr, id) })
+		left = portsWhere(ports, func(p *Port) bool { return sameInterface(p.Name, id) || sameInterface(p.Descr, id) })
 	}
 	if len(left) != 1 {
-		left = narrow(left, where(ports, func(p *Port) bool { return same(p.ID, id) }))
+		left = narrowIndexes(left, portsWhere(ports, func(p *Port) bool { return sameText(p.ID, id) }))
 	}
 	return left
 }
 
-// numbered reports whether a number is one of those of a port, or its name.
-func (p *Port) numbered(id string) bool {
+// hasNumber reports whether a number is one of those of a port, or its name.
+func (p *Port) hasNumber(id string) bool {
 	n, err := strconv.ParseUint(id, 10, 32)
 	if err != nil || n == 0 {
-		return same(p.Name, id) || same(p.Descr, id)
+		return sameText(p.Name, id) || sameText(p.Descr, id)
 	}
-	return p.Number == uint32(n) || p.IfIndex == uint32(n) || p.LLDPLocal == uint32(n) || same(p.Name, id) || same(p.Descr, id)
+	return p.Number == uint32(n) || p.IfIndex == uint32(n) || p.LLDPLocal == uint32(n) || sameText(p.Name, id) || sameText(p.Descr, id)
 }
 
-// where lists the ports of which f holds.
-func where(ports []Port, f func(*Port) bool) []int {
+// portsWhere lists the ports of which f holds.
+func portsWhere(ports []Port, f func(*Port) bool) []int {
 	var out []int
 	for i := range ports {
 		if f(&ports[i]) {
@@ -160,14 +160,14 @@ func where(ports []Port, f func(*Port) bool) []int {
 	return out
 }
 
-// same compares texts that devices write: a text that is not there equals none.
-func same(a, b string) bool {
+// sameText compares texts that devices write: a text that is not there equals none.
+func sameText(a, b string) bool {
 	return a != "" && strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b))
 }
 
-// narrow intersects what is left with what another way found. A way that finds
+// narrowIndexes intersects what is left with what another way found. A way that finds
 // nothing, or nothing of what is left, does not count.
-func narrow(left, found []int) []int {
+func narrowIndexes(left, found []int) []int {
 	if len(found) == 0 {
 		return left
 	}

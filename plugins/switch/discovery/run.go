@@ -56,17 +56,17 @@ const (
 // while another run is active. When ctx ends first the run goes on without the
 // caller. progress may be nil; it is called from one goroutine. total grows when switches are asked for more.
 func (s *Surveyor) Discover(ctx context.Context, scope Scope, progress func(done, total int)) (Summary, error) {
-	return s.start(ctx, &run{scope: scope, cause: Command}, progress)
+	return s.startRun(ctx, &run{scope: scope, cause: Command}, progress)
 }
 
 // Periodic is what the interval brings about: it reads only what has changed, where
 // switches report.
 func (s *Surveyor) Periodic(ctx context.Context) (Summary, error) {
-	return s.start(ctx, &run{scope: All, cause: Interval, quick: true}, nil)
+	return s.startRun(ctx, &run{scope: All, cause: Interval, quick: true}, nil)
 }
 
-func (s *Surveyor) start(ctx context.Context, r *run, progress func(done, total int)) (Summary, error) {
-	err := s.begin(r)
+func (s *Surveyor) startRun(ctx context.Context, r *run, progress func(done, total int)) (Summary, error) {
+	err := s.beginRun(r)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -74,7 +74,7 @@ func (s *Surveyor) start(ctx context.Context, r *run, progress func(done, total 
 	go func() {
 		defer s.wg.Done() // begin counted it
 		defer close(calls)
-		s.discover(r, func(done, total int) {
+		s.runDiscovery(r, func(done, total int) {
 			select { // the newest counts
 			case <-calls:
 			default:
@@ -113,7 +113,7 @@ func (s *Surveyor) Idle(ctx context.Context) error {
 	}
 }
 
-func (s *Surveyor) begin(r *run) error {
+func (s *Surveyor) beginRun(r *run) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
@@ -128,8 +128,8 @@ func (s *Surveyor) begin(r *run) error {
 	return nil
 }
 
-// discover does the work of a run.
-func (s *Surveyor) discover(r *run, progress func(done, total int)) {
+// runDiscovery does the work of a run.
+func (s *Surveyor) runDiscovery(r *run, progress func(done, total int)) {
 	defer func() {
 		if s.opt.Finished != nil {
 			s.opt.Finished()
@@ -139,39 +139,39 @@ func (s *Surveyor) discover(r *run, progress func(done, total int)) {
 		s.mu.Unlock()
 		close(r.done)
 	}()
-	switches := s.choose(r.scope)
+	switches := s.chooseSwitches(r.scope)
 	progress(0, len(switches))
 	read := s.opt.Observe
 	if r.quick {
 		read = func(ctx context.Context, sw *switchdriver.Switch) (*Observation, error) {
-			return s.refresh(ctx, sw, false)
+			return s.refreshSwitch(ctx, sw, false)
 		}
 	}
-	answers := s.ask(switches, read)
+	answers := s.askSwitches(switches, read)
 	early := time.NewTimer(interim)
 	defer early.Stop()
 	for n := 0; n < len(switches); {
 		select {
 		case a := <-answers:
-			s.take(r, a)
+			s.takeAnswer(r, a)
 			n++
 			progress(n, len(switches))
 		case <-early.C:
-			s.publish(r)
+			s.publishNetwork(r)
 		}
 	}
 	if s.ctx.Err() != nil {
 		r.err = fault.New(fault.Unavailable, "the plugin is stopping")
 		return
 	}
-	s.forget()
-	s.infer(func(done, total int) { progress(len(switches)+done, len(switches)+total) })
-	s.publish(r)
-	s.summarise(r, len(switches))
+	s.forgetUnlisted()
+	s.readEvidence(func(done, total int) { progress(len(switches)+done, len(switches)+total) })
+	s.publishNetwork(r)
+	s.summariseRun(r, len(switches))
 }
 
-// choose returns the switches a run asks.
-func (s *Surveyor) choose(scope Scope) []*switchdriver.Switch {
+// chooseSwitches returns the switches a run asks.
+func (s *Surveyor) chooseSwitches(scope Scope) []*switchdriver.Switch {
 	all := s.opt.Inventory.All()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,8 +181,8 @@ func (s *Surveyor) choose(scope Scope) []*switchdriver.Switch {
 	return slices.DeleteFunc(all, func(sw *switchdriver.Switch) bool { return s.observed[mib.MAC(sw.NodeId)] == nil })
 }
 
-// take records an answer. A switch that does not answer keeps what it reported before.
-func (s *Surveyor) take(r *run, a answer) {
+// takeAnswer records an answer. A switch that does not answer keeps what it reported before.
+func (s *Surveyor) takeAnswer(r *run, a answer) {
 	m := mib.MAC(a.sw.NodeId)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,8 +218,8 @@ func (s *Surveyor) take(r *run, a answer) {
 	s.observed[m] = a.obs
 }
 
-// forget drops what is no longer in the inventory.
-func (s *Surveyor) forget() {
+// forgetUnlisted drops what is no longer in the inventory.
+func (s *Surveyor) forgetUnlisted() {
 	listed := map[mib.MAC]bool{}
 	for _, sw := range s.opt.Inventory.All() {
 		listed[mib.MAC(sw.NodeId)] = true
@@ -232,8 +232,8 @@ func (s *Surveyor) forget() {
 	maps.DeleteFunc(s.failed, func(m mib.MAC, _ error) bool { return !listed[m] })
 }
 
-// publish builds the network of what is known and hands it on.
-func (s *Surveyor) publish(r *run) {
+// publishNetwork builds the network of what is known and hands it on.
+func (s *Surveyor) publishNetwork(r *run) {
 	s.publishing.Lock()
 	defer s.publishing.Unlock()
 	s.mu.Lock()
@@ -268,8 +268,8 @@ type answer struct {
 	asked time.Time
 }
 
-// ask has the workers read all switches; exactly one answer comes for each.
-func (s *Surveyor) ask(switches []*switchdriver.Switch, read reader) <-chan answer {
+// askSwitches has the workers read all switches; exactly one answer comes for each.
+func (s *Surveyor) askSwitches(switches []*switchdriver.Switch, read reader) <-chan answer {
 	todo, answers := make(chan *switchdriver.Switch), make(chan answer, s.opt.Workers)
 	var workers sync.WaitGroup
 	for range min(s.opt.Workers, len(switches)) {

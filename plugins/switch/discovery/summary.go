@@ -35,7 +35,7 @@ func (s Summary) String() string {
 		s.Answered, s.Asked, s.Ports, s.Links, s.OneEnded, s.Outside, s.Unresolved, s.Took.Round(time.Millisecond))
 }
 
-func (s *Surveyor) summarise(r *run, asked int) {
+func (s *Surveyor) summariseRun(r *run, asked int) {
 	n := s.Network()
 	sum := &r.sum
 	sum.Asked, sum.Answered = asked, asked-len(sum.Failures)

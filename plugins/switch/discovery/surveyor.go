@@ -90,8 +90,8 @@ func (s *Surveyor) Start() {
 		s.ctx, s.cancel = context.WithCancel(context.Background())
 	}
 	s.mu.Unlock()
-	s.wg.Go(s.loop)
-	s.wg.Go(s.rereads)
+	s.wg.Go(s.discoveryLoop)
+	s.wg.Go(s.runRereads)
 }
 
 // Close ends a run under way and waits for it.
@@ -106,22 +106,22 @@ func (s *Surveyor) Close() {
 	s.mu.Unlock()
 }
 
-func (s *Surveyor) loop() {
+func (s *Surveyor) discoveryLoop() {
 	round := 1
 	for s.ctx.Err() == nil {
 		changed := s.opt.Inventory.Changed()
 		if len(s.opt.Inventory.All()) > 0 || s.Network() != nil {
-			s.auto(List, false)
+			s.discoverAutomatically(List, false)
 		}
 		for wait := true; wait; {
-			timer := s.timer()
+			timer := s.intervalTimer()
 			select {
 			case <-s.ctx.Done():
 				wait = false
 			case <-changed:
 				wait = false
 			case <-timer:
-				s.auto(Interval, round%fullEvery != 0)
+				s.discoverAutomatically(Interval, round%fullEvery != 0)
 				round++
 			case <-s.rearm:
 			}
@@ -129,9 +129,9 @@ func (s *Surveyor) loop() {
 	}
 }
 
-// timer fires when the next periodic discovery is due, with some jitter so that
+// intervalTimer fires when the next periodic discovery is due, with some jitter so that
 // controllers do not fall into step; nil, which never fires, without an interval.
-func (s *Surveyor) timer() <-chan time.Time {
+func (s *Surveyor) intervalTimer() <-chan time.Time {
 	d := s.Interval()
 	if d == 0 {
 		return nil
@@ -143,11 +143,11 @@ func (s *Surveyor) timer() <-chan time.Time {
 // say has not changed.
 const fullEvery = 10
 
-// auto discovers; while another discovery runs, it waits for that to end and
+// discoverAutomatically discovers; while another discovery runs, it waits for that to end and
 // then discovers, so that a change of the list is never missed.
-func (s *Surveyor) auto(cause Cause, quick bool) {
+func (s *Surveyor) discoverAutomatically(cause Cause, quick bool) {
 	for s.ctx.Err() == nil {
-		sum, err := s.start(s.ctx, &run{scope: All, cause: cause, quick: quick}, nil)
+		sum, err := s.startRun(s.ctx, &run{scope: All, cause: cause, quick: quick}, nil)
 		if err == nil {
 			s.opt.Log.Info("discovery finished", "result", sum.String())
 			return
@@ -257,6 +257,6 @@ func (s *Surveyor) Adopt(k Known) {
 	nothing := len(s.observed) == 0 && s.net == nil
 	s.mu.Unlock()
 	if !nothing {
-		s.publish(&run{cause: Adopted})
+		s.publishNetwork(&run{cause: Adopted})
 	}
 }

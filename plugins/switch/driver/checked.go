@@ -36,7 +36,7 @@ func (g *checked) Invoke(ctx context.Context, method string, request, answer any
 	defer cancel()
 	sw := request.(interface{ GetSwitch() *switchdriver.Switch }).GetSwitch()
 	if err := g.conn.Invoke(ctx, method, request, answer, o...); err != nil {
-		return g.fault(ctx, sw, fault.FromStatus(err))
+		return g.driverFault(ctx, sw, fault.FromStatus(err))
 	}
 	m := answer.(proto.Message)
 	if err := switchdriver.CheckAnswer(request.(proto.Message), m); err != nil {
@@ -55,13 +55,13 @@ func (g *checked) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.C
 // maxFaultText bounds what a driver may say went wrong.
 const maxFaultText = 500
 
-// fault names the driver and the switch where the driver did not, and lets nothing odd
+// driverFault names the driver and the switch where the driver did not, and lets nothing odd
 // through.
-func (g *checked) fault(ctx context.Context, sw *switchdriver.Switch, err error) error {
+func (g *checked) driverFault(ctx context.Context, sw *switchdriver.Switch, err error) error {
 	l := fault.All(err)
 	out := make(fault.List, 0, len(l))
 	for _, e := range l {
-		text := clean(e.Text)
+		text := cleanText(e.Text)
 		switch {
 		case e.Kind == fault.Timeout && e.Source != fault.SourceDevice, ctx.Err() != nil && e.Kind == fault.Unavailable:
 			return &fault.Error{Kind: fault.Timeout, Cause: err, Text: fmt.Sprintf("the driver %s did not answer for switch %s in time", g.name, switchdriver.Label(sw))}
@@ -69,7 +69,7 @@ func (g *checked) fault(ctx context.Context, sw *switchdriver.Switch, err error)
 			text = fmt.Sprintf("the driver %s failed for switch %s: %s", g.name, switchdriver.Label(sw), text)
 		}
 		path := ""
-		if leaf(e.Path) {
+		if isLeafName(e.Path) {
 			path = e.Path
 		}
 		out = append(out, &fault.Error{Kind: e.Kind, Text: text, Path: path, Source: e.Source, Cause: err})
@@ -77,8 +77,8 @@ func (g *checked) fault(ctx context.Context, sw *switchdriver.Switch, err error)
 	return out.Err()
 }
 
-// leaf reports whether a path is the name of a leaf, which is all a driver may give.
-func leaf(path string) bool {
+// isLeafName reports whether a path is the name of a leaf, which is all a driver may give.
+func isLeafName(path string) bool {
 	return path != "" && len(path) <= 64 && !strings.ContainsFunc(path, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-'
 	})
@@ -94,13 +94,13 @@ func cleanTexts(m protoreflect.Message) {
 			}
 		case f.IsList() && f.Kind() == protoreflect.StringKind:
 			for i := range v.List().Len() {
-				v.List().Set(i, protoreflect.ValueOfString(clean(v.List().Get(i).String())))
+				v.List().Set(i, protoreflect.ValueOfString(cleanText(v.List().Get(i).String())))
 			}
 		case f.IsList():
 		case f.Message() != nil:
 			cleanTexts(v.Message())
 		case f.Kind() == protoreflect.StringKind:
-			m.Set(f, protoreflect.ValueOfString(clean(v.String())))
+			m.Set(f, protoreflect.ValueOfString(cleanText(v.String())))
 		}
 		return true
 	})
@@ -115,8 +115,8 @@ func hasTexts(d protoreflect.MessageDescriptor) bool {
 	return false
 }
 
-// clean is text of a driver for people: bounded, without control characters.
-func clean(s string) string {
+// cleanText is text of a driver for people: bounded, without control characters.
+func cleanText(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '\ufffd' || (r >= 0x80 && r < 0xa0) {
 			return ' '

@@ -86,7 +86,7 @@ func New(o Options) *Chooser {
 }
 
 // Run follows the driver plugins until ctx ends.
-func (c *Chooser) Run(ctx context.Context) { c.registry.run(ctx) }
+func (c *Chooser) Run(ctx context.Context) { c.registry.followProviders(ctx) }
 
 // Choice is a driver of a switch.
 type Choice struct {
@@ -101,74 +101,74 @@ type Choice struct {
 // Choices returns the drivers of a switch in the order they are asked: its own first,
 // the standard one last. It does not ask the switch what it is: see Of.
 func (c *Chooser) Choices(sw *switchdriver.Switch) []Choice {
-	choices, _ := c.choices(c.registry.now(), c.known(sw))
+	choices, _ := c.listChoices(c.registry.currentProviders(), c.withIdentity(sw))
 	return choices
 }
 
 // Of is Choices for a call: a switch of which nothing is known yet is asked what it
 // is, if a driver wants to know. It returns the switch as drivers get it.
 func (c *Chooser) Of(ctx context.Context, sw *switchdriver.Switch) ([]Choice, *switchdriver.Switch, error) {
-	all := c.registry.all(ctx)
-	sw = c.known(sw)
+	all := c.registry.allProviders(ctx)
+	sw = c.withIdentity(sw)
 	if sw.SysObjectId == "" && c.needsIdentity(all, sw) {
 		if oid, descr, err := c.opt.Standard.Identify(ctx, sw); err == nil {
 			c.Remember(sw.NodeId, oid, descr)
-			sw = c.known(sw)
+			sw = c.withIdentity(sw)
 		}
 	}
-	choices, err := c.choices(all, sw)
+	choices, err := c.listChoices(all, sw)
 	return choices, sw, err
 }
 
 // needsIdentity reports whether sysObjectID or sysDescr could change the choice.
 func (c *Chooser) needsIdentity(all []*provider, sw *switchdriver.Switch) bool {
-	if c.listed(sw) != "" || sw.GetSnmp() == nil {
+	if c.listedDriver(sw) != "" || sw.GetSnmp() == nil {
 		return false
 	}
-	if _, why := best(all, sw); why == WhyModel {
+	if _, why := bestProvider(all, sw); why == WhyModel {
 		return false
 	}
 	for _, p := range all {
-		if p.match != nil && p.match.identifies() {
+		if p.match != nil && p.match.usesIdentity() {
 			return true
 		}
 	}
 	return false
 }
 
-func (c *Chooser) listed(sw *switchdriver.Switch) string {
+func (c *Chooser) listedDriver(sw *switchdriver.Switch) string {
 	if c.opt.Listed == nil {
 		return ""
 	}
 	return c.opt.Listed(sw.NodeId)
 }
 
-// choices fails when the driver that the list asks for is not there: another one must
+// listChoices fails when the driver that the list asks for is not there: another one must
 // not take its place.
-func (c *Chooser) choices(all []*provider, sw *switchdriver.Switch) (out []Choice, err error) {
+func (c *Chooser) listChoices(all []*provider, sw *switchdriver.Switch) (out []Choice, err error) {
 	if f := c.opt.File; f != nil {
 		has := func(operation string) bool { return f.Has(sw, operation) }
 		if slices.ContainsFunc(switchdriver.Operations(switchdriver.NewClient(nil)), has) {
 			out = append(out, Choice{VendorFile, f, has, f.Perform})
 		}
 	}
-	p, _ := best(all, sw)
-	if name := c.listed(sw); name != "" {
+	p, _ := bestProvider(all, sw)
+	if name := c.listedDriver(sw); name != "" {
 		if p = nil; name != Standard {
-			p, err = named(all, name)
+			p, err = providerNamed(all, name)
 		}
 	}
 	if p != nil {
 		d := newChecked(p, c)
-		out = append(out, Choice{p.Name, d, func(o string) bool { return d.has[o] }, d.perform})
+		out = append(out, Choice{p.Name, d, func(o string) bool { return d.has[o] }, d.performOperation})
 	}
 	own := switchdriver.Operations(c.opt.Standard)
 	has := func(operation string) bool { return slices.Contains(own, operation) }
-	return append(out, Choice{Standard, c.opt.Standard, has, c.standard}), err
+	return append(out, Choice{Standard, c.opt.Standard, has, c.performStandard}), err
 }
 
-// known returns a switch with what it said of itself.
-func (c *Chooser) known(sw *switchdriver.Switch) *switchdriver.Switch {
+// withIdentity returns a switch with what it said of itself.
+func (c *Chooser) withIdentity(sw *switchdriver.Switch) *switchdriver.Switch {
 	c.mu.Lock()
 	id, ok := c.identity[sw.NodeId]
 	c.mu.Unlock()
@@ -200,15 +200,15 @@ func (c *Chooser) Forget(listed func(node uint64) bool) {
 // Find returns the first driver of a switch that has an operation, and the switch as that driver gets
 // it. It fails with fault.Unsupported when none has it.
 func (c *Chooser) Find(ctx context.Context, sw *switchdriver.Switch, operation string) (Choice, *switchdriver.Switch, error) {
-	return c.find(ctx, sw, operation, false)
+	return c.findChoice(ctx, sw, operation, false)
 }
 
 // Next is Find for what the vendor-specific file does not describe.
 func (c *Chooser) Next(ctx context.Context, sw *switchdriver.Switch, operation string) (Choice, *switchdriver.Switch, error) {
-	return c.find(ctx, sw, operation, true)
+	return c.findChoice(ctx, sw, operation, true)
 }
 
-func (c *Chooser) find(ctx context.Context, sw *switchdriver.Switch, operation string, besidesFile bool) (Choice, *switchdriver.Switch, error) {
+func (c *Chooser) findChoice(ctx context.Context, sw *switchdriver.Switch, operation string, besidesFile bool) (Choice, *switchdriver.Switch, error) {
 	choices, sw, err := c.Of(ctx, sw)
 	if err != nil {
 		return Choice{}, nil, err
@@ -240,7 +240,7 @@ func (c *Chooser) Observe(ctx context.Context, sw *switchdriver.Switch) (*discov
 	}
 	for _, choice := range choices {
 		if g, ok := choice.Driver.(*checked); ok && choice.Has("ReadPorts") {
-			return g.observe(ctx, known)
+			return g.observeSwitch(ctx, known)
 		}
 	}
 	o, err := c.opt.Standard.Observe(ctx, known)

@@ -51,8 +51,8 @@ func newMatcher(m switchdriver.Match) (*matcher, error) {
 	return out, nil
 }
 
-// identifies reports whether the matcher looks at what a switch says of itself.
-func (m *matcher) identifies() bool { return len(m.prefixes) > 0 || m.descr != nil }
+// usesIdentity reports whether the matcher looks at what a switch says of itself.
+func (m *matcher) usesIdentity() bool { return len(m.prefixes) > 0 || m.descr != nil }
 
 // Why is how a driver came to a switch, the stronger the greater.
 type Why int
@@ -65,8 +65,8 @@ const (
 	WhyModel        // the model column
 )
 
-// rank says how well a switch fits: the reason, and the length of the prefix in arcs.
-func (m *matcher) rank(sw *switchdriver.Switch) (why Why, arcs int) {
+// rankSwitch says how well a switch fits: the reason, and the length of the prefix in arcs.
+func (m *matcher) rankSwitch(sw *switchdriver.Switch) (why Why, arcs int) {
 	if m.models[sw.Model] {
 		return WhyModel, 0
 	}
@@ -84,14 +84,14 @@ func (m *matcher) rank(sw *switchdriver.Switch) (why Why, arcs int) {
 	return WhyNot, 0
 }
 
-// best returns the provider that a switch gets by matching; of equals the first name.
-func best(all []*provider, sw *switchdriver.Switch) (chosen *provider, why Why) {
+// bestProvider returns the provider that a switch gets by matching; of equals the first name.
+func bestProvider(all []*provider, sw *switchdriver.Switch) (chosen *provider, why Why) {
 	arcs := 0
 	for _, p := range all {
 		if p.match == nil {
 			continue
 		}
-		w, a := p.match.rank(sw)
+		w, a := p.match.rankSwitch(sw)
 		if w > why || w == why && w != WhyNot && a > arcs {
 			chosen, why, arcs = p, w, a
 		}
@@ -99,8 +99,8 @@ func best(all []*provider, sw *switchdriver.Switch) (chosen *provider, why Why) 
 	return chosen, why
 }
 
-// known drops operations that this contract does not have.
-func known(operations []string) map[string]bool {
+// knownOperations drops operations that this contract does not have.
+func knownOperations(operations []string) map[string]bool {
 	all := switchdriver.Operations(switchdriver.NewClient(nil))
 	out := map[string]bool{}
 	for _, o := range operations {

@@ -11,8 +11,8 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// observe makes an observation of what the driver reads.
-func (g *checked) observe(ctx context.Context, sw *switchdriver.Switch) (*discovery.Observation, error) {
+// observeSwitch makes an observation of what the driver reads.
+func (g *checked) observeSwitch(ctx context.Context, sw *switchdriver.Switch) (*discovery.Observation, error) {
 	o := &discovery.Observation{Node: mib.MAC(sw.NodeId), Model: sw.Model, SysOID: sw.SysObjectId, SysDesc: sw.SysDescr, Bridge: mib.MAC(sw.NodeId),
 		Chassis: discovery.Identifier{Subtype: 4, ID: mib.MAC(sw.NodeId).Octets()}}
 	o.Address, _ = netip.ParseAddr(sw.Address)

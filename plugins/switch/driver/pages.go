@@ -64,7 +64,7 @@ func (c *Chooser) ReadFDB(ctx context.Context, sw *switchdriver.Switch, q Query)
 
 // FDBPart is the part of a whole forwarding table that is asked for. all may be changed.
 func FDBPart(all []*switchdriver.FDBEntry, q Query) (FDBPage, error) {
-	return part(all, q, func(e *switchdriver.FDBEntry) bool {
+	return pageOfTable(all, q, func(e *switchdriver.FDBEntry) bool {
 		return (q.VLAN == 0 || e.VlanId == q.VLAN) && (q.MAC == 0 || e.Mac == q.MAC) && (q.Port == 0 || e.Port == q.Port)
 	}, func(a, b *switchdriver.FDBEntry) int {
 		return cmp.Or(cmp.Compare(a.VlanId, b.VlanId), cmp.Compare(a.Mac, b.Mac))
@@ -89,7 +89,7 @@ func (c *Chooser) ReadARP(ctx context.Context, sw *switchdriver.Switch, q Query)
 		a, _ := netip.ParseAddr(e.IpAddress)
 		return fmt.Sprintf("w%010d.%x", e.IfIndex, a.AsSlice())
 	}
-	return part(all, q, func(e *switchdriver.ARPEntry) bool { return q.MAC == 0 || e.Mac == q.MAC },
+	return pageOfTable(all, q, func(e *switchdriver.ARPEntry) bool { return q.MAC == 0 || e.Mac == q.MAC },
 		func(a, b *switchdriver.ARPEntry) int { return cmp.Compare(name(a), name(b)) }, name)
 }
 
@@ -108,9 +108,9 @@ func (c *Chooser) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*sw
 	return vlans, nil, err
 }
 
-// part is the part of a whole table that is asked for: of the entries that count, those after the cursor, which is the
+// pageOfTable is the part of a whole table that is asked for: of the entries that count, those after the cursor, which is the
 // name of one. order is the order of the names.
-func part[E any](all []*E, q Query, counts func(*E) bool, order func(a, b *E) int, name func(*E) string) (p Page[E], err error) {
+func pageOfTable[E any](all []*E, q Query, counts func(*E) bool, order func(a, b *E) int, name func(*E) string) (p Page[E], err error) {
 	all = slices.DeleteFunc(all, func(e *E) bool { return !counts(e) })
 	slices.SortFunc(all, order)
 	if q.Cursor != "" {

@@ -32,22 +32,22 @@ func carryOut(ctx context.Context, d switchdriver.Driver, sw *switchdriver.Switc
 	return lines, err
 }
 
-// standard carries an operation out by the standard driver.
-func (c *Chooser) standard(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error) {
+// performStandard carries an operation out by the standard driver.
+func (c *Chooser) performStandard(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error) {
 	return carryOut(ctx, c.opt.Standard, sw, o)
 }
 
-// perform has the plugin carry an operation out and reads the result back. What is noted before it, who
+// performOperation has the plugin carry an operation out and reads the result back. What is noted before it, who
 // makes the change and what a VLAN was, is what a repair needs: the steps of a plugin are not known. When
 // the driver does not say whether the change was made, it is to be repaired.
-func (g *checked) perform(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) (lines []string, err error) {
+func (g *checked) performOperation(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) (lines []string, err error) {
 	if err := g.samePorts(ctx, sw, o.Ports); err != nil {
 		return nil, err
 	}
 	settings, _ := o.Request.(*switchdriver.Settings)
 	if !settings.GetDryRun() {
 		plan := writes.Plan{Driver: g.name}
-		d, _ := g.reader(o)("ReadVlans")
+		d, _ := g.readerFor(o)("ReadVlans")
 		if r, ok := d.(switchdriver.VLANReader); ok && o.VLAN() != 0 {
 			if plan.Before, err = switchdriver.FindVLAN(ctx, r, sw, o.VLAN()); err != nil {
 				return nil, err
@@ -65,7 +65,7 @@ func (g *checked) perform(ctx context.Context, sw *switchdriver.Switch, o *write
 	if lines, err = carryOut(ctx, g, sw, o); err != nil {
 		return lines, err
 	}
-	differs, err := writes.ReadBack(ctx, func() (string, error) { return g.shows(ctx, sw, o) })
+	differs, err := writes.ReadBack(ctx, func() (string, error) { return g.differenceShown(ctx, sw, o) })
 	switch {
 	case errors.Is(err, &fault.Error{Kind: fault.Unsupported}): // nothing can read it: the driver's word counts
 		return lines, nil
@@ -91,20 +91,20 @@ func (g *checked) samePorts(ctx context.Context, sw *switchdriver.Switch, named 
 	for _, p := range ports {
 		if name, ok := named[p.Number]; ok && p.Name != "" && !strings.EqualFold(p.Name, name) {
 			l = append(l, fault.Device(fault.InUse, "the ports of switch %s have changed places since they were read: port %s was number %d, which is %s now; nothing was sent; read the switch again with switch:TopoDiscover",
-				switchdriver.Label(sw), name, p.Number, clean(p.Name)))
+				switchdriver.Label(sw), name, p.Number, cleanText(p.Name)))
 		}
 	}
 	return l.Err()
 }
 
-// shows says how the switch does not show a change; empty if it does. What no driver
+// differenceShown says how the switch does not show a change; empty if it does. What no driver
 // can read is fault.Unsupported.
-func (g *checked) shows(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) (string, error) {
-	return switchdriver.Shown(ctx, sw, o.Request, g.reader(o))
+func (g *checked) differenceShown(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) (string, error) {
+	return switchdriver.Shown(ctx, sw, o.Request, g.readerFor(o))
 }
 
-// reader returns what reads an operation's result: the driver itself, else the standard one.
-func (g *checked) reader(o *writes.Operation) func(operation string) (switchdriver.Driver, error) {
+// readerFor returns what reads an operation's result: the driver itself, else the standard one.
+func (g *checked) readerFor(o *writes.Operation) func(operation string) (switchdriver.Driver, error) {
 	return func(operation string) (switchdriver.Driver, error) {
 		stp, ok := o.Request.(*pluginv1.WriteStpRequest)
 		switch {

@@ -68,17 +68,17 @@ func newRegistry(b Switchboard, log *slog.Logger) *registry {
 	return r
 }
 
-// run follows the switchboard until ctx ends, and waits for what it began.
-func (r *registry) run(ctx context.Context) {
+// followProviders follows the switchboard until ctx ends, and waits for what it began.
+func (r *registry) followProviders(ctx context.Context) {
 	defer r.wg.Wait()
 	if r.board != nil {
-		host.Follow(ctx, r.board, Capability, r.log, func(list []host.Provider) { r.update(ctx, list) })
+		host.Follow(ctx, r.board, Capability, r.log, func(list []host.Provider) { r.updateProviders(ctx, list) })
 	}
 }
 
-// update takes the list. Those that are new, or were started again, are asked what they are for;
+// updateProviders takes the list. Those that are new, or were started again, are asked what they are for;
 // until they answer, the description before holds.
-func (r *registry) update(ctx context.Context, list []host.Provider) {
+func (r *registry) updateProviders(ctx context.Context, list []host.Provider) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next := map[string]*provider{}
@@ -90,7 +90,7 @@ func (r *registry) update(ctx context.Context, list []host.Provider) {
 		next[p.Name] = n
 		if p.Ready && n.asked != p.Generation {
 			n.asked = p.Generation
-			r.wg.Go(func() { r.describe(ctx, p.Name, p.Generation) })
+			r.wg.Go(func() { r.describeDriver(ctx, p.Name, p.Generation) })
 		}
 	}
 	for name := range r.providers {
@@ -116,17 +116,17 @@ func (r *registry) checkComplete() {
 	}
 }
 
-// describe asks a driver until it answers or its process is replaced.
-func (r *registry) describe(ctx context.Context, name string, generation uint64) {
+// describeDriver asks a driver until it answers or its process is replaced.
+func (r *registry) describeDriver(ctx context.Context, name string, generation uint64) {
 	for pause := retryFirst; ctx.Err() == nil; pause = min(2*pause, retryMost) {
-		if r.store(name, generation, r.ask(ctx, name)) {
+		if r.storeDescription(name, generation, r.askDescription(ctx, name)) {
 			return
 		}
 		host.Pause(ctx, pause)
 	}
 }
 
-func (r *registry) ask(ctx context.Context, name string) (d description) {
+func (r *registry) askDescription(ctx context.Context, name string) (d description) {
 	ctx, cancel := context.WithTimeout(ctx, describeTime)
 	defer cancel()
 	var operations []string
@@ -136,12 +136,12 @@ func (r *registry) ask(ctx context.Context, name string) (d description) {
 	if d.match, d.err = newMatcher(d.about); d.err != nil {
 		d.err = fmt.Errorf("its description is invalid: %w", d.err)
 	}
-	d.operations = known(operations)
+	d.operations = knownOperations(operations)
 	return d
 }
 
-// store keeps a description; false: ask again.
-func (r *registry) store(name string, generation uint64, d description) bool {
+// storeDescription keeps a description; false: ask again.
+func (r *registry) storeDescription(name string, generation uint64, d description) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old := r.providers[name]
@@ -160,9 +160,9 @@ func (r *registry) store(name string, generation uint64, d description) bool {
 	return d.err == nil
 }
 
-// all returns the drivers by name. Soon after the start it waits until they were
+// allProviders returns the drivers by name. Soon after the start it waits until they were
 // described, or ctx ends.
-func (r *registry) all(ctx context.Context) []*provider {
+func (r *registry) allProviders(ctx context.Context) []*provider {
 	select {
 	case <-r.complete:
 	default:
@@ -174,11 +174,11 @@ func (r *registry) all(ctx context.Context) []*provider {
 		case <-ctx.Done():
 		}
 	}
-	return r.now()
+	return r.currentProviders()
 }
 
-// now is all without waiting.
-func (r *registry) now() []*provider {
+// currentProviders is all without waiting.
+func (r *registry) currentProviders() []*provider {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := make([]*provider, 0, len(r.providers))
@@ -188,8 +188,8 @@ func (r *registry) now() []*provider {
 	return out
 }
 
-// named finds a driver that the switch list asks for.
-func named(all []*provider, name string) (*provider, error) {
+// providerNamed finds a driver that the switch list asks for.
+func providerNamed(all []*provider, name string) (*provider, error) {
 	for _, p := range all {
 		if p.Name == name {
 			if p.match == nil {
@@ -218,7 +218,7 @@ func (c *Chooser) Drivers() []Info {
 			out = append(out, Info{Name: VendorFile, State: "ready", For: m.Models})
 		}
 	}
-	for _, p := range c.registry.now() {
+	for _, p := range c.registry.currentProviders() {
 		i := Info{Name: p.Name, Version: p.Version, State: "ready", Operations: slices.Sorted(maps.Keys(p.operations))}
 		i.For = append(i.For, p.about.Models...)
 		for _, o := range p.about.SysObjectIDs {
@@ -228,11 +228,11 @@ func (c *Chooser) Drivers() []Info {
 			i.For = append(i.For, "sysDescr /"+p.about.SysDescr+"/")
 		}
 		for n := range i.For {
-			i.For[n] = clean(i.For[n])
+			i.For[n] = cleanText(i.For[n])
 		}
 		switch {
 		case p.err != nil:
-			i.State = clean(p.err.Error())
+			i.State = cleanText(p.err.Error())
 		case !p.Ready:
 			i.State = "not running"
 		case p.match == nil:

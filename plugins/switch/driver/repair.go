@@ -20,18 +20,18 @@ const lookAtIt = "no driver can read this back: look at the switch"
 // asked now.
 func (c *Chooser) Repair(ctx context.Context, sw *switchdriver.Switch, r *writes.Record) (writes.Outcome, string, error) {
 	if r.Driver == "" { // the standard one, whose steps are noted
-		return c.opt.Standard.Recover(ctx, c.known(sw), r.Steps)
+		return c.opt.Standard.Recover(ctx, c.withIdentity(sw), r.Steps)
 	}
 	choices, sw, err := c.Of(ctx, sw)
 	if err != nil {
 		return "", "", err
 	}
 	if r.Driver == VendorFile {
-		return repair{sw: sw, r: r, by: readerOf(choices), perform: c.standard}.end(ctx)
+		return repair{sw: sw, r: r, by: readerOf(choices), perform: c.performStandard}.endRepair(ctx)
 	}
 	for _, choice := range choices {
 		if g, ok := choice.Driver.(*checked); ok && g.name == r.Driver {
-			return repair{sw: sw, r: r, by: g.reader(&r.Operation), perform: g.perform, whole: true}.end(ctx)
+			return repair{sw: sw, r: r, by: g.readerFor(&r.Operation), perform: g.performOperation, whole: true}.endRepair(ctx)
 		}
 	}
 	return writes.Left, "the driver " + r.Driver + " is not there any more", nil
@@ -59,7 +59,7 @@ type repair struct {
 	whole   bool // the change was made by one call: what does not show as made was not begun
 }
 
-func (p repair) end(ctx context.Context) (writes.Outcome, string, error) {
+func (p repair) endRepair(ctx context.Context) (writes.Outcome, string, error) {
 	differs, err := switchdriver.Shown(ctx, p.sw, p.r.Operation.Request, p.by)
 	switch {
 	case errors.Is(err, &fault.Error{Kind: fault.Unsupported}):
@@ -69,12 +69,12 @@ func (p repair) end(ctx context.Context) (writes.Outcome, string, error) {
 	case differs == "":
 		return writes.Whole, "", nil
 	case p.r.Operation.VLAN() != 0:
-		return p.vlan(ctx)
+		return p.repairVLAN(ctx)
 	case p.r.Operation.Bounces():
 		return p.bringUp(ctx)
 	case !p.whole:
 		return writes.Left, "the switch shows " + differs + ": look at it", nil
-	case p.made(ctx):
+	case p.wasMade(ctx):
 		return writes.Left, "the switch shows " + differs + ", perhaps from before: look at it", nil
 	}
 	return writes.Undone, "the switch shows " + differs, nil
@@ -91,11 +91,11 @@ func (p repair) bringUp(ctx context.Context) (writes.Outcome, string, error) {
 	case k == fault.Timeout, k == fault.Unavailable:
 		return "", "", err
 	}
-	return writes.Left, clean(err.Error()), nil
+	return writes.Left, cleanText(err.Error()), nil
 }
 
-// vlan gives a VLAN that is not as asked for what it had before, where it does not.
-func (p repair) vlan(ctx context.Context) (writes.Outcome, string, error) {
+// repairVLAN gives a VLAN that is not as asked for what it had before, where it does not.
+func (p repair) repairVLAN(ctx context.Context) (writes.Outcome, string, error) {
 	d, err := p.by("ReadVlans")
 	if err != nil {
 		return "", "", err
@@ -120,11 +120,11 @@ func (p repair) vlan(ctx context.Context) (writes.Outcome, string, error) {
 	case k == fault.Timeout, k == fault.Unavailable:
 		return "", "", err
 	}
-	return writes.Left, clean(err.Error()), nil
+	return writes.Left, cleanText(err.Error()), nil
 }
 
-// made reports whether the profile or rule that was to be made is there, be it otherwise.
-func (p repair) made(ctx context.Context) bool {
+// wasMade reports whether the profile or rule that was to be made is there, be it otherwise.
+func (p repair) wasMade(ctx context.Context) bool {
 	asked, ok := p.r.Operation.Request.(*pluginv1.ApplyAclRequest)
 	d, err := p.by("ReadAcl")
 	if !ok || err != nil {

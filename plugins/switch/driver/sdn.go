@@ -27,8 +27,8 @@ type SDNSettings struct {
 // Any reports whether anything is asked for.
 func (s SDNSettings) Any() bool { return s != SDNSettings{} }
 
-// names are the settings besides spanning tree, which only a vendor's driver knows.
-func (s SDNSettings) names() (out []string) {
+// settingNames are the settings besides spanning tree, which only a vendor's driver knows.
+func (s SDNSettings) settingNames() (out []string) {
 	for _, n := range []struct {
 		on   bool
 		text string
@@ -74,12 +74,12 @@ func (a *SDN) View() state.View { return a.reports }
 // Bind gives the SDN the store, opened with its view.
 func (a *SDN) Bind(s *state.Store) { a.store = s }
 
-func key(node uint64) string { return mib.MAC(node).String() }
+func nodeKey(node uint64) string { return mib.MAC(node).String() }
 
 // Done reports whether a switch has got the settings, as they are now, from whichever
 // node; with dry, whether that was tried.
 func (a *SDN) Done(node uint64, dry bool) bool {
-	r, ok := a.reports.Get(a.store.Now(), key(node))
+	r, ok := a.reports.Get(a.store.Now(), nodeKey(node))
 	return ok && r.Failure == "" && r.Settings == a.set && (dry || !r.Dry)
 }
 
@@ -95,14 +95,14 @@ func (a *SDN) Reports() (out []SDNReport) {
 func (a *SDN) Apply(ctx context.Context, sw *switchdriver.Switch, dry bool) SDNReport {
 	r := SDNReport{Node: sw.NodeId, Switch: switchdriver.Label(sw), At: time.Now(), Settings: a.set, Dry: dry}
 	var err error
-	if r.Lines, err = a.apply(ctx, sw, dry); err != nil {
+	if r.Lines, err = a.applySettings(ctx, sw, dry); err != nil {
 		r.Failure = err.Error()
 	}
 	if _, e := a.store.Update(ctx, func(tx *state.Tx) error {
 		if dry && a.Done(sw.NodeId, false) {
 			return nil // what was really done is the report
 		}
-		return a.reports.Put(tx, key(sw.NodeId), r)
+		return a.reports.Put(tx, nodeKey(sw.NodeId), r)
 	}); e != nil {
 		a.log.Warn("the report of the settings for SDN is not kept", "switch", r.Switch, "err", e)
 	}
@@ -114,7 +114,7 @@ func (a *SDN) Apply(ctx context.Context, sw *switchdriver.Switch, dry bool) SDNR
 	return r
 }
 
-func (a *SDN) apply(ctx context.Context, sw *switchdriver.Switch, dry bool) (lines []string, err error) {
+func (a *SDN) applySettings(ctx context.Context, sw *switchdriver.Switch, dry bool) (lines []string, err error) {
 	_, _, err = a.drivers.Find(ctx, sw, "ApplySettings")
 	switch {
 	case err == nil:
@@ -129,20 +129,20 @@ func (a *SDN) apply(ctx context.Context, sw *switchdriver.Switch, dry bool) (lin
 		return nil, err
 	}
 	if a.set.STP {
-		line, err := a.stp(ctx, sw, dry)
+		line, err := a.disableSTP(ctx, sw, dry)
 		if err != nil {
 			return lines, err
 		}
 		lines = append(lines, line)
 	}
-	for _, n := range a.set.names() {
+	for _, n := range a.set.settingNames() {
 		lines = append(lines, n+": not switched off, no driver of this switch can")
 	}
 	return lines, nil
 }
 
-// stp switches spanning tree off by whatever driver can.
-func (a *SDN) stp(ctx context.Context, sw *switchdriver.Switch, dry bool) (string, error) {
+// disableSTP switches spanning tree off by whatever driver can.
+func (a *SDN) disableSTP(ctx context.Context, sw *switchdriver.Switch, dry bool) (string, error) {
 	const unable = "spanning tree: not switched off, no driver of this switch can"
 	_, _, err := a.drivers.Find(ctx, sw, "WriteStp")
 	if fault.KindOf(err) == fault.Unsupported && err != nil {

@@ -51,18 +51,18 @@ func PhysicalIndex(ix []uint32) (ifIndex uint32, a netip.Addr, ok bool) {
 	if size == 0 || len(octets) != size {
 		return 0, netip.Addr{}, false
 	}
-	a, ok = address(octets[:map[bool]int{true: 4, false: 16}[ix[1]%2 == 1]])
+	a, ok = addressFromArcs(octets[:map[bool]int{true: 4, false: 16}[ix[1]%2 == 1]])
 	return ix[0], a, ok
 }
 
 // IPv4 makes an address of four arcs of an index.
 func IPv4(arcs []uint32) (netip.Addr, bool) {
-	a, ok := address(arcs)
+	a, ok := addressFromArcs(arcs)
 	return a, ok && a.Is4()
 }
 
-// address makes an address of arcs that are its octets.
-func address(arcs []uint32) (netip.Addr, bool) {
+// addressFromArcs makes an address of arcs that are its octets.
+func addressFromArcs(arcs []uint32) (netip.Addr, bool) {
 	b := make([]byte, len(arcs))
 	for i, a := range arcs {
 		if a > 255 {
@@ -107,6 +107,6 @@ func LLDPManagement(ix []uint32) (RemoteIndex, netip.Addr, bool) {
 	if size == 0 || len(rest) != size {
 		return RemoteIndex{}, netip.Addr{}, false
 	}
-	addr, ok := address(rest)
+	addr, ok := addressFromArcs(rest)
 	return RemoteIndex{ix[0], ix[1], ix[2]}, addr, ok
 }

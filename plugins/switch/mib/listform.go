@@ -22,20 +22,20 @@ const (
 
 // Ports decodes a list. Numbers of ports that are not known are left out, and 0, which is no port.
 func (f ListForm) Ports(list []byte, known Ports) Ports {
-	p, _ := f.read(list)
-	return p.among(known)
+	p, _ := f.decodeList(list)
+	return p.keepKnown(known)
 }
 
-// read decodes a list with all the ports in it; false: it is not in this form.
-func (f ListForm) read(list []byte) (Ports, bool) {
+// decodeList decodes a list with all the ports in it; false: it is not in this form.
+func (f ListForm) decodeList(list []byte) (Ports, bool) {
 	switch f {
 	case ListNumbers:
 		return listedNumbers(list)
 	case ListHex:
 		octets, ok := hexOctets(list)
-		return bits(octets), ok
+		return decodePortBits(octets), ok
 	}
-	return bits(list), true
+	return decodePortBits(list), true
 }
 
 // Writable reports whether a SET takes lists of this form: only bits are defined.
@@ -64,32 +64,32 @@ func FormOf(lists [][]byte, known Ports, agree func(ListForm) int) (ListForm, er
 	if len(used) == 0 {
 		return ListBits, nil
 	}
-	if decimal(used, known, agree) {
+	if isDecimalForm(used, known, agree) {
 		return ListNumbers, nil
 	}
-	if hexadecimal(used, known) {
+	if isHexForm(used, known) {
 		return ListHex, nil
 	}
 	for i, l := range lists {
-		if lost(l, known) {
+		if isTextList(l, known) {
 			return ListBits, &ListError{i, l}
 		}
 	}
 	return ListBits, nil
 }
 
-// lost reports whether a list is text among lists that are not: as bits it would have no port, or wrong ones.
-func lost(list []byte, known Ports) bool {
+// isTextList reports whether a list is text among lists that are not: as bits it would have no port, or wrong ones.
+func isTextList(list []byte, known Ports) bool {
 	if _, numbers := listedNumbers(list); numbers && bytes.ContainsRune(list, ',') && len(list) < octetsFor(known) {
 		return true
 	}
 	printable := len(list) > 0 && !bytes.ContainsFunc(list, func(r rune) bool { return r < ' ' || r > '~' })
-	return printable && known != nil && len(bits(list).among(known)) == 0
+	return printable && known != nil && len(decodePortBits(list).keepKnown(known)) == 0
 }
 
-// decimal reports whether lists are port numbers. Digits alone may also be bits: then they are numbers if a
+// isDecimalForm reports whether lists are port numbers. Digits alone may also be bits: then they are numbers if a
 // comma is among them, if they are shorter than bits would be, or if more else speaks for numbers.
-func decimal(lists [][]byte, known Ports, agree func(ListForm) int) bool {
+func isDecimalForm(lists [][]byte, known Ports, agree func(ListForm) int) bool {
 	comma, short, some := false, false, known == nil
 	for _, l := range lists {
 		p, ok := listedNumbers(l)
@@ -98,13 +98,13 @@ func decimal(lists [][]byte, known Ports, agree func(ListForm) int) bool {
 		}
 		comma = comma || bytes.ContainsRune(l, ',')
 		short = short || len(l) < octetsFor(known)
-		some = some || len(p.among(known)) > 0
+		some = some || len(p.keepKnown(known)) > 0
 	}
 	return comma || some && (short || agree(ListNumbers) > agree(ListBits))
 }
 
-// hexadecimal reports whether lists are digits of octets, as many in each as the ports need, of ports that are known.
-func hexadecimal(lists [][]byte, known Ports) bool {
+// isHexForm reports whether lists are digits of octets, as many in each as the ports need, of ports that are known.
+func isHexForm(lists [][]byte, known Ports) bool {
 	if known == nil {
 		return false
 	}
@@ -115,8 +115,8 @@ func hexadecimal(lists [][]byte, known Ports) bool {
 			return false
 		}
 		size = len(octets)
-		some = some || len(bits(octets).among(known)) > 0
-		asBits = asBits && subset(bits(l), known)
+		some = some || len(decodePortBits(octets).keepKnown(known)) > 0
+		asBits = asBits && isSubset(decodePortBits(l), known)
 	}
 	return some && !asBits
 }

@@ -164,7 +164,7 @@ func FuzzPortList(f *testing.F) {
 			known[p+1] = true
 		}
 		got := PortList(list, known)
-		if !subset(got, known) {
+		if !isSubset(got, known) {
 			t.Fatalf("ports the switch has not: %v", got.Sorted())
 		}
 		back := PortList(Update(list, known, got), known)

@@ -37,9 +37,9 @@ func (p Ports) Union(q Ports) Ports {
 	return out
 }
 
-// bits decodes a PortList (RFC 4363): the most significant bit of the first
+// decodePortBits decodes a PortList (RFC 4363): the most significant bit of the first
 // octet is port 1.
-func bits(list []byte) Ports {
+func decodePortBits(list []byte) Ports {
 	p := Ports{}
 	for i, o := range list {
 		for bit := uint32(0); o != 0; bit, o = bit+1, o<<1 {
@@ -54,10 +54,10 @@ func bits(list []byte) Ports {
 // PortList decodes a PortList as a switch returns it. known are the ports it has;
 // nil when that is not known. Bits of other ports are left out: agents send longer
 // lists than they have ports, with rubbish at the end.
-func PortList(list []byte, known Ports) Ports { return bits(list).among(known) }
+func PortList(list []byte, known Ports) Ports { return decodePortBits(list).keepKnown(known) }
 
-// among returns the ports that are known; all when known is nil.
-func (p Ports) among(known Ports) Ports {
+// keepKnown returns the ports that are known; all when known is nil.
+func (p Ports) keepKnown(known Ports) Ports {
 	for n := range p {
 		if known != nil && !known[n] {
 			delete(p, n)
@@ -66,7 +66,7 @@ func (p Ports) among(known Ports) Ports {
 	return p
 }
 
-func subset(p, of Ports) bool {
+func isSubset(p, of Ports) bool {
 	for n := range p {
 		if !of[n] {
 			return false

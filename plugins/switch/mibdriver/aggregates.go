@@ -21,7 +21,7 @@ func (d *Driver) aggregates(ctx context.Context, t snmp.Target, o *discovery.Obs
 
 // Aggregates returns ports with the aggregates that they are in now.
 func (d *Driver) Aggregates(ctx context.Context, sw *switchdriver.Switch, ports []discovery.Port) ([]discovery.Port, error) {
-	t, err := reader(sw)
+	t, err := readTarget(sw)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (d *Driver) readAggregates(ctx context.Context, t snmp.Target, o *discovery
 	found := false
 	read := func(oid string, number func(*discovery.Port) uint32) error {
 		at := map[uint32]uint32{}
-		err := d.walk(ctx, t, 0, unsigned(oid, at))
+		err := d.walkColumns(ctx, t, 0, unsignedColumn(oid, at))
 		for i := range o.Ports {
 			p := &o.Ports[i]
 			if p.Aggregate = at[number(p)]; p.Aggregate == number(p) { // itself: it is alone
@@ -55,7 +55,7 @@ func (d *Driver) readAggregates(ctx context.Context, t snmp.Target, o *discovery
 		return err
 	}
 	types, stack := map[uint32]int32{}, discovery.Stack{}
-	err = d.walk(ctx, t, 0, field(mib.IfType, types, func(kind *int32, v snmp.Value) { *kind = int32(v.Int()) }),
+	err = d.walkColumns(ctx, t, 0, fieldColumn(mib.IfType, types, func(kind *int32, v snmp.Value) { *kind = int32(v.Int()) }),
 		column{mib.IfStackStatus, func(ix []uint32, v snmp.Value) {
 			if len(ix) == 2 && v.Int() == 1 { // active
 				stack[ix[0]] = append(stack[ix[0]], ix[1])

@@ -33,7 +33,7 @@ func (d *Driver) ReadARP(ctx context.Context, sw *switchdriver.Switch, address s
 // arpOf reads the entries of an address in the table that is written, at whichever interfaces they are.
 func (d *Driver) arpOf(ctx context.Context, sw *switchdriver.Switch, address string) ([]*switchdriver.ARPEntry, error) {
 	all, err := allPages(ctx, sw, func(ctx context.Context, sw *switchdriver.Switch, q driver.Query) (driver.ARPPage, error) {
-		t, err := reader(sw)
+		t, err := readTarget(sw)
 		if err != nil {
 			return driver.ARPPage{}, err
 		}
@@ -66,7 +66,7 @@ type arpTable struct {
 }
 
 func arpTableOf(table string) arpTable {
-	values := [2]func(snmp.Value) uint64{func(v snmp.Value) uint64 { return uint64(mib.MACOf(v.Peek())) }, number}
+	values := [2]func(snmp.Value) uint64{func(v snmp.Value) uint64 { return uint64(mib.MACOf(v.Peek())) }, numberOrNone}
 	if table == tableARP {
 		return arpTable{columns{[2]string{mib.ARPPhysAddress, mib.ARPType}, values}, mib.InterfaceAddress}
 	}
@@ -76,7 +76,7 @@ func arpTableOf(table string) arpTable {
 // ARPPage reads a part of the ARP table, and of the neighbours of IPv6, in the order of interface and IP address: the
 // entries that have a MAC address.
 func (d *Driver) ARPPage(ctx context.Context, sw *switchdriver.Switch, q driver.Query) (p driver.ARPPage, err error) {
-	t, err := reader(sw)
+	t, err := readTarget(sw)
 	if err != nil {
 		return p, err
 	}
@@ -96,7 +96,7 @@ func (d *Driver) ARPPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 			p, _, err = d.arpRows(ctx, t, next, q, nil)
 			p.Partial = append(partial, p.Partial...)
 		default:
-			more, hasErr := d.has(ctx, t, mib.PhysicalAddress)
+			more, hasErr := d.hasInstances(ctx, t, mib.PhysicalAddress)
 			if err = hasErr; more {
 				p.Next = next + "0"
 			}
@@ -108,7 +108,7 @@ func (d *Driver) ARPPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 // arpRows reads a part of one table, and says how many of its rows it could decode.
 func (d *Driver) arpRows(ctx context.Context, t snmp.Target, table string, q driver.Query, after []uint32) (p driver.ARPPage, read int, err error) {
 	from := arpTableOf(table)
-	rows, more, partial, err := d.page(ctx, t, from.columns, nil, after, q.Limit)
+	rows, more, partial, err := d.readPage(ctx, t, from.columns, nil, after, q.Limit)
 	if err != nil {
 		return p, 0, err
 	}
@@ -131,7 +131,7 @@ func (d *Driver) arpRows(ctx context.Context, t snmp.Target, table string, q dri
 		}
 		p.Entries = append(p.Entries, e)
 	}
-	p.Partial = append(partial, undecodable(from.columns.names[0], bad)...)
+	p.Partial = append(partial, undecodableCuts(from.columns.names[0], bad)...)
 	if more {
 		p.Next = cursorOf(table, rows[len(rows)-1].index())
 	}
@@ -144,8 +144,8 @@ type subnet struct {
 	ifIndex uint32
 }
 
-// subnets reads ipAddrTable.
-func (d *Driver) subnets(ctx context.Context, t snmp.Target) ([]subnet, error) {
+// readSubnets reads ipAddrTable.
+func (d *Driver) readSubnets(ctx context.Context, t snmp.Target) ([]subnet, error) {
 	ifIndex, mask := map[netip.Addr]uint32{}, map[netip.Addr]netip.Addr{}
 	err := d.snmp.WalkFrom(ctx, t, 4, []string{mib.IPAdEntIfIndex, mib.IPAdEntNetMask}, func(c int, ix []uint32, v snmp.Value) error {
 		a, ok := mib.IPv4(ix)
@@ -206,11 +206,11 @@ func interfaceOf(sw *switchdriver.Switch, nets []subnet, a netip.Addr, bits uint
 // CheckPrefix refuses a prefix length that is not the one of the switch's subnet with an address. A switch
 // that does not report its subnets is not asked further.
 func (d *Driver) CheckPrefix(ctx context.Context, sw *switchdriver.Switch, address string, bits uint32) error {
-	t, err := reader(sw)
+	t, err := readTarget(sw)
 	if err != nil {
 		return nil // nothing but the driver's own word is known of it
 	}
-	nets, err := d.subnets(ctx, t)
+	nets, err := d.readSubnets(ctx, t)
 	if err != nil {
 		return deviceFault(sw, err)
 	}
@@ -233,7 +233,7 @@ func (d *Driver) WriteARPEntry(ctx context.Context, sw *switchdriver.Switch, e *
 	return d.changeARP(ctx, sw, a, func(r snmp.Target, old []*switchdriver.ARPEntry) ([]step, error) {
 		ifIndex := e.IfIndex
 		if ifIndex == 0 {
-			nets, err := d.subnets(ctx, r)
+			nets, err := d.readSubnets(ctx, r)
 			if err != nil {
 				return nil, deviceFault(sw, err)
 			}
@@ -252,8 +252,8 @@ func (d *Driver) WriteARPEntry(ctx context.Context, sw *switchdriver.Switch, e *
 			}
 		}
 		s := step{Step: writes.Step{What: "setting the ARP entry"}}
-		s.assign(mib.Sub(mib.ARPPhysAddress, row...), writes.Octets, fromMAC, writes.Hex(mib.MAC(e.Mac).Octets()))
-		s.assign(mib.Sub(mib.ARPType, row...), writes.ARP, fromKind, writes.Number(mib.ARPTypeStatic))
+		s.addAssignment(mib.Sub(mib.ARPPhysAddress, row...), writes.Octets, fromMAC, writes.Hex(mib.MAC(e.Mac).Octets()))
+		s.addAssignment(mib.Sub(mib.ARPType, row...), writes.ARP, fromKind, writes.Number(mib.ARPTypeStatic))
 		return []step{s}, nil
 	}, func(now []*switchdriver.ARPEntry) string {
 		for _, n := range now {
@@ -277,7 +277,7 @@ func (d *Driver) DeleteARPEntry(ctx context.Context, sw *switchdriver.Switch, ad
 		}
 		s := step{Step: writes.Step{What: "removing the ARP entry"}, final: true}
 		for _, o := range old {
-			s.assign(mib.Sub(mib.ARPType, append([]uint32{o.IfIndex}, mib.IPv4Arcs(a)...)...), writes.ARP, writes.Number(int64(o.Type)), nil)
+			s.addAssignment(mib.Sub(mib.ARPType, append([]uint32{o.IfIndex}, mib.IPv4Arcs(a)...)...), writes.ARP, writes.Number(int64(o.Type)), nil)
 		}
 		return []step{s}, nil
 	}, func(now []*switchdriver.ARPEntry) string {
@@ -290,7 +290,7 @@ func (d *Driver) DeleteARPEntry(ctx context.Context, sw *switchdriver.Switch, ad
 
 // changeARP reads the entries of an address, plans, sends and reads back.
 func (d *Driver) changeARP(ctx context.Context, sw *switchdriver.Switch, a netip.Addr, plan func(snmp.Target, []*switchdriver.ARPEntry) ([]step, error), differs func([]*switchdriver.ARPEntry) string) error {
-	r, w, err := both(sw)
+	r, w, err := readWriteTargets(sw)
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (d *Driver) changeARP(ctx context.Context, sw *switchdriver.Switch, a netip
 	if err != nil {
 		return err
 	}
-	return d.change(ctx, sw, r, w, steps, func() (string, error) {
+	return d.applySteps(ctx, sw, r, w, steps, func() (string, error) {
 		now, err := d.arpOf(ctx, sw, a.String())
 		return differs(now), err
 	})

@@ -28,8 +28,8 @@ func besides(before, now *vlanTable, steps []step, ignore mib.Ports) writes.Step
 		case !was.static || assigned[row]:
 			continue
 		case is == nil || !is.static:
-			s.status(row, mib.RowActive, writes.Number(mib.RowActive), nil)
-			s.assign(mib.Sub(mib.QVlanStaticName, v), writes.Octets, writes.Hex(was.rawName), nil)
+			s.addRowStatus(row, mib.RowActive, writes.Number(mib.RowActive), nil)
+			s.addAssignment(mib.Sub(mib.QVlanStaticName, v), writes.Octets, writes.Hex(was.rawName), nil)
 			s.assignList(mib.Sub(mib.QVlanStaticEgress, v), before.known, was.egress, nil)
 			s.assignList(mib.Sub(mib.QVlanStaticUntagged, v), before.known, was.untagged, nil)
 			continue
@@ -47,7 +47,7 @@ func besides(before, now *vlanTable, steps []step, ignore mib.Ports) writes.Step
 		was := before.pvid[port]
 		is, there := now.pvid[port]
 		if oid := mib.Sub(mib.QPvid, port); there && is != was && !assigned[oid] && !ignore[port] {
-			s.assign(oid, writes.Gauge, writes.Number(int64(was)), writes.Number(int64(is)))
+			s.addAssignment(oid, writes.Gauge, writes.Number(int64(was)), writes.Number(int64(is)))
 		}
 	}
 	return s.Step
@@ -55,7 +55,7 @@ func besides(before, now *vlanTable, steps []step, ignore mib.Ports) writes.Step
 
 // effective are the ports of a VLAN, and those of them that are untagged.
 func (t *vlanTable) effective(v mib.VID) (egress, untagged mib.Ports) {
-	egress, untagged = t.configured(v)
+	egress, untagged = t.configuredPorts(v)
 	maps.DeleteFunc(untagged, func(port uint32, _ bool) bool { return !egress[port] })
 	return egress, untagged
 }
@@ -77,7 +77,7 @@ func (j *job) didBesides(ctx context.Context, now *vlanTable, steps []step) (wri
 	if len(s.Assigns) == 0 {
 		return s, nil
 	}
-	ignore, err := j.d.bundled(ctx, j.r, touched(steps))
+	ignore, err := j.d.bundled(ctx, j.r, touchedPorts(steps))
 	if err != nil {
 		return s, err
 	}
@@ -87,7 +87,7 @@ func (j *job) didBesides(ctx context.Context, now *vlanTable, steps []step) (wri
 // bundled are the further ports of the aggregates that some ports are, or are in.
 func (d *Driver) bundled(ctx context.Context, r snmp.Target, ports mib.Ports) (mib.Ports, error) {
 	base, attached := map[uint32]uint32{}, map[uint32]uint32{}
-	if err := d.walk(ctx, r, 0, unsigned(mib.BasePortIfIndex, base), unsigned(mib.AggPortAttached, attached)); err != nil {
+	if err := d.walkColumns(ctx, r, 0, unsignedColumn(mib.BasePortIfIndex, base), unsignedColumn(mib.AggPortAttached, attached)); err != nil {
 		return nil, err
 	}
 	whole := map[uint32]bool{} // by ifIndex
@@ -117,7 +117,7 @@ func said(s writes.Step) string {
 		if a.Kind == writes.Octets && a.To == nil {
 			continue // it went with its row
 		}
-		parts = append(parts, shown(a, a.From, a.To))
+		parts = append(parts, describeDifference(a, a.From, a.To))
 	}
 	return strings.Join(parts, ", ") + ", which was not asked for"
 }

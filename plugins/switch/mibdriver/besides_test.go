@@ -27,7 +27,7 @@ func TestBesides(t *testing.T) {
 		return v
 	}
 	assigned := step{}
-	assigned.assign(mib.Sub(mib.QPvid, 1), writes.Gauge, writes.Number(1), writes.Number(30))
+	assigned.addAssignment(mib.Sub(mib.QPvid, 1), writes.Gauge, writes.Number(1), writes.Number(30))
 	for name, k := range map[string]struct {
 		change func(*vlanTable)
 		ignore mib.Ports

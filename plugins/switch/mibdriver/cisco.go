@@ -48,14 +48,14 @@ type vtpVLAN struct {
 func (d *Driver) vtpVLANs(ctx context.Context, t snmp.Target) (map[mib.VID]vtpVLAN, error) {
 	out := map[mib.VID]vtpVLAN{}
 	of := func(oid string, set func(*vtpVLAN, snmp.Value)) column {
-		c := field(oid, out, set)
+		c := fieldColumn(oid, out, set)
 		return column{oid, func(ix []uint32, v snmp.Value) {
 			if len(ix) == 2 { // the first is a management domain: a switch is in one
 				c.take(ix[1:], v)
 			}
 		}}
 	}
-	err := d.walk(ctx, t, 8, of(mib.VTPVlanState, func(w *vtpVLAN, v snmp.Value) { w.state = v.Int() }),
+	err := d.walkColumns(ctx, t, 8, of(mib.VTPVlanState, func(w *vtpVLAN, v snmp.Value) { w.state = v.Int() }),
 		of(mib.VTPVlanType, func(w *vtpVLAN, v snmp.Value) { w.kind = v.Int() }),
 		of(mib.VTPVlanName, func(w *vtpVLAN, v snmp.Value) { w.name = mib.Text(v.Peek()) }))
 	maps.DeleteFunc(out, func(vid mib.VID, w vtpVLAN) bool {
@@ -167,7 +167,7 @@ func (d *Driver) ciscoPorts(ctx context.Context, sw *switchdriver.Switch, t snmp
 // ciscoNumbers are the port numbers by ifIndex, as an observation has them.
 func (d *Driver) ciscoNumbers(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, vlans map[mib.VID]vtpVLAN) (func(ifIndex uint32) uint32, error) {
 	tables := discovery.Tables{BasePorts: map[uint32]uint32{}, Interfaces: map[uint32]discovery.Interface{}}
-	if err := d.walk(ctx, t, 0, unsigned(mib.BasePortIfIndex, tables.BasePorts), ifType(tables.Interfaces)); err != nil {
+	if err := d.walkColumns(ctx, t, 0, unsignedColumn(mib.BasePortIfIndex, tables.BasePorts), ifType(tables.Interfaces)); err != nil {
 		return nil, err
 	}
 	base := tables.BasePorts
@@ -196,13 +196,13 @@ func (d *Driver) ciscoVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp
 		return nil, err
 	}
 	access, trunks := map[uint32]mib.VID{}, map[uint32]ciscoTrunk{}
-	columns := []column{unsigned(mib.AccessVlan, access),
-		field(mib.TrunkStatus, trunks, func(w *ciscoTrunk, v snmp.Value) { w.on = v.Int() == mib.Trunking }),
-		field(mib.TrunkNative, trunks, func(w *ciscoTrunk, v snmp.Value) { w.native = v.Uint32() })}
+	columns := []column{unsignedColumn(mib.AccessVlan, access),
+		fieldColumn(mib.TrunkStatus, trunks, func(w *ciscoTrunk, v snmp.Value) { w.on = v.Int() == mib.Trunking }),
+		fieldColumn(mib.TrunkNative, trunks, func(w *ciscoTrunk, v snmp.Value) { w.native = v.Uint32() })}
 	for i, oid := range []string{mib.TrunkVlans, mib.TrunkVlans2k, mib.TrunkVlans3k, mib.TrunkVlans4k} {
-		columns = append(columns, field(oid, trunks, func(w *ciscoTrunk, v snmp.Value) { w.vlans[i] = v.Bytes() }))
+		columns = append(columns, fieldColumn(oid, trunks, func(w *ciscoTrunk, v snmp.Value) { w.vlans[i] = v.Bytes() }))
 	}
-	if err := d.walk(ctx, t, 0, columns...); err != nil {
+	if err := d.walkColumns(ctx, t, 0, columns...); err != nil {
 		return nil, err
 	}
 	out := make([]*switchdriver.VLAN, 0, len(vlans))
@@ -214,7 +214,7 @@ func (d *Driver) ciscoVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp
 			}
 		}
 		for ifIndex, w := range trunks {
-			if w.on && w.carries(vid) {
+			if w.on && w.carriesVLAN(vid) {
 				egress[number(ifIndex)] = true
 				if w.native == vid {
 					untagged[number(ifIndex)] = true
@@ -234,7 +234,7 @@ type ciscoTrunk struct {
 	vlans  [4][]byte
 }
 
-func (w ciscoTrunk) carries(vid mib.VID) bool {
+func (w ciscoTrunk) carriesVLAN(vid mib.VID) bool {
 	list, bit := w.vlans[vid/1024], vid%1024
 	return int(bit/8) < len(list) && list[bit/8]&(0x80>>(bit%8)) != 0
 }

@@ -12,8 +12,8 @@ type column struct {
 	take func(ix []uint32, v snmp.Value)
 }
 
-// walk reads columns side by side; few is how many rows are asked for at first, 0 is as many as the switch can.
-func (d *Driver) walk(ctx context.Context, t snmp.Target, few int, columns ...column) error {
+// walkColumns reads columns side by side; few is how many rows are asked for at first, 0 is as many as the switch can.
+func (d *Driver) walkColumns(ctx context.Context, t snmp.Target, few int, columns ...column) error {
 	names := make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = c.oid
@@ -24,8 +24,8 @@ func (d *Driver) walk(ctx context.Context, t snmp.Target, few int, columns ...co
 	})
 }
 
-// field is a column whose values are a part of rows that are kept by their one number.
-func field[R any](oid string, rows map[uint32]R, set func(*R, snmp.Value)) column {
+// fieldColumn is a column whose values are a part of rows that are kept by their one number.
+func fieldColumn[R any](oid string, rows map[uint32]R, set func(*R, snmp.Value)) column {
 	return column{oid, func(ix []uint32, v snmp.Value) {
 		if len(ix) == 1 {
 			r := rows[ix[0]]
@@ -35,7 +35,7 @@ func field[R any](oid string, rows map[uint32]R, set func(*R, snmp.Value)) colum
 	}}
 }
 
-// unsigned is a column of plain numbers.
-func unsigned(oid string, rows map[uint32]uint32) column {
-	return field(oid, rows, func(n *uint32, v snmp.Value) { *n = v.Uint32() })
+// unsignedColumn is a column of plain numbers.
+func unsignedColumn(oid string, rows map[uint32]uint32) column {
+	return fieldColumn(oid, rows, func(n *uint32, v snmp.Value) { *n = v.Uint32() })
 }

@@ -46,28 +46,28 @@ func New(c *snmp.Client) *Driver { return &Driver{c} }
 // Match is empty: the driver is for switches no other driver is for.
 func (d *Driver) Match() switchdriver.Match { return switchdriver.Match{} }
 
-// reader and writer are how the agent of a switch is reached.
-func reader(sw *switchdriver.Switch) (snmp.Target, error) {
-	return target(sw, sw.GetSnmp().GetReadCommunity())
+// readTarget and writer are how the agent of a switch is reached.
+func readTarget(sw *switchdriver.Switch) (snmp.Target, error) {
+	return targetOf(sw, sw.GetSnmp().GetReadCommunity())
 }
 
-func writer(sw *switchdriver.Switch) (snmp.Target, error) {
-	t, err := target(sw, sw.GetSnmp().GetWriteCommunity())
+func writeTarget(sw *switchdriver.Switch) (snmp.Target, error) {
+	t, err := targetOf(sw, sw.GetSnmp().GetWriteCommunity())
 	if err == nil && t.Community == "" && t.Version != "3" {
 		err = fault.New(fault.Denied, "the switch list has no write community for switch %s", switchdriver.Label(sw))
 	}
 	return t, err
 }
 
-// both are the targets to read from and to write to.
-func both(sw *switchdriver.Switch) (r, w snmp.Target, err error) {
-	if r, err = reader(sw); err == nil {
-		w, err = writer(sw)
+// readWriteTargets are the targets to read from and to write to.
+func readWriteTargets(sw *switchdriver.Switch) (r, w snmp.Target, err error) {
+	if r, err = readTarget(sw); err == nil {
+		w, err = writeTarget(sw)
 	}
 	return r, w, err
 }
 
-func target(sw *switchdriver.Switch, community string) (snmp.Target, error) {
+func targetOf(sw *switchdriver.Switch, community string) (snmp.Target, error) {
 	if sw.GetSnmp() == nil {
 		return snmp.Target{}, fault.New(fault.Unsupported, "switch %s does not use SNMP (Version none in the switch list), and no other driver supports this", switchdriver.Label(sw))
 	}

@@ -17,7 +17,7 @@ import (
 // the segments of the ports by the spanning tree, and, unless want is empty, where
 // the addresses wanted were learned.
 func (d *Driver) Evidence(ctx context.Context, sw *switchdriver.Switch, o *discovery.Observation, want map[mib.MAC]bool) (*discovery.Evidence, error) {
-	t, err := reader(sw)
+	t, err := readTarget(sw)
 	if err != nil {
 		return nil, err
 	}
@@ -28,16 +28,16 @@ func (d *Driver) Evidence(ctx context.Context, sw *switchdriver.Switch, o *disco
 			ids[p.Number] = p.ID
 		}
 	}
-	if err := tolerate(o, d.designated(ctx, t, o, ids, e)); err != nil {
+	if err := tolerateTableError(o, d.readDesignated(ctx, t, o, ids, e)); err != nil {
 		return nil, deviceFault(sw, err)
 	}
 	if len(want) == 0 {
 		return e, nil
 	}
-	if err := tolerate(o, d.seen(ctx, t, ids, want, e)); err != nil {
+	if err := tolerateTableError(o, d.readForwarding(ctx, t, ids, want, e)); err != nil {
 		return nil, deviceFault(sw, err)
 	}
-	if err := tolerate(o, d.addresses(ctx, t, e)); err != nil {
+	if err := tolerateTableError(o, d.readARP(ctx, t, e)); err != nil {
 		return nil, deviceFault(sw, err)
 	}
 	return e, nil
@@ -46,8 +46,8 @@ func (d *Driver) Evidence(ctx context.Context, sw *switchdriver.Switch, o *disco
 // maxAddresses is how many IP addresses of a switch are read as evidence.
 const maxAddresses = 1 << 15
 
-// addresses reads which MAC addresses the switch knows for IP addresses.
-func (d *Driver) addresses(ctx context.Context, t snmp.Target, e *discovery.Evidence) error {
+// readARP reads which MAC addresses the switch knows for IP addresses.
+func (d *Driver) readARP(ctx context.Context, t snmp.Target, e *discovery.Evidence) error {
 	e.ARP = map[netip.Addr]mib.MAC{}
 	full := errors.New("as many as are wanted")
 	err := d.snmp.WalkFrom(ctx, t, 8, []string{mib.ARPPhysAddress, mib.PhysicalAddress}, func(c int, ix []uint32, v snmp.Value) error {
@@ -73,13 +73,13 @@ func (d *Driver) addresses(ctx context.Context, t snmp.Target, e *discovery.Evid
 // it were 8. The upper ones are the priority, in steps of 16 or of 1.
 const portNumberBits = 0x0fff
 
-func (d *Driver) designated(ctx context.Context, t snmp.Target, o *discovery.Observation, ids map[uint32]string, e *discovery.Evidence) error {
+func (d *Driver) readDesignated(ctx context.Context, t snmp.Target, o *discovery.Observation, ids map[uint32]string, e *discovery.Evidence) error {
 	bridges, ports := map[uint32]mib.MAC{}, map[uint32]uint32{}
-	err := d.walk(ctx, t, 0, field(mib.StpPortDesignatedBridgeOf, bridges, func(m *mib.MAC, v snmp.Value) {
+	err := d.walkColumns(ctx, t, 0, fieldColumn(mib.StpPortDesignatedBridgeOf, bridges, func(m *mib.MAC, v snmp.Value) {
 		if b := v.Peek(); len(b) == 8 {
 			*m = mib.MACFromBytes(b[2:])
 		}
-	}), field(mib.StpPortDesignatedPortOf, ports, func(n *uint32, v snmp.Value) {
+	}), fieldColumn(mib.StpPortDesignatedPortOf, ports, func(n *uint32, v snmp.Value) {
 		if b := v.Peek(); len(b) == 2 {
 			*n = (uint32(b[0])<<8 | uint32(b[1])) & portNumberBits
 		}
@@ -92,8 +92,8 @@ func (d *Driver) designated(ctx context.Context, t snmp.Target, o *discovery.Obs
 	return err
 }
 
-// seen reads the forwarding table and keeps the addresses wanted, and a bounded number of others.
-func (d *Driver) seen(ctx context.Context, t snmp.Target, ids map[uint32]string, want map[mib.MAC]bool, e *discovery.Evidence) error {
+// readForwarding reads the forwarding table and keeps the addresses wanted, and a bounded number of others.
+func (d *Driver) readForwarding(ctx context.Context, t snmp.Target, ids map[uint32]string, want map[mib.MAC]bool, e *discovery.Evidence) error {
 	e.Seen, e.Others = map[string][]mib.MAC{}, map[mib.MAC]string{}
 	rows := 0
 	take := func(m mib.MAC, ok bool, v snmp.Value) {
@@ -112,14 +112,14 @@ func (d *Driver) seen(ctx context.Context, t snmp.Target, ids map[uint32]string,
 			e.Seen[id] = append(e.Seen[id], m)
 		}
 	}
-	err := d.walk(ctx, t, 0, column{mib.QTpFdbPort, func(ix []uint32, v snmp.Value) {
+	err := d.walkColumns(ctx, t, 0, column{mib.QTpFdbPort, func(ix []uint32, v snmp.Value) {
 		_, m, ok := mib.FDBIndex(ix)
 		take(m, ok, v)
 	}})
 	if err != nil || rows > 0 {
 		return err
 	}
-	return d.walk(ctx, t, 0, column{mib.TpFdbPort, func(ix []uint32, v snmp.Value) {
+	return d.walkColumns(ctx, t, 0, column{mib.TpFdbPort, func(ix []uint32, v snmp.Value) {
 		m, ok := mib.MACFromArcs(ix)
 		take(m, ok, v)
 	}})

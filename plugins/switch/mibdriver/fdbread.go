@@ -40,30 +40,30 @@ func (d *Driver) fdbIDs(ctx context.Context, t snmp.Target) (*fdbIDs, error) {
 	ids := &fdbIDs{ofVLAN: map[mib.VID]uint32{}, vlanOf: map[uint32]mib.VID{}}
 	err := d.snmp.WalkFrom(ctx, t, 8, []string{mib.QVlanFdbID}, func(_ int, ix []uint32, v snmp.Value) error {
 		if _, vid, ok := mib.TimedVID(ix); ok {
-			ids.put(vid, v.Uint32())
+			ids.putVLAN(vid, v.Uint32())
 		}
 		return nil
 	})
 	return ids, err
 }
 
-// put records a VLAN's database. Of several VLANs that share one, the one with its
+// putVLAN records a VLAN's database. Of several VLANs that share one, the one with its
 // number is used for it, else the lowest.
-func (x *fdbIDs) put(vid mib.VID, fdb uint32) {
+func (x *fdbIDs) putVLAN(vid mib.VID, fdb uint32) {
 	x.ofVLAN[vid] = fdb
 	if old, ok := x.vlanOf[fdb]; !ok || (vid < old && old != fdb) || vid == fdb {
 		x.vlanOf[fdb] = vid
 	}
 }
 
-func (x *fdbIDs) vlan(fdb uint32) mib.VID {
+func (x *fdbIDs) vlanForFDB(fdb uint32) mib.VID {
 	if v, ok := x.vlanOf[fdb]; ok {
 		return v
 	}
 	return fdb
 }
 
-func (x *fdbIDs) fdb(vlan mib.VID) uint32 {
+func (x *fdbIDs) fdbForVLAN(vlan mib.VID) uint32 {
 	if f, ok := x.ofVLAN[vlan]; ok {
 		return f
 	}
@@ -77,14 +77,14 @@ const (
 )
 
 var fdbColumns = map[string]columns{
-	tableQ: {[2]string{mib.QTpFdbPort, mib.QTpFdbStatus}, [2]func(snmp.Value) uint64{number, number}},
-	tableD: {[2]string{mib.TpFdbPort, mib.TpFdbStatus}, [2]func(snmp.Value) uint64{number, number}},
+	tableQ: {[2]string{mib.QTpFdbPort, mib.QTpFdbStatus}, [2]func(snmp.Value) uint64{numberOrNone, numberOrNone}},
+	tableD: {[2]string{mib.TpFdbPort, mib.TpFdbStatus}, [2]func(snmp.Value) uint64{numberOrNone, numberOrNone}},
 }
 
 // noNumber is the value of an instance that should be a number and is not.
 const noNumber = math.MaxUint64
 
-func number(v snmp.Value) uint64 {
+func numberOrNone(v snmp.Value) uint64 {
 	if n, ok := v.Number(); ok {
 		return n
 	}
@@ -94,7 +94,7 @@ func number(v snmp.Value) uint64 {
 // FDBPage reads a part of the forwarding table. Entries of port 0, the switch's own addresses, are left out.
 // dot1dTpFdbTable is read where dot1qTpFdbTable is empty, or none of its rows can be decoded.
 func (d *Driver) FDBPage(ctx context.Context, sw *switchdriver.Switch, q driver.Query) (driver.FDBPage, error) {
-	t, err := reader(sw)
+	t, err := readTarget(sw)
 	if err != nil {
 		return driver.FDBPage{}, err
 	}
@@ -145,13 +145,13 @@ type fdbPage struct {
 func (d *Driver) fdbRows(ctx context.Context, t snmp.Target, table string, ids *fdbIDs, q driver.Query, after []uint32) (p fdbPage, err error) {
 	var within []uint32
 	if q.VLAN != 0 && table == tableQ {
-		within = []uint32{ids.fdb(q.VLAN)}
+		within = []uint32{ids.fdbForVLAN(q.VLAN)}
 	}
 	limit := q.Limit
 	if q.Port != 0 { // most rows are of other ports
 		limit = driver.PageSize
 	}
-	rows, more, partial, err := d.page(ctx, t, fdbColumns[table], within, after, limit)
+	rows, more, partial, err := d.readPage(ctx, t, fdbColumns[table], within, after, limit)
 	if err != nil {
 		return p, err
 	}
@@ -171,7 +171,7 @@ func (d *Driver) fdbRows(ctx context.Context, t snmp.Target, table string, ids *
 		e := &entries[i]
 		e.VlanId, e.Mac, e.Port, e.Type = fdb, uint64(mac), uint32(r.values[0]), switchdriver.FDBLearned // for agents that report no status
 		if table == tableQ {
-			e.VlanId = ids.vlan(fdb)
+			e.VlanId = ids.vlanForFDB(fdb)
 		}
 		if r.has && r.values[1] != noNumber {
 			e.Type = int32(r.values[1])
@@ -181,7 +181,7 @@ func (d *Driver) fdbRows(ctx context.Context, t snmp.Target, table string, ids *
 			break
 		}
 	}
-	p.Partial = append(partial, undecodable(fdbColumns[table].names[0], bad)...)
+	p.Partial = append(partial, undecodableCuts(fdbColumns[table].names[0], bad)...)
 	if more {
 		p.Next = cursorOf(table, rows[len(rows)-1].index())
 	}
@@ -200,7 +200,7 @@ func fdbIndex(table string, ix []uint32) (fdb uint32, mac mib.MAC, ok bool) {
 func (d *Driver) fdbFind(ctx context.Context, t snmp.Target, ids *fdbIDs, q driver.Query) (p driver.FDBPage, err error) {
 	all := slices.Sorted(maps.Keys(ids.vlanOf))
 	if q.VLAN != 0 {
-		all = []uint32{ids.fdb(q.VLAN)}
+		all = []uint32{ids.fdbForVLAN(q.VLAN)}
 	} else if len(all) == 0 {
 		if all, err = d.fdbsInUse(ctx, t); err != nil {
 			return p, err
@@ -220,7 +220,7 @@ func (d *Driver) fdbFind(ctx context.Context, t snmp.Target, ids *fdbIDs, q driv
 			return p, err
 		}
 		for i := 0; i < len(v); i += 2 {
-			take(&p, q, ids.vlan(part[i/4]), v[i], v[i+1])
+			takeFDBRow(&p, q, ids.vlanForFDB(part[i/4]), v[i], v[i+1])
 		}
 	}
 	if len(p.Entries) > 0 {
@@ -233,12 +233,12 @@ func (d *Driver) fdbFind(ctx context.Context, t snmp.Target, ids *fdbIDs, q driv
 	}
 	v, err := d.snmp.Get(ctx, t, mib.Sub(mib.TpFdbPort, arcs...), mib.Sub(mib.TpFdbStatus, arcs...))
 	if err == nil {
-		take(&p, q, q.VLAN, v[0], v[1])
+		takeFDBRow(&p, q, q.VLAN, v[0], v[1])
 	}
 	return p, err
 }
 
-func take(p *driver.FDBPage, q driver.Query, vlan mib.VID, port, status snmp.Value) {
+func takeFDBRow(p *driver.FDBPage, q driver.Query, vlan mib.VID, port, status snmp.Value) {
 	n := port.Uint32()
 	if !port.Exists() || n == 0 || n > 0xffff || q.Port != 0 && q.Port != n {
 		return
@@ -279,8 +279,8 @@ func (d *Driver) fdbsInUse(ctx context.Context, t snmp.Target) (ids []uint32, er
 	return ids, nil
 }
 
-// has reports whether a column has any instance.
-func (d *Driver) has(ctx context.Context, t snmp.Target, column string) (bool, error) {
+// hasInstances reports whether a column has any instance.
+func (d *Driver) hasInstances(ctx context.Context, t snmp.Target, column string) (bool, error) {
 	first, err := d.firstIndex(ctx, t, column)
 	return first != nil, err
 }

@@ -16,7 +16,7 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 	if err := switchdriver.CheckFDBEntry(e); err != nil {
 		return err
 	}
-	r, w, err := both(sw)
+	r, w, err := readWriteTargets(sw)
 	if err != nil {
 		return err
 	}
@@ -34,9 +34,9 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 	if err != nil {
 		return deviceFault(sw, err)
 	}
-	ix := append(append([]uint32{ids.fdb(e.VlanId)}, mib.MAC(e.Mac).Arcs()...), 0)
+	ix := append(append([]uint32{ids.fdbForVLAN(e.VlanId)}, mib.MAC(e.Mac).Arcs()...), 0)
 	ports, status := mib.Sub(mib.QStaticUnicastPorts, ix...), mib.Sub(mib.QStaticUnicastStatus, ix...)
-	list := (&planner{t: vlans}).list(nil, mib.PortsOf(e.Port))
+	list := (&planner{t: vlans}).makePortList(nil, mib.PortsOf(e.Port))
 	old, err := d.snmp.Get(ctx, r, ports, status)
 	if err != nil {
 		return deviceFault(sw, err)
@@ -49,8 +49,8 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 	s := step{Step: writes.Step{What: "setting the static entry"}}
 	// The ports come first: some switches choose a port of their own at the status.
 	s.assignList(ports, vlans.known, fromPorts, list)
-	s.assign(status, writes.FDB, fromStatus, writes.Number(mib.StaticUnicastPermanent))
-	return d.change(ctx, sw, r, w, []step{s}, nil)
+	s.addAssignment(status, writes.FDB, fromStatus, writes.Number(mib.StaticUnicastPermanent))
+	return d.applySteps(ctx, sw, r, w, []step{s}, nil)
 }
 
 // checkEntry refuses an entry whose VLAN is not there or does not have the port.
@@ -58,7 +58,7 @@ func checkEntry(sw *switchdriver.Switch, t *vlanTable, e *switchdriver.FDBEntry)
 	if t.rows[e.VlanId] == nil {
 		return fault.At(fault.NotFound, pathVLAN, "switch %s has no VLAN %d", switchdriver.Label(sw), e.VlanId)
 	}
-	if egress, _ := t.members(e.VlanId); !egress[e.Port] {
+	if egress, _ := t.memberPorts(e.VlanId); !egress[e.Port] {
 		return fault.At(fault.Invalid, "port", "port %d is not in VLAN %d of switch %s; its ports are %v", e.Port, e.VlanId, switchdriver.Label(sw), egress.Sorted())
 	}
 	return nil
@@ -67,7 +67,7 @@ func checkEntry(sw *switchdriver.Switch, t *vlanTable, e *switchdriver.FDBEntry)
 // DeleteFDBEntry removes a static entry, for whichever receive port it was made. A
 // learned one cannot be removed: it ages out.
 func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vlanID uint32, mac uint64) error {
-	r, w, err := both(sw)
+	r, w, err := readWriteTargets(sw)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 	if err != nil {
 		return deviceFault(sw, err)
 	}
-	rows, err := d.staticRows(ctx, r, ids.fdb(vlanID), mib.MAC(mac))
+	rows, err := d.staticRows(ctx, r, ids.fdbForVLAN(vlanID), mib.MAC(mac))
 	if err != nil {
 		return deviceFault(sw, err)
 	}
@@ -87,11 +87,11 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 	}
 	s := step{Step: writes.Step{What: "removing the static entry"}}
 	for _, row := range rows {
-		s.assign(row.ports, writes.Octets, writes.Hex(row.to), nil)
-		s.assign(row.status, writes.FDB, writes.Number(row.kind), nil)
+		s.addAssignment(row.ports, writes.Octets, writes.Hex(row.to), nil)
+		s.addAssignment(row.status, writes.FDB, writes.Number(row.kind), nil)
 	}
-	return d.change(ctx, sw, r, w, []step{s}, func() (string, error) {
-		left, err := d.staticRows(ctx, r, ids.fdb(vlanID), mib.MAC(mac))
+	return d.applySteps(ctx, sw, r, w, []step{s}, func() (string, error) {
+		left, err := d.staticRows(ctx, r, ids.fdbForVLAN(vlanID), mib.MAC(mac))
 		if len(left) > 0 {
 			return "it still", err
 		}
@@ -99,19 +99,19 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 	})
 }
 
-// change sends the SETs of a change, noted before, and reads back all that they assign. look, if there is one, says
+// applySteps sends the SETs of a change, noted before, and reads back all that they assign. look, if there is one, says
 // how the switch does not show the change beside that.
-func (d *Driver) change(ctx context.Context, sw *switchdriver.Switch, r, w snmp.Target, steps []step, look func() (differs string, err error)) error {
+func (d *Driver) applySteps(ctx context.Context, sw *switchdriver.Switch, r, w snmp.Target, steps []step, look func() (differs string, err error)) error {
 	j := &job{d: d, sw: sw, r: r, w: w, look: func() (now values, differs string, err error) {
 		if look != nil {
 			if differs, err = look(); err != nil || differs != "" {
 				return nil, differs, err
 			}
 		}
-		now, err = d.current(ctx, r, records(steps))
+		now, err = d.readCurrent(ctx, r, recordSteps(steps))
 		return now, "", err
 	}}
-	return j.run(ctx, steps)
+	return j.runSteps(ctx, steps)
 }
 
 // staticRow is a row of dot1qStaticUnicastTable: its instances and what they hold.

@@ -11,7 +11,7 @@ import (
 
 // Gateway reads the default gateway of a switch; the zero address: it does not report one.
 func (d *Driver) Gateway(ctx context.Context, sw *switchdriver.Switch) (netip.Addr, error) {
-	t, err := reader(sw)
+	t, err := readTarget(sw)
 	if err != nil {
 		return netip.Addr{}, err
 	}

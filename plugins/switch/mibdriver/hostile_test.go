@@ -99,8 +99,8 @@ func newHostile(t testing.TB, profile string) *hostile {
 	}
 	h := &hostile{MIB: model.MIB(simswitch.NewSchema(simswitch.LLDP)), model: model}
 	h.must(t, []snmpwire.VarBind{integer(mib.QVlanStaticRowStatus, 4, 20)})
-	h.must(t, []snmpwire.VarBind{octets(mib.QVlanStaticName, []byte("twenty"), 20), octets(mib.QVlanStaticEgress, h.list(0xf0), 20), octets(mib.QVlanStaticUntagged, h.list(0xe0), 20)})
-	h.must(t, []snmpwire.VarBind{octets(mib.QVlanStaticEgress, h.list(0x1f), 1), octets(mib.QVlanStaticUntagged, h.list(0x1f), 1)})
+	h.must(t, []snmpwire.VarBind{octetsOf(mib.QVlanStaticName, []byte("twenty"), 20), octetsOf(mib.QVlanStaticEgress, h.list(0xf0), 20), octetsOf(mib.QVlanStaticUntagged, h.list(0xe0), 20)})
+	h.must(t, []snmpwire.VarBind{octetsOf(mib.QVlanStaticEgress, h.list(0x1f), 1), octetsOf(mib.QVlanStaticUntagged, h.list(0x1f), 1)})
 	for port := range uint32(3) {
 		h.must(t, []snmpwire.VarBind{gauge(mib.QPvid, 20, port+1)})
 	}
@@ -144,8 +144,8 @@ func (h *hostile) reboot() {
 		}
 	}
 	h.MIB.Set([]snmpwire.VarBind{integer(mib.QVlanStaticRowStatus, 4, 20)})
-	h.MIB.Set([]snmpwire.VarBind{octets(mib.QVlanStaticName, []byte("twenty"), 20), octets(mib.QVlanStaticEgress, h.list(0xf0), 20), octets(mib.QVlanStaticUntagged, h.list(0xe0), 20)})
-	h.MIB.Set([]snmpwire.VarBind{octets(mib.QVlanStaticEgress, h.list(0x1f), 1), octets(mib.QVlanStaticUntagged, h.list(0x1f), 1)})
+	h.MIB.Set([]snmpwire.VarBind{octetsOf(mib.QVlanStaticName, []byte("twenty"), 20), octetsOf(mib.QVlanStaticEgress, h.list(0xf0), 20), octetsOf(mib.QVlanStaticUntagged, h.list(0xe0), 20)})
+	h.MIB.Set([]snmpwire.VarBind{octetsOf(mib.QVlanStaticEgress, h.list(0x1f), 1), octetsOf(mib.QVlanStaticUntagged, h.list(0x1f), 1)})
 	for port := range uint32(8) {
 		pvid := uint64(1)
 		if port < 3 {
@@ -168,7 +168,7 @@ func gauge(base string, n uint64, ix ...uint32) snmpwire.VarBind {
 	return snmpwire.VarBind{Name: name(base, ix...), Value: snmpwire.Unsigned(snmpwire.Gauge32, n)}
 }
 
-func octets(base string, b []byte, ix ...uint32) snmpwire.VarBind {
+func octetsOf(base string, b []byte, ix ...uint32) snmpwire.VarBind {
 	return snmpwire.VarBind{Name: name(base, ix...), Value: snmpwire.Octets(b)}
 }
 
@@ -346,13 +346,13 @@ func others() []habit {
 			return model(h, list)
 		}},
 		after("takes all ports out of VLAN 1 when a VLAN goes", destroys, func(h *hostile) {
-			h.MIB.Set([]snmpwire.VarBind{octets(mib.QVlanStaticUntagged, h.list(0), 1), octets(mib.QVlanStaticEgress, h.list(0), 1)})
+			h.MIB.Set([]snmpwire.VarBind{octetsOf(mib.QVlanStaticUntagged, h.list(0), 1), octetsOf(mib.QVlanStaticEgress, h.list(0), 1)})
 		}),
 		after("puts all ports into VLAN 1 at any PVID", sets(name(mib.QPvid)), func(h *hostile) {
-			h.MIB.Set([]snmpwire.VarBind{octets(mib.QVlanStaticEgress, h.list(0xff), 1), octets(mib.QVlanStaticUntagged, h.list(0xff), 1)})
+			h.MIB.Set([]snmpwire.VarBind{octetsOf(mib.QVlanStaticEgress, h.list(0xff), 1), octetsOf(mib.QVlanStaticUntagged, h.list(0xff), 1)})
 		}),
 		after("takes port 4 out of VLAN 20 when VLAN 30 gets ports", sets(name(mib.QVlanStaticEgress, 30)), func(h *hostile) {
-			h.MIB.Set([]snmpwire.VarBind{octets(mib.QVlanStaticEgress, h.list(0xe0), 20)})
+			h.MIB.Set([]snmpwire.VarBind{octetsOf(mib.QVlanStaticEgress, h.list(0xe0), 20)})
 		}),
 		after("gives port 7 another PVID when VLAN 30 gets ports", sets(name(mib.QVlanStaticEgress, 30)), func(h *hostile) {
 			h.MIB.Set([]snmpwire.VarBind{gauge(mib.QPvid, 20, 7)})
@@ -554,7 +554,7 @@ func TestRemovedVLANComesBack(t *testing.T) {
 			status, place := h.MIB.Set(list)
 			if !fell && slices.Equal(names(list), []string{name(mib.QVlanStaticRowStatus, 20).String()}) {
 				fell = true // with the VLAN, the ports go out of VLAN 1 again
-				h.MIB.Set([]snmpwire.VarBind{octets(mib.QVlanStaticUntagged, h.list(0x1f), 1), octets(mib.QVlanStaticEgress, h.list(0x1f), 1)})
+				h.MIB.Set([]snmpwire.VarBind{octetsOf(mib.QVlanStaticUntagged, h.list(0x1f), 1), octetsOf(mib.QVlanStaticEgress, h.list(0x1f), 1)})
 			}
 			return status, place
 		}

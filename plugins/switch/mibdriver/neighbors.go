@@ -39,10 +39,10 @@ var (
 	}
 )
 
-// neighbours reads all neighbour tables, including the ports' own identifiers.
+// readNeighbors reads all neighbour tables, including the ports' own identifiers.
 // Tables the switch does not serve are not asked for; when it seems to serve none,
 // LLDP-MIB's are, as some agents have tables and no scalars.
-func (d *Driver) neighbours(ctx context.Context, t snmp.Target, which sources, tables *discovery.Tables) (err error) {
+func (d *Driver) readNeighbors(ctx context.Context, t snmp.Target, which sources, tables *discovery.Tables) (err error) {
 	if which.lldp || !which.lldpV2 && !which.cdp {
 		if tables.LLDPPorts, err = d.lldpPorts(ctx, t, &lldpV1); err != nil {
 			return err
@@ -84,9 +84,9 @@ func (d *Driver) readRemotes(ctx context.Context, t snmp.Target, which sources, 
 
 func (d *Driver) lldpPorts(ctx context.Context, t snmp.Target, m *lldpColumns) (map[uint32]discovery.LLDPPort, error) {
 	out := map[uint32]discovery.LLDPPort{}
-	err := d.walk(ctx, t, 0, field(m.local[0], out, func(l *discovery.LLDPPort, v snmp.Value) { l.ID.Subtype = int32(v.Int()) }),
-		field(m.local[1], out, func(l *discovery.LLDPPort, v snmp.Value) { l.ID.ID = v.Bytes() }),
-		field(m.local[2], out, func(l *discovery.LLDPPort, v snmp.Value) { l.Desc = mib.Text(v.Peek()) }))
+	err := d.walkColumns(ctx, t, 0, fieldColumn(m.local[0], out, func(l *discovery.LLDPPort, v snmp.Value) { l.ID.Subtype = int32(v.Int()) }),
+		fieldColumn(m.local[1], out, func(l *discovery.LLDPPort, v snmp.Value) { l.ID.ID = v.Bytes() }),
+		fieldColumn(m.local[2], out, func(l *discovery.LLDPPort, v snmp.Value) { l.Desc = mib.Text(v.Peek()) }))
 	return out, err
 }
 
@@ -97,8 +97,8 @@ type remotes struct {
 	all      map[mib.RemoteIndex]*discovery.Neighbor
 }
 
-// of is a column of the table. Rows beyond a bound are not taken.
-func (r *remotes) of(oid string, set func(*discovery.Neighbor, snmp.Value)) column {
+// neighborColumn is a column of the table. Rows beyond a bound are not taken.
+func (r *remotes) neighborColumn(oid string, set func(*discovery.Neighbor, snmp.Value)) column {
 	return column{oid, func(ix []uint32, v snmp.Value) {
 		row, ok := r.row(ix)
 		n := r.all[row]
@@ -115,12 +115,12 @@ func (r *remotes) of(oid string, set func(*discovery.Neighbor, snmp.Value)) colu
 func (d *Driver) lldpRemotes(ctx context.Context, t snmp.Target, m *lldpColumns) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
 	r := remotes{m.protocol, m.row, map[mib.RemoteIndex]*discovery.Neighbor{}}
 	addresses := map[mib.RemoteIndex][]netip.Addr{}
-	err := d.walk(ctx, t, firstRows, r.of(m.remote[0], func(n *discovery.Neighbor, v snmp.Value) { n.Chassis.Subtype = int32(v.Int()) }),
-		r.of(m.remote[1], func(n *discovery.Neighbor, v snmp.Value) { n.Chassis.ID = v.Bytes() }),
-		r.of(m.remote[2], func(n *discovery.Neighbor, v snmp.Value) { n.Port.Subtype = int32(v.Int()) }),
-		r.of(m.remote[3], func(n *discovery.Neighbor, v snmp.Value) { n.Port.ID = v.Bytes() }),
-		r.of(m.remote[4], func(n *discovery.Neighbor, v snmp.Value) { n.PortDesc = mib.Text(v.Peek()) }),
-		r.of(m.remote[5], func(n *discovery.Neighbor, v snmp.Value) { n.SysName = mib.Text(v.Peek()) }),
+	err := d.walkColumns(ctx, t, firstRows, r.neighborColumn(m.remote[0], func(n *discovery.Neighbor, v snmp.Value) { n.Chassis.Subtype = int32(v.Int()) }),
+		r.neighborColumn(m.remote[1], func(n *discovery.Neighbor, v snmp.Value) { n.Chassis.ID = v.Bytes() }),
+		r.neighborColumn(m.remote[2], func(n *discovery.Neighbor, v snmp.Value) { n.Port.Subtype = int32(v.Int()) }),
+		r.neighborColumn(m.remote[3], func(n *discovery.Neighbor, v snmp.Value) { n.Port.ID = v.Bytes() }),
+		r.neighborColumn(m.remote[4], func(n *discovery.Neighbor, v snmp.Value) { n.PortDesc = mib.Text(v.Peek()) }),
+		r.neighborColumn(m.remote[5], func(n *discovery.Neighbor, v snmp.Value) { n.SysName = mib.Text(v.Peek()) }),
 		column{m.remote[6], func(ix []uint32, _ snmp.Value) {
 			if row, a, ok := m.address(ix); ok && len(addresses) < maxNeighbours {
 				addresses[row] = append(addresses[row], a)
@@ -147,13 +147,13 @@ const (
 func (d *Driver) cdpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
 	r := remotes{discovery.CDP, mib.CDPRemote, map[mib.RemoteIndex]*discovery.Neighbor{}}
 	kinds, addresses := map[*discovery.Neighbor]int64{}, map[*discovery.Neighbor][]byte{}
-	err := d.walk(ctx, t, firstRows, r.of(mib.CDPAddressType, func(n *discovery.Neighbor, v snmp.Value) { kinds[n] = v.Int() }),
-		r.of(mib.CDPAddress, func(n *discovery.Neighbor, v snmp.Value) { addresses[n] = v.Bytes() }),
-		r.of(mib.CDPDeviceID, func(n *discovery.Neighbor, v snmp.Value) { n.Chassis.ID = v.Bytes() }),
-		r.of(mib.CDPDevicePort, func(n *discovery.Neighbor, v snmp.Value) {
+	err := d.walkColumns(ctx, t, firstRows, r.neighborColumn(mib.CDPAddressType, func(n *discovery.Neighbor, v snmp.Value) { kinds[n] = v.Int() }),
+		r.neighborColumn(mib.CDPAddress, func(n *discovery.Neighbor, v snmp.Value) { addresses[n] = v.Bytes() }),
+		r.neighborColumn(mib.CDPDeviceID, func(n *discovery.Neighbor, v snmp.Value) { n.Chassis.ID = v.Bytes() }),
+		r.neighborColumn(mib.CDPDevicePort, func(n *discovery.Neighbor, v snmp.Value) {
 			n.Port = discovery.Identifier{Subtype: interfaceName, ID: v.Bytes()}
 		}),
-		r.of(mib.CDPSysName, func(n *discovery.Neighbor, v snmp.Value) { n.SysName = mib.Text(v.Peek()) }))
+		r.neighborColumn(mib.CDPSysName, func(n *discovery.Neighbor, v snmp.Value) { n.SysName = mib.Text(v.Peek()) }))
 	for _, n := range r.all {
 		if n.SysName == "" {
 			n.SysName = cdpName(n.Chassis)
@@ -178,14 +178,14 @@ func cdpName(id discovery.Identifier) string {
 // fdpRemotes reads snFdpCacheTable, which is that of CDP in fewer words.
 func (d *Driver) fdpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
 	r := remotes{discovery.FDP, mib.CDPRemote, map[mib.RemoteIndex]*discovery.Neighbor{}}
-	err := d.walk(ctx, t, firstRows, r.of(mib.FDPDeviceID, func(n *discovery.Neighbor, v snmp.Value) {
+	err := d.walkColumns(ctx, t, firstRows, r.neighborColumn(mib.FDPDeviceID, func(n *discovery.Neighbor, v snmp.Value) {
 		n.Chassis.ID = v.Bytes()
 		n.SysName = cdpName(n.Chassis)
-	}), r.of(mib.FDPAddress, func(n *discovery.Neighbor, v snmp.Value) {
+	}), r.neighborColumn(mib.FDPAddress, func(n *discovery.Neighbor, v snmp.Value) {
 		if a, ok := netip.AddrFromSlice(v.Peek()); ok {
 			n.Addresses = []netip.Addr{a}
 		}
-	}), r.of(mib.FDPDevicePort, func(n *discovery.Neighbor, v snmp.Value) {
+	}), r.neighborColumn(mib.FDPDevicePort, func(n *discovery.Neighbor, v snmp.Value) {
 		n.Port = discovery.Identifier{Subtype: interfaceName, ID: v.Bytes()}
 	}))
 	return r.all, err
@@ -202,11 +202,11 @@ func (d *Driver) edpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteI
 		return row, ok
 	}, map[mib.RemoteIndex]*discovery.Neighbor{}}
 	slots, ports := map[*discovery.Neighbor]uint32{}, map[*discovery.Neighbor]uint32{}
-	err := d.walk(ctx, t, firstRows, r.of(mib.EDPName, func(n *discovery.Neighbor, v snmp.Value) {
+	err := d.walkColumns(ctx, t, firstRows, r.neighborColumn(mib.EDPName, func(n *discovery.Neighbor, v snmp.Value) {
 		n.Chassis = discovery.Identifier{Subtype: chassisAddress, ID: m.Octets()}
 		n.SysName = mib.Text(v.Peek())
-	}), r.of(mib.EDPSlot, func(n *discovery.Neighbor, v snmp.Value) { slots[n] = v.Uint32() }),
-		r.of(mib.EDPPort, func(n *discovery.Neighbor, v snmp.Value) { ports[n] = v.Uint32() }))
+	}), r.neighborColumn(mib.EDPSlot, func(n *discovery.Neighbor, v snmp.Value) { slots[n] = v.Uint32() }),
+		r.neighborColumn(mib.EDPPort, func(n *discovery.Neighbor, v snmp.Value) { ports[n] = v.Uint32() }))
 	for _, n := range r.all {
 		if ports[n] == 0 {
 			continue

@@ -26,22 +26,22 @@ const firstRows = 4
 func (d *Driver) Observe(ctx context.Context, sw *switchdriver.Switch) (*discovery.Observation, error) {
 	o := &discovery.Observation{Node: mib.MAC(sw.NodeId), Model: sw.Model}
 	o.Address, _ = netip.ParseAddr(sw.Address)
-	t, err := reader(sw)
+	t, err := readTarget(sw)
 	if err != nil {
 		return o, err
 	}
-	which, err := d.identity(ctx, t, o)
+	which, err := d.readIdentity(ctx, t, o)
 	if err != nil {
 		return o, deviceFault(sw, err)
 	}
 	tables := discovery.Tables{BasePorts: map[uint32]uint32{}, Interfaces: map[uint32]discovery.Interface{}}
-	err = tolerate(o, d.ports(ctx, sw, t, o.SysOID, &tables))
+	err = tolerateTableError(o, d.readPorts(ctx, sw, t, o.SysOID, &tables))
 	if err == nil {
-		err = tolerate(o, d.neighbours(ctx, t, which, &tables))
+		err = tolerateTableError(o, d.readNeighbors(ctx, t, which, &tables))
 	}
 	discovery.Assemble(o, tables)
 	if err == nil {
-		err = tolerate(o, d.aggregates(ctx, t, o))
+		err = tolerateTableError(o, d.aggregates(ctx, t, o))
 	}
 	o.Observed = time.Now()
 	return o, deviceFault(sw, err)
@@ -49,7 +49,7 @@ func (d *Driver) Observe(ctx context.Context, sw *switchdriver.Switch) (*discove
 
 // Identify reads sysObjectID and sysDescr.
 func (d *Driver) Identify(ctx context.Context, sw *switchdriver.Switch) (objectID, descr string, err error) {
-	t, err := reader(sw)
+	t, err := readTarget(sw)
 	if err != nil {
 		return "", "", err
 	}
@@ -60,8 +60,8 @@ func (d *Driver) Identify(ctx context.Context, sw *switchdriver.Switch) (objectI
 	return v[0].ObjectID(), mib.Text(v[1].Peek()), nil
 }
 
-// tolerate turns what spoils one table only into a note.
-func tolerate(o *discovery.Observation, err error) error {
+// tolerateTableError turns what spoils one table only into a note.
+func tolerateTableError(o *discovery.Observation, err error) error {
 	var e *snmp.Error
 	if table, cut := cutTable(err); cut {
 		o.Notes = append(o.Notes, err.Error())
@@ -80,9 +80,9 @@ func tolerate(o *discovery.Observation, err error) error {
 // serves them: many switches hear CDP and have no name of their own in it.
 type sources struct{ lldp, lldpV2, cdp, cdpRows, fdp, edp bool }
 
-// identity reads the scalars: who the switch is, what it serves, and when its
+// readIdentity reads the scalars: who the switch is, what it serves, and when its
 // tables changed.
-func (d *Driver) identity(ctx context.Context, t snmp.Target, o *discovery.Observation) (sources, error) {
+func (d *Driver) readIdentity(ctx context.Context, t snmp.Target, o *discovery.Observation) (sources, error) {
 	v, err := d.snmp.Get(ctx, t, mib.SysObjectID, mib.SysDescr, mib.SysName, mib.BaseBridgeAddress,
 		mib.LLDPLocChassisSubtype, mib.LLDPLocChassisID, mib.LLDPLocSysName,
 		mib.LLDPV2LocChassisSubtype, mib.LLDPV2LocChassisID, mib.LLDPV2LocSysName, mib.CDPGlobalDeviceID,
@@ -93,7 +93,7 @@ func (d *Driver) identity(ctx context.Context, t snmp.Target, o *discovery.Obser
 	o.SysOID, o.SysDesc, o.SysName = v[0].ObjectID(), mib.Text(v[1].Peek()), mib.Text(v[2].Peek())
 	o.Bridge = mib.MACOf(v[3].Peek())
 	which := sources{lldp: v[5].Exists(), lldpV2: v[8].Exists(), cdp: v[10].Exists(), cdpRows: true,
-		fdp: under(o.SysOID, foundry), edp: under(o.SysOID, extreme)}
+		fdp: isUnderEnterprise(o.SysOID, foundry), edp: isUnderEnterprise(o.SysOID, extreme)}
 	chassis, sysName := 4, 6
 	if !which.lldp && which.lldpV2 {
 		chassis, sysName = 7, 9
@@ -101,7 +101,7 @@ func (d *Driver) identity(ctx context.Context, t snmp.Target, o *discovery.Obser
 	o.Chassis = discovery.Identifier{Subtype: int32(v[chassis].Int()), ID: v[chassis+1].Bytes()}
 	o.SysName = cmp.Or(o.SysName, mib.Text(v[sysName].Peek()))
 	o.Device = mib.Text(v[10].Peek())
-	o.Marks = marks(v[11:15])
+	o.Marks = marksFromValues(v[11:15])
 	return which, nil
 }
 
@@ -111,23 +111,23 @@ const (
 	extreme = "1.3.6.1.4.1.1916"
 )
 
-func under(objectID, enterprise string) bool {
+func isUnderEnterprise(objectID, enterprise string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(objectID, ".")+".", enterprise+".")
 }
 
-// marks are the values of sysUpTime and of the three times of change.
-func marks(v []snmp.Value) discovery.Marks {
+// marksFromValues are the values of sysUpTime and of the three times of change.
+func marksFromValues(v []snmp.Value) discovery.Marks {
 	return discovery.Marks{UpTime: v[0].Uint32(), At: time.Now(), Interfaces: v[1].Uint32(), Neighbors: cmp.Or(v[2].Uint32(), v[3].Uint32())}
 }
 
-// ports reads the ports of the bridge and the interfaces. Types of interfaces are read only
+// readPorts reads the ports of the bridge and the interfaces. Types of interfaces are read only
 // where the bridge does not list all ports.
-func (d *Driver) ports(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, objectID string, tables *discovery.Tables) error {
-	err := d.interfaces(ctx, t, tables)
+func (d *Driver) readPorts(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, objectID string, tables *discovery.Tables) error {
+	err := d.readInterfaces(ctx, t, tables)
 	if err != nil || len(tables.BasePorts) > 0 && !isCisco(objectID) {
 		return err
 	}
-	if err := d.walk(ctx, t, 0, ifType(tables.Interfaces)); err != nil {
+	if err := d.walkColumns(ctx, t, 0, ifType(tables.Interfaces)); err != nil {
 		return err
 	}
 	if err := d.entityNames(ctx, t, tables); err != nil || !isCisco(objectID) {
@@ -145,7 +145,7 @@ func (d *Driver) ports(ctx context.Context, sw *switchdriver.Switch, t snmp.Targ
 
 // ifType is the column of the types of interfaces.
 func ifType(rows map[uint32]discovery.Interface) column {
-	return field(mib.IfType, rows, func(f *discovery.Interface, v snmp.Value) { f.Type = int32(v.Int()) })
+	return fieldColumn(mib.IfType, rows, func(f *discovery.Interface, v snmp.Value) { f.Type = int32(v.Int()) })
 }
 
 // entityNames gives interfaces without a name those of ENTITY-MIB.
@@ -155,7 +155,7 @@ func (d *Driver) entityNames(ctx context.Context, t snmp.Target, tables *discove
 		return nil
 	}
 	names, entities := map[uint32]string{}, map[uint32]uint32{} // by entPhysicalIndex, by ifIndex
-	err := d.walk(ctx, t, 0, field(mib.EntPhysicalName, names, func(name *string, v snmp.Value) { *name = mib.Text(v.Peek()) }),
+	err := d.walkColumns(ctx, t, 0, fieldColumn(mib.EntPhysicalName, names, func(name *string, v snmp.Value) { *name = mib.Text(v.Peek()) }),
 		column{mib.EntAliasMapping, func(ix []uint32, v snmp.Value) {
 			row, ok := mib.Under(mib.IfIndex, "."+strings.TrimPrefix(v.ObjectID(), "."), nil)
 			if ok && len(row) == 1 && len(ix) == 2 {
@@ -171,17 +171,17 @@ func (d *Driver) entityNames(ctx context.Context, t snmp.Target, tables *discove
 	return err
 }
 
-func (d *Driver) interfaces(ctx context.Context, t snmp.Target, tables *discovery.Tables) error {
+func (d *Driver) readInterfaces(ctx context.Context, t snmp.Target, tables *discovery.Tables) error {
 	of := func(oid string, set func(*discovery.Interface, snmp.Value)) column {
-		return field(oid, tables.Interfaces, set)
+		return fieldColumn(oid, tables.Interfaces, set)
 	}
-	return d.walk(ctx, t, 0, unsigned(mib.BasePortIfIndex, tables.BasePorts),
+	return d.walkColumns(ctx, t, 0, unsignedColumn(mib.BasePortIfIndex, tables.BasePorts),
 		of(mib.IfDescr, func(f *discovery.Interface, v snmp.Value) { f.Descr = mib.Text(v.Peek()) }),
 		of(mib.IfPhysAddress, func(f *discovery.Interface, v snmp.Value) { f.MAC = mib.MACOf(v.Peek()) }),
 		of(mib.IfAdminStatus, func(f *discovery.Interface, v snmp.Value) { f.Admin = int32(v.Int()) }),
 		of(mib.IfOperStatus, func(f *discovery.Interface, v snmp.Value) { f.Oper = int32(v.Int()) }),
 		of(mib.IfName, func(f *discovery.Interface, v snmp.Value) { f.Name = mib.Text(v.Peek()) }),
-		of(mib.IfHighSpeed, func(f *discovery.Interface, v snmp.Value) { f.Speed = cmp.Or(megabits(v), f.Speed) }),
+		of(mib.IfHighSpeed, func(f *discovery.Interface, v snmp.Value) { f.Speed = cmp.Or(speedFromMegabits(v), f.Speed) }),
 		of(mib.IfSpeed, func(f *discovery.Interface, v snmp.Value) { f.Speed = cmp.Or(f.Speed, slowSpeed(v)) }))
 }
 
@@ -193,5 +193,5 @@ func slowSpeed(v snmp.Value) uint64 {
 	return 0
 }
 
-// megabits is ifHighSpeed in bits a second.
-func megabits(v snmp.Value) uint64 { return uint64(v.Uint32()) * 1_000_000 }
+// speedFromMegabits is ifHighSpeed in bits a second.
+func speedFromMegabits(v snmp.Value) uint64 { return uint64(v.Uint32()) * 1_000_000 }

@@ -40,10 +40,10 @@ type columns struct {
 	values [2]func(snmp.Value) uint64
 }
 
-// page reads the rows of a table that are within a part of its index and after a place, at most limit of them, and
+// readPage reads the rows of a table that are within a part of its index and after a place, at most limit of them, and
 // reports whether there are more, and what was cut. Both columns are read at the same time, on two sockets: a switch
 // takes about as long for one as for the other. A row without a value in the first column does not count.
-func (d *Driver) page(ctx context.Context, t snmp.Target, c columns, within, after []uint32, limit int) (rows []row, more bool, partial []discovery.Cut, err error) {
+func (d *Driver) readPage(ctx context.Context, t snmp.Target, c columns, within, after []uint32, limit int) (rows []row, more bool, partial []discovery.Cut, err error) {
 	if len(after) < len(within) {
 		after = within
 	}
@@ -81,7 +81,7 @@ func (d *Driver) page(ctx context.Context, t snmp.Target, c columns, within, aft
 	if err := g.Wait(); err != nil {
 		return nil, false, nil, err
 	}
-	rows, more = join(read[0], read[1], ended)
+	rows, more = joinRows(read[0], read[1], ended)
 	err = errors.Join(cut[0], cut[1])
 	if table, isCut := cutTable(err); isCut && !more { // else it comes in a later page
 		partial = []discovery.Cut{{Table: table, Why: err.Error()}}
@@ -89,9 +89,9 @@ func (d *Driver) page(ctx context.Context, t snmp.Target, c columns, within, aft
 	return rows, more, partial, nil
 }
 
-// join puts the values of the second column to the rows of the first. Rows that the second column was not read
+// joinRows puts the values of the second column to the rows of the first. Rows that the second column was not read
 // up to are left for the next page.
-func join(first, second []row, ended [2]bool) (rows []row, more bool) {
+func joinRows(first, second []row, ended [2]bool) (rows []row, more bool) {
 	more = !ended[0]
 	if !ended[1] {
 		last := second[len(second)-1].index()
@@ -128,8 +128,8 @@ func cutTable(err error) (table string, cut bool) {
 	return "", false
 }
 
-// undecodable is what is said of a table with rows that cannot be decoded.
-func undecodable(column string, rows int) []discovery.Cut {
+// undecodableCuts is what is said of a table with rows that cannot be decoded.
+func undecodableCuts(column string, rows int) []discovery.Cut {
 	if rows == 0 {
 		return nil
 	}

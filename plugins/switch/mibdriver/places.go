@@ -21,8 +21,8 @@ type place struct {
 	name, descr string
 }
 
-// is reports whether the place has a name; one without any name may have all.
-func (p place) is(name string) bool {
+// hasName reports whether the place has a name; one without any name may have all.
+func (p place) hasName(name string) bool {
 	return p.ifIndex == 0 || p.name == "" && p.descr == "" || strings.EqualFold(p.name, name) || strings.EqualFold(p.descr, name)
 }
 
@@ -41,11 +41,11 @@ func (p place) String() string {
 // placesAtOnce is how many ports one GET is for.
 const placesAtOnce = 16
 
-// places reads what some bridge ports are at the moment.
-func (d *Driver) places(ctx context.Context, r snmp.Target, ports []uint32) (map[uint32]place, error) {
+// readPlaces reads what some bridge ports are at the moment.
+func (d *Driver) readPlaces(ctx context.Context, r snmp.Target, ports []uint32) (map[uint32]place, error) {
 	out := make(map[uint32]place, len(ports))
 	for chunk := range slices.Chunk(ports, placesAtOnce) {
-		v, err := d.instances(ctx, r, chunk, mib.BasePortIfIndex)
+		v, err := d.readInstances(ctx, r, chunk, mib.BasePortIfIndex)
 		if err != nil {
 			return nil, err
 		}
@@ -56,11 +56,11 @@ func (d *Driver) places(ctx context.Context, r snmp.Target, ports []uint32) (map
 				at, indexes = append(at, port), append(indexes, v[i].Uint32())
 			}
 		}
-		names, err := d.instances(ctx, r, indexes, mib.IfName)
+		names, err := d.readInstances(ctx, r, indexes, mib.IfName)
 		if err != nil {
 			return nil, err
 		}
-		descrs, err := d.instances(ctx, r, indexes, mib.IfDescr)
+		descrs, err := d.readInstances(ctx, r, indexes, mib.IfDescr)
 		if err != nil {
 			return nil, err
 		}
@@ -71,8 +71,8 @@ func (d *Driver) places(ctx context.Context, r snmp.Target, ports []uint32) (map
 	return out, nil
 }
 
-// instances reads one column at some indexes.
-func (d *Driver) instances(ctx context.Context, r snmp.Target, indexes []uint32, column string) ([]snmp.Value, error) {
+// readInstances reads one column at some indexes.
+func (d *Driver) readInstances(ctx context.Context, r snmp.Target, indexes []uint32, column string) ([]snmp.Value, error) {
 	if len(indexes) == 0 {
 		return nil, nil
 	}
@@ -83,21 +83,21 @@ func (d *Driver) instances(ctx context.Context, r snmp.Target, indexes []uint32,
 	return d.snmp.Get(ctx, r, oids...)
 }
 
-// renumber gives a change the numbers that its ports have now, where the caller named them and they have changed
+// renumberPorts gives a change the numbers that its ports have now, where the caller named them and they have changed
 // places since. A port whose name is at no base port any more, or at several, is refused.
-func (j *job) renumber(ctx context.Context, c *change) error {
+func (j *job) renumberPorts(ctx context.Context, c *change) error {
 	j.named = maps.Clone(writes.Named(ctx))
 	maps.DeleteFunc(j.named, func(port uint32, _ string) bool { return !c.egress[port] })
 	if len(j.named) == 0 {
 		return nil
 	}
-	now, err := j.d.places(ctx, j.r, slices.Sorted(maps.Keys(j.named)))
-	if err != nil || j.misplaced(now) == 0 {
+	now, err := j.d.readPlaces(ctx, j.r, slices.Sorted(maps.Keys(j.named)))
+	if err != nil || j.misplacedPort(now) == 0 {
 		return deviceFault(j.sw, err)
 	}
 	base, names, descrs := map[uint32]uint32{}, map[uint32]string{}, map[uint32]string{}
 	text := func(s *string, v snmp.Value) { *s = mib.Text(v.Peek()) }
-	if err := j.d.walk(ctx, j.r, 0, unsigned(mib.BasePortIfIndex, base), field(mib.IfName, names, text), field(mib.IfDescr, descrs, text)); err != nil {
+	if err := j.d.walkColumns(ctx, j.r, 0, unsignedColumn(mib.BasePortIfIndex, base), fieldColumn(mib.IfName, names, text), fieldColumn(mib.IfDescr, descrs, text)); err != nil {
 		return deviceFault(j.sw, err)
 	}
 	numbers := map[uint32]uint32{}
@@ -114,13 +114,13 @@ func (j *job) renumber(ctx context.Context, c *change) error {
 		}
 		numbers[port] = found[0]
 	}
-	j.named = renumbered(j.named, numbers)
-	c.egress, c.untagged = renumbered(c.egress, numbers), renumbered(c.untagged, numbers)
+	j.named = renumberMap(j.named, numbers)
+	c.egress, c.untagged = renumberMap(c.egress, numbers), renumberMap(c.untagged, numbers)
 	return nil
 }
 
-// renumbered is a map by port with other numbers; those that have none stay.
-func renumbered[M ~map[uint32]V, V any](ports M, numbers map[uint32]uint32) M {
+// renumberMap is a map by port with other numbers; those that have none stay.
+func renumberMap[M ~map[uint32]V, V any](ports M, numbers map[uint32]uint32) M {
 	out := make(M, len(ports))
 	for port, v := range ports {
 		if n, ok := numbers[port]; ok {
@@ -131,18 +131,18 @@ func renumbered[M ~map[uint32]V, V any](ports M, numbers map[uint32]uint32) M {
 	return out
 }
 
-// misplaced finds a port that is not what the caller called it; 0: none.
-func (j *job) misplaced(now map[uint32]place) uint32 {
+// misplacedPort finds a port that is not what the caller called it; 0: none.
+func (j *job) misplacedPort(now map[uint32]place) uint32 {
 	for _, port := range slices.Sorted(maps.Keys(j.named)) {
-		if p, ok := now[port]; ok && !p.is(j.named[port]) {
+		if p, ok := now[port]; ok && !p.hasName(j.named[port]) {
 			return port
 		}
 	}
 	return 0
 }
 
-// touched are the bridge ports that steps change something of.
-func touched(steps []step) mib.Ports {
+// touchedPorts are the bridge ports that steps change something of.
+func touchedPorts(steps []step) mib.Ports {
 	out := mib.Ports{}
 	for _, s := range steps {
 		for _, a := range s.Assigns {
@@ -153,7 +153,7 @@ func touched(steps []step) mib.Ports {
 				out[port[0]] = true
 			}
 			if a.Mask != "" {
-				differ := combine(octets(a.From), octets(a.To), xor)
+				differ := combineOctets(octets(a.From), octets(a.To), xorBytes)
 				out = out.Union(mib.PortList(differ, mib.ListBits.Ports(octets(&a.Mask), nil)))
 			}
 		}
@@ -161,8 +161,8 @@ func touched(steps []step) mib.Ports {
 	return out
 }
 
-// moved says which ports are another interface than before; empty: none.
-func moved(before, now map[uint32]place) string {
+// describeMoves says which ports are another interface than before; empty: none.
+func describeMoves(before, now map[uint32]place) string {
 	var parts []string
 	for _, port := range slices.Sorted(maps.Keys(before)) {
 		if now[port] != before[port] {

@@ -39,9 +39,9 @@ type step struct {
 	wait  time.Duration // before it is sent
 }
 
-// assign adds an instance that the step changes from a value to another; nil: it does not exist.
-func (s *step) assign(oid string, kind writes.Kind, from, to *string) {
-	s.add(writes.Assignment{OID: oid, Kind: kind, From: from, To: to})
+// addAssignment adds an instance that the step changes from a value to another; nil: it does not exist.
+func (s *step) addAssignment(oid string, kind writes.Kind, from, to *string) {
+	s.appendAssignment(writes.Assignment{OID: oid, Kind: kind, From: from, To: to})
 }
 
 // assignList adds a PortList; known are the ports that count.
@@ -50,18 +50,18 @@ func (s *step) assignList(oid string, known mib.Ports, from, to []byte) {
 	if known != nil {
 		a.Mask = *writes.Hex(mib.Update([]byte{}, known, known))
 	}
-	s.add(a)
+	s.appendAssignment(a)
 }
 
-func (s *step) add(a writes.Assignment) {
+func (s *step) appendAssignment(a writes.Assignment) {
 	s.Assigns = append(s.Assigns, a)
-	if pdu, ok := binding(a, a.To); ok {
+	if pdu, ok := bindingOf(a, a.To); ok {
 		s.set = append(s.set, pdu)
 	}
 }
 
-// status adds a RowStatus, whose value is not what the row shows afterwards.
-func (s *step) status(row string, value int, from, to *string) {
+// addRowStatus adds a RowStatus, whose value is not what the row shows afterwards.
+func (s *step) addRowStatus(row string, value int, from, to *string) {
 	s.set = append(s.set, snmp.Integer(row, value))
 	s.Assigns = append(s.Assigns, writes.Assignment{OID: row, Kind: writes.Row, From: from, To: to})
 }
@@ -83,29 +83,29 @@ type planner struct {
 	steps []step
 }
 
-// plan returns the steps of a change.
-func plan(t *vlanTable, c change, seq Sequence, o order) []step {
+// planChange returns the steps of a change.
+func planChange(t *vlanTable, c change, seq Sequence, o order) []step {
 	p := &planner{t: t.clone(), c: c}
 	lost := p.portsLosingPVID()
 	switch {
 	case c.remove:
 		if o == leaveFirst {
-			p.members(c.vid, mib.Ports{}, mib.Ports{})
+			p.setMembers(c.vid, mib.Ports{}, mib.Ports{})
 		}
 		p.assignDefaultPVID(lost)
-		p.destroy()
+		p.removeVLAN()
 	case !c.setPorts:
-		p.create(seq)
+		p.createVLAN(seq)
 	default:
 		if o == leaveFirst {
 			p.leaveOthers()
 		}
 		if c.create {
-			p.create(seq)
+			p.createVLAN(seq)
 		} else {
-			p.members(c.vid, c.egress, c.untagged)
+			p.setMembers(c.vid, c.egress, c.untagged)
 		}
-		p.pvids(c.untagged.Sorted(), c.vid)
+		p.setPVIDs(c.untagged.Sorted(), c.vid)
 		if o == joinFirst {
 			p.leaveOthers()
 		}
@@ -114,15 +114,15 @@ func plan(t *vlanTable, c change, seq Sequence, o order) []step {
 	return p.steps
 }
 
-func (p *planner) add(s step) {
+func (p *planner) addStep(s step) {
 	if len(s.set) > 0 {
 		p.steps = append(p.steps, s)
 	}
 }
 
-// list makes a PortList for a VLAN: as long as the switch has them, bits of
+// makePortList makes a PortList for a VLAN: as long as the switch has them, bits of
 // unknown ports as they were.
-func (p *planner) list(old []byte, ports mib.Ports) []byte {
+func (p *planner) makePortList(old []byte, ports mib.Ports) []byte {
 	if old == nil {
 		size := p.c.listSize
 		if size == 0 {
@@ -135,79 +135,79 @@ func (p *planner) list(old []byte, ports mib.Ports) []byte {
 	return mib.Update(old, p.t.known, ports)
 }
 
-// create makes the row.
-func (p *planner) create(seq Sequence) {
+// createVLAN makes the row.
+func (p *planner) createVLAN(seq Sequence) {
 	v := p.c.vid
 	column := func(base string) string { return mib.Sub(base, v) }
 	var egress, untagged []byte
 	if p.c.setPorts {
-		egress, untagged = p.list(nil, p.c.egress), p.list(nil, p.c.untagged)
+		egress, untagged = p.makePortList(nil, p.c.egress), p.makePortList(nil, p.c.untagged)
 	}
 	for _, items := range seq {
 		s := step{Step: writes.Step{What: fmt.Sprintf("making VLAN %d", v)}}
 		for _, item := range items {
 			switch {
 			case item == SetName && p.c.name != "":
-				s.assign(column(mib.QVlanStaticName), writes.Octets, nil, writes.Hex([]byte(p.c.name)))
+				s.addAssignment(column(mib.QVlanStaticName), writes.Octets, nil, writes.Hex([]byte(p.c.name)))
 			case item == SetEgress && p.c.setPorts:
 				s.assignList(column(mib.QVlanStaticEgress), p.t.known, nil, egress)
 			case item == SetUntagged && p.c.setPorts:
 				s.assignList(column(mib.QVlanStaticUntagged), p.t.known, nil, untagged)
 			case item == CreateAndGo, item == CreateAndWait:
-				s.status(column(mib.QVlanStaticRowStatus), rowStatus(item), nil, writes.Number(mib.RowActive))
+				s.addRowStatus(column(mib.QVlanStaticRowStatus), rowStatus(item), nil, writes.Number(mib.RowActive))
 			case item == Activate:
 				s.set = append(s.set, snmp.Integer(column(mib.QVlanStaticRowStatus), mib.RowActive))
 			}
 		}
-		p.add(s)
+		p.addStep(s)
 	}
 	p.t.rows[v] = &vlanRow{static: true, status: mib.RowActive, name: p.c.name, egress: egress, untagged: untagged}
 }
 
-// destroy removes the row. What it holds is noted, so that it can be made again.
-func (p *planner) destroy() {
+// removeVLAN removes the row. What it holds is noted, so that it can be made again.
+func (p *planner) removeVLAN() {
 	v := p.c.vid
 	s := step{Step: writes.Step{What: fmt.Sprintf("removing VLAN %d", v)}, last: true}
-	s.status(mib.Sub(mib.QVlanStaticRowStatus, v), mib.RowDestroy, writes.Number(mib.RowActive), nil)
+	s.addRowStatus(mib.Sub(mib.QVlanStaticRowStatus, v), mib.RowDestroy, writes.Number(mib.RowActive), nil)
 	if r := p.t.rows[v]; r != nil {
-		s.assign(mib.Sub(mib.QVlanStaticName, v), writes.Octets, writes.Hex(r.rawName), nil)
+		s.addAssignment(mib.Sub(mib.QVlanStaticName, v), writes.Octets, writes.Hex(r.rawName), nil)
 		s.assignList(mib.Sub(mib.QVlanStaticEgress, v), p.t.known, r.egress, nil)
 		s.assignList(mib.Sub(mib.QVlanStaticUntagged, v), p.t.known, r.untagged, nil)
 	}
-	p.add(s)
+	p.addStep(s)
 	delete(p.t.rows, v)
 }
 
-// members sets both lists of an existing VLAN in one SET.
-func (p *planner) members(v mib.VID, egress, untagged mib.Ports) {
+// setMembers sets both lists of an existing VLAN in one SET.
+func (p *planner) setMembers(v mib.VID, egress, untagged mib.Ports) {
 	r := p.t.rows[v]
 	if r == nil || !r.static {
 		return
 	}
-	newE, newU := p.list(r.egress, egress), p.list(r.untagged, untagged)
+	newE, newU := p.makePortList(r.egress, egress), p.makePortList(r.untagged, untagged)
 	if slices.Equal(newE, r.egress) && slices.Equal(newU, r.untagged) {
 		return
 	}
 	s := step{Step: writes.Step{What: fmt.Sprintf("setting the ports of VLAN %d", v)}}
 	s.assignList(mib.Sub(mib.QVlanStaticEgress, v), p.t.known, r.egress, newE)
 	s.assignList(mib.Sub(mib.QVlanStaticUntagged, v), p.t.known, r.untagged, newU)
-	p.add(s)
+	p.addStep(s)
 	r.egress, r.untagged = newE, newU
 }
 
 // maxPVIDs is how many PVIDs one SET carries.
 const maxPVIDs = 16
 
-// pvids gives ports the PVID v, where they have another one.
-func (p *planner) pvids(ports []uint32, v mib.VID) {
+// setPVIDs gives ports the PVID v, where they have another one.
+func (p *planner) setPVIDs(ports []uint32, v mib.VID) {
 	ports = slices.DeleteFunc(slices.Clone(ports), func(n uint32) bool { old, ok := p.t.pvid[n]; return !ok || old == v })
 	for chunk := range slices.Chunk(ports, maxPVIDs) {
-		s := step{Step: writes.Step{What: fmt.Sprintf("setting PVID %d of the ports %s", v, numbers(chunk))}}
+		s := step{Step: writes.Step{What: fmt.Sprintf("setting PVID %d of the ports %s", v, formatNumbers(chunk))}}
 		for _, n := range chunk {
-			s.assign(mib.Sub(mib.QPvid, n), writes.Gauge, writes.Number(int64(p.t.pvid[n])), writes.Number(int64(v)))
+			s.addAssignment(mib.Sub(mib.QPvid, n), writes.Gauge, writes.Number(int64(p.t.pvid[n])), writes.Number(int64(v)))
 			p.t.pvid[n] = v
 		}
-		p.add(s)
+		p.addStep(s)
 	}
 }
 
@@ -218,20 +218,20 @@ func (p *planner) leaveOthers() {
 		if v == p.c.vid {
 			continue
 		}
-		egress, untagged := p.t.configured(v)
+		egress, untagged := p.t.configuredPorts(v)
 		for n := range p.c.untagged {
 			if untagged[n] {
 				delete(untagged, n)
 				delete(egress, n)
 			}
 		}
-		p.members(v, egress, untagged)
+		p.setMembers(v, egress, untagged)
 	}
 }
 
 // portsLosingPVID are the ports that lose their untagged membership by the change.
 func (p *planner) portsLosingPVID() []uint32 {
-	_, untagged := p.t.configured(p.c.vid)
+	_, untagged := p.t.configuredPorts(p.c.vid)
 	for n, v := range p.t.pvid {
 		if v == p.c.vid && p.c.remove && p.t.known[n] {
 			untagged[n] = true // the PVID alone keeps some switches from removing the VLAN
@@ -254,11 +254,11 @@ func (p *planner) assignDefaultPVID(ports []uint32) {
 		return
 	}
 	var back []uint32
-	egress, untagged := p.t.configured(defaultVLAN)
+	egress, untagged := p.t.configuredPorts(defaultVLAN)
 	for _, n := range ports {
 		pvid, tagged := defaultVLAN, p.c.egress[n]
 		for v := range p.t.rows {
-			e, u := p.t.configured(v)
+			e, u := p.t.configuredPorts(v)
 			if v == p.c.vid || !e[n] {
 				continue
 			}
@@ -270,7 +270,7 @@ func (p *planner) assignDefaultPVID(ports []uint32) {
 			pvid = p.t.pvid[n]
 		}
 		if pvid != defaultVLAN {
-			p.pvids([]uint32{n}, pvid)
+			p.setPVIDs([]uint32{n}, pvid)
 			continue
 		}
 		back = append(back, n)
@@ -278,8 +278,8 @@ func (p *planner) assignDefaultPVID(ports []uint32) {
 			egress[n], untagged[n] = true, true
 		}
 	}
-	p.members(defaultVLAN, egress, untagged)
-	p.pvids(back, defaultVLAN)
+	p.setMembers(defaultVLAN, egress, untagged)
+	p.setPVIDs(back, defaultVLAN)
 }
 
 // The items of a VLAN that a SET can carry, as the tags of the vendor-specific configuration name them. CreateAndGo

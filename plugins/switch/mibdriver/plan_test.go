@@ -57,8 +57,8 @@ func takenBack(s step) way {
 	for _, a := range s.Assigns {
 		now[a.OID] = a.To
 	}
-	_, all := chains([]writes.Step{s.Step})
-	ways, _ := undo(s.Step, all, now, true)
+	_, all := assignmentChains([]writes.Step{s.Step})
+	ways, _ := undoStep(s.Step, all, now, true)
 	if len(ways) == 0 {
 		return nil
 	}
@@ -121,11 +121,11 @@ func TestPlan(t *testing.T) {
 				"status.100=6 ← egress.100=005a untagged.100=0000 status.100=4\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			before := show(plan(c.t, c.c, c.seq, c.o))
+			before := show(planChange(c.t, c.c, c.seq, c.o))
 			if d := cmp.Diff(c.expect, before); d != "" {
 				t.Error("(-want +got):\n" + d)
 			}
-			if again := show(plan(c.t, c.c, c.seq, c.o)); again != before {
+			if again := show(planChange(c.t, c.c, c.seq, c.o)); again != before {
 				t.Error("planning changed the table it plans for")
 			}
 		})
@@ -136,7 +136,7 @@ func TestPlan(t *testing.T) {
 func TestCompare(t *testing.T) {
 	ask := change{vid: 100, setPorts: true, egress: mib.PortsOf(1, 2, 3), untagged: mib.PortsOf(2, 3)}
 	good := func() *vlanTable { return table(map[mib.VID][2][]uint32{100: {{1, 2, 3}, {2, 3}}}) }
-	if d := compare(good(), ask); d != "" {
+	if d := compareTable(good(), ask); d != "" {
 		t.Errorf("as asked for, but: %s", d)
 	}
 	for want, spoil := range map[string]func(*vlanTable){
@@ -148,7 +148,7 @@ func TestCompare(t *testing.T) {
 	} {
 		v := good()
 		spoil(v)
-		if d := compare(v, ask); !strings.Contains(d, want) {
+		if d := compareTable(v, ask); !strings.Contains(d, want) {
 			t.Errorf("%q: %q", want, d)
 		}
 	}

@@ -44,10 +44,10 @@ func (d *Driver) readPortTables(ctx context.Context, sw *switchdriver.Switch, t 
 	if out.ports, err = d.numberedPorts(ctx, sw, t); err != nil {
 		return nil, deviceFault(sw, err)
 	}
-	err = d.walk(ctx, t, 0,
-		field(mib.IfAlias, out.interfaces, func(r *interfaceRow, v snmp.Value) { r.alias = new(mib.Text(v.Peek())) }),
-		field(mib.Dot3StatsDuplexStatus, out.interfaces, func(r *interfaceRow, v snmp.Value) { r.duplex = v.Uint32() }),
-		field(mib.Dot3PauseOperMode, out.interfaces, func(r *interfaceRow, v snmp.Value) { r.pause = v.Uint32() }))
+	err = d.walkColumns(ctx, t, 0,
+		fieldColumn(mib.IfAlias, out.interfaces, func(r *interfaceRow, v snmp.Value) { r.alias = new(mib.Text(v.Peek())) }),
+		fieldColumn(mib.Dot3StatsDuplexStatus, out.interfaces, func(r *interfaceRow, v snmp.Value) { r.duplex = v.Uint32() }),
+		fieldColumn(mib.Dot3PauseOperMode, out.interfaces, func(r *interfaceRow, v snmp.Value) { r.pause = v.Uint32() }))
 	if err != nil {
 		return nil, deviceFault(sw, err)
 	}
@@ -67,7 +67,7 @@ func (d *Driver) numberedPorts(ctx context.Context, sw *switchdriver.Switch, t s
 	}
 	tables := discovery.Tables{BasePorts: map[uint32]uint32{}, Interfaces: map[uint32]discovery.Interface{}}
 	o := &discovery.Observation{Node: mib.MAC(sw.NodeId)}
-	if err := tolerate(o, d.ports(ctx, sw, t, objectID, &tables)); err != nil {
+	if err := tolerateTableError(o, d.readPorts(ctx, sw, t, objectID, &tables)); err != nil {
 		return nil, err
 	}
 	discovery.Assemble(o, tables)
@@ -76,7 +76,7 @@ func (d *Driver) numberedPorts(ctx context.Context, sw *switchdriver.Switch, t s
 
 // ReadPortSettings reads ifTable, ifXTable, EtherLike-MIB and POWER-ETHERNET-MIB.
 func (d *Driver) ReadPortSettings(ctx context.Context, sw *switchdriver.Switch, port uint32) ([]*switchdriver.PortSettings, []*switchdriver.PowerSupply, error) {
-	t, err := reader(sw)
+	t, err := readTarget(sw)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,7 +173,7 @@ type portChange struct {
 // changePort plans steps for a port, sends them and reads back.
 func (d *Driver) changePort(ctx context.Context, sw *switchdriver.Switch, s *switchdriver.PortSettings,
 	plan func(*portChange, *switchdriver.PortSettings) ([]step, error)) error {
-	r, w, err := both(sw)
+	r, w, err := readWriteTargets(sw)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (d *Driver) changePort(ctx context.Context, sw *switchdriver.Switch, s *swi
 	if err != nil {
 		return deviceFault(sw, err)
 	}
-	return d.change(ctx, sw, r, w, steps, func() (string, error) {
+	return d.applySteps(ctx, sw, r, w, steps, func() (string, error) {
 		after, err := d.interfaceName(ctx, r, t.port.IfIndex)
 		if err != nil || after == before {
 			return "", err
@@ -264,7 +264,7 @@ func settingSteps(t *portChange, s *switchdriver.PortSettings) ([]step, error) {
 			return
 		}
 		one := step{Step: writes.Step{What: fmt.Sprintf("%s of port %d", what, t.port.Number)}}
-		one.assign(oid, kind, from, to)
+		one.addAssignment(oid, kind, from, to)
 		steps = append(steps, one)
 	}
 	if s.Description != nil {
@@ -317,9 +317,9 @@ func bounceSteps(t *portChange, s *switchdriver.PortSettings, pause time.Duratio
 		return nil, fault.At(fault.InUse, "port", "port %d of switch %s is off already; it is not bounced, because that would switch it on", t.port.Number, switchdriver.Label(t.sw))
 	}
 	down := step{Step: writes.Step{What: fmt.Sprintf("switching off %s of port %d", what, t.port.Number)}}
-	down.assign(oid, writes.Integer, on, off)
+	down.addAssignment(oid, writes.Integer, on, off)
 	up := step{Step: writes.Step{What: fmt.Sprintf("switching on %s of port %d", what, t.port.Number)}, wait: pause}
-	up.assign(oid, writes.Integer, off, on)
+	up.addAssignment(oid, writes.Integer, off, on)
 	return []step{down, up}, nil
 }
 

@@ -50,7 +50,7 @@ func (d *Driver) readPower(ctx context.Context, t snmp.Target) (powerTables, err
 			set(p.supplies[ix[0]], v.Uint32())
 		}}
 	}
-	err := d.walk(ctx, t, 0,
+	err := d.walkColumns(ctx, t, 0,
 		of(mib.PsePortAdminEnable, func(r *psePort, n uint32) { r.enable = n }),
 		of(mib.PsePortDetectionStatus, func(r *psePort, n uint32) { r.status = n }),
 		of(mib.PsePortPowerPriority, func(r *psePort, n uint32) { r.priority = n }),

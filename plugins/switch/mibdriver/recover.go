@@ -18,18 +18,18 @@ import (
 // shows none of the values that the steps give it was changed by somebody else since,
 // and stays. It fails when the switch cannot be asked: then it is to be tried again.
 func (d *Driver) Recover(ctx context.Context, sw *switchdriver.Switch, steps []writes.Step) (outcome writes.Outcome, text string, err error) {
-	r, w, err := both(sw)
+	r, w, err := readWriteTargets(sw)
 	if err != nil {
 		return "", "", err
 	}
-	now, err := d.current(ctx, r, steps)
+	now, err := d.readCurrent(ctx, r, steps)
 	if err != nil {
 		return "", "", deviceFault(sw, err)
 	}
-	if len(unlike(steps, now)) == 0 {
+	if len(unlikeAssignments(steps, now)) == 0 {
 		return writes.Whole, "", nil
 	}
-	back, err := d.restore(ctx, r, w, steps, now, false)
+	back, err := d.restoreSteps(ctx, r, w, steps, now, false)
 	if err != nil {
 		return "", "", deviceFault(sw, err)
 	}
@@ -57,12 +57,12 @@ type restored struct {
 	left    []string // what the switch still shows of the change
 }
 
-// restore takes back what of the steps shows, the last first, and reads what is left. With exact nobody else can have
+// restoreSteps takes back what of the steps shows, the last first, and reads what is left. With exact nobody else can have
 // changed anything meanwhile. It fails when the switch does not answer.
-func (d *Driver) restore(ctx context.Context, r, w snmp.Target, steps []writes.Step, now values, exact bool) (out restored, err error) {
-	_, all := chains(steps)
+func (d *Driver) restoreSteps(ctx context.Context, r, w snmp.Target, steps []writes.Step, now values, exact bool) (out restored, err error) {
+	_, all := assignmentChains(steps)
 	for _, s := range slices.Backward(steps) {
-		ways, others := undo(s, all, now, exact)
+		ways, others := undoStep(s, all, now, exact)
 		for _, o := range others {
 			if !slices.Contains(out.foreign, o) {
 				out.foreign = append(out.foreign, o)
@@ -72,24 +72,24 @@ func (d *Driver) restore(ctx context.Context, r, w snmp.Target, steps []writes.S
 			continue
 		}
 		if err := d.tryWays(ctx, w, ways); err != nil {
-			if !refusal(err) {
+			if !isRefusal(err) {
 				return out, err
 			}
 			out.refused = append(out.refused, fmt.Sprintf("%s: %v", s.What, err))
 		} else {
 			out.done = append(out.done, s.What)
 		}
-		if now, err = d.current(ctx, r, steps); err != nil { // a switch may do more than it was asked to, or less
+		if now, err = d.readCurrent(ctx, r, steps); err != nil { // a switch may do more than it was asked to, or less
 			return out, err
 		}
 	}
 	_, err = writes.ReadBack(ctx, func() (string, error) {
 		out.left = nil
-		for _, a := range changed(steps, now, exact) {
-			out.left = append(out.left, shown(a, a.From, now[a.OID]))
+		for _, a := range changedAssignments(steps, now, exact) {
+			out.left = append(out.left, describeDifference(a, a.From, now[a.OID]))
 		}
 		if len(out.left) > 0 { // some switches need a moment to show it
-			now, err = d.current(ctx, r, steps)
+			now, err = d.readCurrent(ctx, r, steps)
 		}
 		return strings.Join(out.left, ", "), err
 	})
@@ -100,20 +100,20 @@ func (d *Driver) restore(ctx context.Context, r, w snmp.Target, steps []writes.S
 func (d *Driver) tryWays(ctx context.Context, w snmp.Target, ways []way) (err error) {
 	for _, sets := range ways {
 		for _, set := range sets {
-			if err = d.set(ctx, w, set); err != nil {
+			if err = d.sendSet(ctx, w, set); err != nil {
 				break
 			}
 		}
-		if err == nil || !refusal(err) {
+		if err == nil || !isRefusal(err) {
 			return err
 		}
 	}
 	return err
 }
 
-// current reads what the instances of the steps hold; nil for one that is not there.
-func (d *Driver) current(ctx context.Context, r snmp.Target, steps []writes.Step) (values, error) {
-	oids, all := chains(steps)
+// readCurrent reads what the instances of the steps hold; nil for one that is not there.
+func (d *Driver) readCurrent(ctx context.Context, r snmp.Target, steps []writes.Step) (values, error) {
+	oids, all := assignmentChains(steps)
 	now := make(values, len(oids))
 	for chunk := range slices.Chunk(oids, 8) { // PortLists may be long
 		v, err := d.snmp.Get(ctx, r, chunk...)
@@ -121,14 +121,14 @@ func (d *Driver) current(ctx context.Context, r snmp.Target, steps []writes.Step
 			return nil, err
 		}
 		for i, oid := range chunk {
-			now[oid] = held(all[oid].Kind, v[i])
+			now[oid] = heldValue(all[oid].Kind, v[i])
 		}
 	}
 	return now, nil
 }
 
-// held is the value of an instance as an Assignment has it.
-func held(k writes.Kind, v snmp.Value) *string {
+// heldValue is the value of an instance as an Assignment has it.
+func heldValue(k writes.Kind, v snmp.Value) *string {
 	switch {
 	case !v.Exists():
 		return nil
@@ -136,7 +136,7 @@ func held(k writes.Kind, v snmp.Value) *string {
 		return writes.Hex(append([]byte{}, v.Peek()...))
 	}
 	n := writes.Number(v.Int())
-	if removable(k) && *n == strconv.Itoa(mib.ARPTypeInvalid) {
+	if isRemovable(k) && *n == strconv.Itoa(mib.ARPTypeInvalid) {
 		return nil
 	}
 	return n

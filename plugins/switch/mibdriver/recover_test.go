@@ -18,7 +18,7 @@ import (
 // state is all that a change of VLANs touches, as text.
 func state(t *testing.T, d *Driver, sw *switchdriver.Switch) string {
 	t.Helper()
-	r, err := reader(sw)
+	r, err := readTarget(sw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,8 +27,8 @@ func state(t *testing.T, d *Driver, sw *switchdriver.Switch) string {
 		t.Fatal(err)
 	}
 	out := fmt.Sprint(table.pvid)
-	for _, v := range table.listed() {
-		e, u := table.configured(v)
+	for _, v := range table.listVLANs() {
+		e, u := table.configuredPorts(v)
 		out += fmt.Sprintf(" | %d %q %v %v", v, table.rows[v].name, e.Sorted(), u.Sorted())
 	}
 	return out
@@ -56,8 +56,8 @@ func TestRecover(t *testing.T) {
 func recoverAll(t *testing.T, d *Driver, sw *switchdriver.Switch) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	r, _ := reader(sw)
-	w, _ := writer(sw)
+	r, _ := readTarget(sw)
+	w, _ := writeTarget(sw)
 	if _, err := d.WriteVLAN(ctx, sw, &switchdriver.VLAN{VlanId: 20, Name: "twenty", EgressPorts: []uint32{4, 5}, UntaggedPorts: []uint32{5}}, true, true); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func recoverAll(t *testing.T, d *Driver, sw *switchdriver.Switch) {
 		{vid: 20, setPorts: true, egress: mib.PortsOf(5, 6, 7), untagged: mib.PortsOf(6)},
 		{vid: 20, remove: true},
 	} {
-		for _, a := range attempts(sw.Model, c, nil) {
+		for _, a := range listAttempts(sw.Model, c, nil) {
 			for last := false; !last; {
 				for k := 0; ; k++ {
 					before := state(t, d, sw)
@@ -75,7 +75,7 @@ func recoverAll(t *testing.T, d *Driver, sw *switchdriver.Switch) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					steps := plan(table, c, a.seq, a.order)
+					steps := planChange(table, c, a.seq, a.order)
 					refused := false
 					for _, s := range steps[:min(k, len(steps))] {
 						if err := d.snmp.Set(ctx, w, s.set...); err != nil {
@@ -83,7 +83,7 @@ func recoverAll(t *testing.T, d *Driver, sw *switchdriver.Switch) {
 							break
 						}
 					}
-					outcome, text, err := d.Recover(ctx, sw, records(steps))
+					outcome, text, err := d.Recover(ctx, sw, recordSteps(steps))
 					if err != nil || text != "" {
 						t.Fatalf("%s, %d of %d steps: %s %q %v", fmt.Sprintf("%+v", c), k, len(steps), outcome, text, err)
 					}
@@ -136,7 +136,7 @@ func TestRecoverStaticEntries(t *testing.T) {
 	d, sw := New(c), entries[0].Switch()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	r, _ := reader(sw)
+	r, _ := readTarget(sw)
 	const mac = 0x02005e005301
 	rows := func() []staticRow {
 		t.Helper()
@@ -144,7 +144,7 @@ func TestRecoverStaticEntries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := d.staticRows(ctx, r, ids.fdb(1), mac)
+		rows, err := d.staticRows(ctx, r, ids.fdbForVLAN(1), mac)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,13 +193,13 @@ func TestRecoverLeavesOthersAlone(t *testing.T) {
 	c := snmp.NewClient(snmp.Options{Timeout: 30 * time.Second})
 	t.Cleanup(c.Close)
 	d, sw := New(c), entries[0].Switch()
-	r, _ := reader(sw)
-	w, _ := writer(sw)
+	r, _ := readTarget(sw)
+	w, _ := writeTarget(sw)
 	table, err := d.readVLANs(t.Context(), sw, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := plan(table, change{vid: 30, create: true, name: "x", setPorts: true, egress: mib.PortsOf(2), untagged: mib.PortsOf(2)}, Sequences("")[0], joinFirst)
+	steps := planChange(table, change{vid: 30, create: true, name: "x", setPorts: true, egress: mib.PortsOf(2), untagged: mib.PortsOf(2)}, Sequences("")[0], joinFirst)
 	for _, s := range steps[:2] { // the row and the PVID
 		if err := d.snmp.Set(t.Context(), w, s.set...); err != nil {
 			t.Fatal(err)
@@ -208,7 +208,7 @@ func TestRecoverLeavesOthersAlone(t *testing.T) {
 	if err := d.snmp.Set(t.Context(), w, snmp.Gauge(mib.Sub(mib.QPvid, 2), 1), snmp.Octets(mib.Sub(mib.QVlanStaticName, 1), []byte("mine"))); err != nil {
 		t.Fatal(err)
 	}
-	if outcome, text, err := d.Recover(t.Context(), sw, records(steps)); err != nil || outcome != writes.Undone {
+	if outcome, text, err := d.Recover(t.Context(), sw, recordSteps(steps)); err != nil || outcome != writes.Undone {
 		t.Errorf("the PVID is as it was again: %s %s %v", outcome, text, err)
 	}
 	for _, s := range steps[:2] {
@@ -222,7 +222,7 @@ func TestRecoverLeavesOthersAlone(t *testing.T) {
 	if err := d.snmp.Set(t.Context(), w, snmp.Gauge(mib.Sub(mib.QPvid, 2), 40)); err != nil {
 		t.Fatal(err)
 	}
-	outcome, text, err := d.Recover(t.Context(), sw, records(steps))
+	outcome, text, err := d.Recover(t.Context(), sw, recordSteps(steps))
 	if err != nil || outcome != writes.Left || text == "" {
 		t.Errorf("%s %q %v", outcome, text, err)
 	}
@@ -266,11 +266,11 @@ func TestUndoChains(t *testing.T) {
 		"a port moved, but not the other": {hex(0xbf), writes.Number(1), []string{"ff"}, 0},
 	} {
 		now := values{list: c.list, ".1.7": c.number}
-		_, all := chains(twice)
+		_, all := assignmentChains(twice)
 		var back []string
 		foreign := 0
 		for _, s := range slices.Backward(twice) {
-			ways, others := undo(s, all, now, false)
+			ways, others := undoStep(s, all, now, false)
 			foreign += len(others)
 			if len(ways) == 0 {
 				continue
@@ -287,7 +287,7 @@ func TestUndoChains(t *testing.T) {
 		if !slices.Equal(back, c.back) || foreign != c.foreign {
 			t.Errorf("%s: given back %v, want %v; changed by others %d, want %d", name, back, c.back, foreign, c.foreign)
 		}
-		if left := changed(twice, now, false); len(left) > 0 {
+		if left := changedAssignments(twice, now, false); len(left) > 0 {
 			t.Errorf("%s: left %v", name, left)
 		}
 	}

@@ -24,7 +24,7 @@ const clockSlack = 30 * time.Second
 // notes cannot be trusted is read as far as they cannot.
 func (d *Driver) Refresh(ctx context.Context, sw *switchdriver.Switch, old *discovery.Observation, neighbours bool) (*discovery.Observation, error) {
 	o := *old
-	t, err := reader(sw)
+	t, err := readTarget(sw)
 	if err != nil {
 		return &o, err
 	}
@@ -32,8 +32,8 @@ func (d *Driver) Refresh(ctx context.Context, sw *switchdriver.Switch, old *disc
 	if err != nil {
 		return &o, deviceFault(sw, err)
 	}
-	now := marks(v)
-	if !v[0].Exists() || !v[1].Exists() || now.Interfaces != old.Marks.Interfaces || restarted(old.Marks, now) || mib.MACOf(v[5].Peek()) != old.Bridge {
+	now := marksFromValues(v)
+	if !v[0].Exists() || !v[1].Exists() || now.Interfaces != old.Marks.Interfaces || hasRestarted(old.Marks, now) || mib.MACOf(v[5].Peek()) != old.Bridge {
 		return d.Observe(ctx, sw)
 	}
 	if name := mib.Text(v[4].Peek()); name != "" {
@@ -42,21 +42,21 @@ func (d *Driver) Refresh(ctx context.Context, sw *switchdriver.Switch, old *disc
 	now.Doubtful = old.Marks.Doubtful
 	o.Notes, o.Stale = nil, false
 	same, err := d.portStates(ctx, t, &o)
-	if err := tolerate(&o, err); err != nil {
+	if err := tolerateTableError(&o, err); err != nil {
 		return &o, deviceFault(sw, err)
 	}
 	if !same {
 		return d.Observe(ctx, sw)
 	}
-	if neighbours || !unchanged(old, now) {
-		same, err := d.reread(ctx, t, &o)
-		if err := tolerate(&o, err); err != nil {
+	if neighbours || !hasSameNeighbors(old, now) {
+		same, err := d.rereadNeighbors(ctx, t, &o)
+		if err := tolerateTableError(&o, err); err != nil {
 			return &o, deviceFault(sw, err)
 		}
 		if !same {
 			return d.Observe(ctx, sw)
 		}
-		if now.Neighbors == old.Marks.Neighbors && !fresh(old.Marks) && !slices.EqualFunc(o.Neighbors, old.Neighbors, sameNeighbor) {
+		if now.Neighbors == old.Marks.Neighbors && !isFreshMark(old.Marks) && !slices.EqualFunc(o.Neighbors, old.Neighbors, sameNeighbor) {
 			now.Doubtful = true
 		}
 	}
@@ -64,18 +64,18 @@ func (d *Driver) Refresh(ctx context.Context, sw *switchdriver.Switch, old *disc
 	return &o, nil
 }
 
-// restarted compares the uptime with what our clock says it should be. It wraps
+// hasRestarted compares the uptime with what our clock says it should be. It wraps
 // after 497 days, as the difference does.
-func restarted(old, now discovery.Marks) bool {
+func hasRestarted(old, now discovery.Marks) bool {
 	ran := time.Duration(now.UpTime-old.UpTime) * 10 * time.Millisecond
 	off := ran - now.At.Sub(old.At)
 	return off > clockSlack || off < -clockSlack
 }
 
-// unchanged reports whether the switch says, credibly, that its neighbours are as
+// hasSameNeighbors reports whether the switch says, credibly, that its neighbours are as
 // they were. The protocols of vendors have no such note.
-func unchanged(old *discovery.Observation, now discovery.Marks) bool {
-	return now.Neighbors != 0 && now.Neighbors == old.Marks.Neighbors && !fresh(old.Marks) && !now.Doubtful && old.Device == "" && !slices.ContainsFunc(old.Neighbors, ofVendor)
+func hasSameNeighbors(old *discovery.Observation, now discovery.Marks) bool {
+	return now.Neighbors != 0 && now.Neighbors == old.Marks.Neighbors && !isFreshMark(old.Marks) && !now.Doubtful && old.Device == "" && !slices.ContainsFunc(old.Neighbors, ofVendor)
 }
 
 func ofVendor(n discovery.Neighbor) bool {
@@ -86,9 +86,9 @@ func ofVendor(n discovery.Neighbor) bool {
 // hundredths of a second: many count whole seconds.
 const noteStep = 100
 
-// fresh reports whether the noted change is as young as the reading: another one in
+// isFreshMark reports whether the noted change is as young as the reading: another one in
 // the same unit of time would carry the same note.
-func fresh(m discovery.Marks) bool {
+func isFreshMark(m discovery.Marks) bool {
 	return m.UpTime-m.Neighbors <= noteStep
 }
 
@@ -103,10 +103,10 @@ func (d *Driver) portStates(ctx context.Context, t snmp.Target, o *discovery.Obs
 		speed       uint64
 	}
 	states := map[uint32]state{}
-	err := d.walk(ctx, t, 0, field(mib.IfAdminStatus, states, func(s *state, v snmp.Value) { s.admin = int32(v.Int()) }),
-		field(mib.IfOperStatus, states, func(s *state, v snmp.Value) { s.oper = int32(v.Int()) }),
-		field(mib.IfHighSpeed, states, func(s *state, v snmp.Value) { s.speed = cmp.Or(megabits(v), s.speed) }),
-		field(mib.IfSpeed, states, func(s *state, v snmp.Value) { s.speed = cmp.Or(s.speed, slowSpeed(v)) }))
+	err := d.walkColumns(ctx, t, 0, fieldColumn(mib.IfAdminStatus, states, func(s *state, v snmp.Value) { s.admin = int32(v.Int()) }),
+		fieldColumn(mib.IfOperStatus, states, func(s *state, v snmp.Value) { s.oper = int32(v.Int()) }),
+		fieldColumn(mib.IfHighSpeed, states, func(s *state, v snmp.Value) { s.speed = cmp.Or(speedFromMegabits(v), s.speed) }),
+		fieldColumn(mib.IfSpeed, states, func(s *state, v snmp.Value) { s.speed = cmp.Or(s.speed, slowSpeed(v)) }))
 	if err != nil {
 		return true, err
 	}
@@ -125,10 +125,10 @@ func (d *Driver) portStates(ctx context.Context, t snmp.Target, o *discovery.Obs
 	return true, nil
 }
 
-// reread reads the neighbours; false when one is at a port that is not known.
-func (d *Driver) reread(ctx context.Context, t snmp.Target, o *discovery.Observation) (bool, error) {
+// rereadNeighbors reads the neighbours; false when one is at a port that is not known.
+func (d *Driver) rereadNeighbors(ctx context.Context, t snmp.Target, o *discovery.Observation) (bool, error) {
 	which := sources{lldp: len(o.Chassis.ID) > 0, lldpV2: len(o.Chassis.ID) > 0, cdp: o.Device != "",
-		fdp: under(o.SysOID, foundry), edp: under(o.SysOID, extreme)}
+		fdp: isUnderEnterprise(o.SysOID, foundry), edp: isUnderEnterprise(o.SysOID, extreme)}
 	for _, n := range o.Neighbors { // the MIBs that had neighbours before
 		which.lldp = which.lldp && n.Protocol != discovery.LLDPV2
 		which.lldpV2 = which.lldpV2 && n.Protocol != discovery.LLDP

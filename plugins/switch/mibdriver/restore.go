@@ -24,8 +24,8 @@ type chain struct {
 	values            []*string
 }
 
-// chains are those of all instances that the steps assign, in the order in which they do.
-func chains(steps []writes.Step) (order []string, all map[string]*chain) {
+// assignmentChains are those of all instances that the steps assign, in the order in which they do.
+func assignmentChains(steps []writes.Step) (order []string, all map[string]*chain) {
 	all = map[string]*chain{}
 	for _, s := range steps {
 		for _, a := range s.Assigns {
@@ -40,53 +40,53 @@ func chains(steps []writes.Step) (order []string, all map[string]*chain) {
 	return order, all
 }
 
-// has reports whether a value is one that the steps give.
-func (c *chain) has(v *string) bool {
-	return slices.ContainsFunc(c.values, func(own *string) bool { return same(c.Assignment, own, v) })
+// hasValue reports whether a value is one that the steps give.
+func (c *chain) hasValue(v *string) bool {
+	return slices.ContainsFunc(c.values, func(own *string) bool { return sameValue(c.Assignment, own, v) })
 }
 
-// unlike returns the assignments, one for each instance, whose last value is not what it holds.
-func unlike(steps []writes.Step, now values) (out []writes.Assignment) {
-	order, all := chains(steps)
+// unlikeAssignments returns the assignments, one for each instance, whose last value is not what it holds.
+func unlikeAssignments(steps []writes.Step, now values) (out []writes.Assignment) {
+	order, all := assignmentChains(steps)
 	for _, oid := range order {
 		c := all[oid]
 		last := c.Assignment
 		last.To = c.values[len(c.values)-1]
-		if !same(last, last.To, now[oid]) {
+		if !sameValue(last, last.To, now[oid]) {
 			out = append(out, last)
 		}
 	}
 	return out
 }
 
-// changed returns the assignments, one for each instance, whose change still shows in some way. Unless exact, not
+// changedAssignments returns the assignments, one for each instance, whose change still shows in some way. Unless exact, not
 // those that somebody else has given another value since, nor ports of a PortList that no step was about.
-func changed(steps []writes.Step, now values, exact bool) (out []writes.Assignment) {
-	order, all := chains(steps)
+func changedAssignments(steps []writes.Step, now values, exact bool) (out []writes.Assignment) {
+	order, all := assignmentChains(steps)
 	for _, oid := range order {
 		c := all[oid]
 		n := now[oid]
 		if !exact && c.Mask != "" {
-			n = c.own(n)
+			n = c.ownPorts(n)
 		}
-		if !same(c.Assignment, c.From, n) && (exact || c.Mask != "" || c.has(n)) {
+		if !sameValue(c.Assignment, c.From, n) && (exact || c.Mask != "" || c.hasValue(n)) {
 			out = append(out, c.Assignment)
 		}
 	}
 	return out
 }
 
-// own is a PortList with the ports alone that the steps change as it has them, all others as they were before.
-func (c *chain) own(now *string) *string {
+// ownPorts is a PortList with the ports alone that the steps change as it has them, all others as they were before.
+func (c *chain) ownPorts(now *string) *string {
 	if now == nil || c.From == nil {
 		return now
 	}
 	from := octets(c.From)
 	touched := []byte{}
 	for _, v := range c.values {
-		touched = combine(touched, combine(from, octets(v), xor), or)
+		touched = combineOctets(touched, combineOctets(from, octets(v), xorBytes), orBytes)
 	}
-	return writes.Hex(pick(touched, octets(now), from))
+	return writes.Hex(pickBits(touched, octets(now), from))
 }
 
 // octets are those of a value that has passed Assignment.check.
@@ -98,11 +98,11 @@ func octets(v *string) []byte {
 	return b
 }
 
-func xor(a, b byte) byte { return a ^ b }
-func or(a, b byte) byte  { return a | b }
+func xorBytes(a, b byte) byte { return a ^ b }
+func orBytes(a, b byte) byte  { return a | b }
 
-// combine combines octets one by one; the shorter counts as filled with zeros.
-func combine(a, b []byte, f func(a, b byte) byte) []byte {
+// combineOctets combines octets one by one; the shorter counts as filled with zeros.
+func combineOctets(a, b []byte, f func(a, b byte) byte) []byte {
 	out := make([]byte, max(len(a), len(b)))
 	copy(out, a)
 	for i := range out {
@@ -115,25 +115,25 @@ func combine(a, b []byte, f func(a, b byte) byte) []byte {
 	return out
 }
 
-// pick takes the bits of a that are set in mask, and the others of b.
-func pick(mask, a, b []byte) []byte {
-	taken := combine(a, mask, func(x, m byte) byte { return x & m })
-	kept := combine(b, mask, func(x, m byte) byte { return x &^ m })
-	return combine(taken, kept, or)
+// pickBits takes the bits of a that are set in mask, and the others of b.
+func pickBits(mask, a, b []byte) []byte {
+	taken := combineOctets(a, mask, func(x, m byte) byte { return x & m })
+	kept := combineOctets(b, mask, func(x, m byte) byte { return x &^ m })
+	return combineOctets(taken, kept, orBytes)
 }
 
-// same compares two values of an instance. PortLists are compared by the ports that the switch has, and may differ
+// sameValue compares two values of an instance. PortLists are compared by the ports that the switch has, and may differ
 // in the zero octets at their end.
-func same(a writes.Assignment, x, y *string) bool {
+func sameValue(a writes.Assignment, x, y *string) bool {
 	if x == nil || y == nil {
 		return x == nil && y == nil
 	}
 	if a.Kind != writes.Octets {
 		return *x == *y
 	}
-	differ := combine(octets(x), octets(y), xor)
+	differ := combineOctets(octets(x), octets(y), xorBytes)
 	if a.Mask != "" {
-		differ = combine(differ, octets(&a.Mask), func(d, mask byte) byte { return d & mask })
+		differ = combineOctets(differ, octets(&a.Mask), func(d, mask byte) byte { return d & mask })
 	}
 	return len(bytes.Trim(differ, "\x00")) == 0
 }
@@ -141,29 +141,29 @@ func same(a writes.Assignment, x, y *string) bool {
 // way is some SETs that are sent one after the other.
 type way [][]gosnmp.SnmpPDU
 
-// undo returns the ways to take back what of a step shows, of which the first that the switch takes is enough, and
+// undoStep returns the ways to take back what of a step shows, of which the first that the switch takes is enough, and
 // the instances that somebody else has changed. With exact nobody else can have: all is made as it was.
-func undo(s writes.Step, all map[string]*chain, now values, exact bool) (ways []way, foreign []string) {
+func undoStep(s writes.Step, all map[string]*chain, now values, exact bool) (ways []way, foreign []string) {
 	var set []gosnmp.SnmpPDU
 	for _, a := range s.Assigns {
 		n, c := now[a.OID], all[a.OID]
 		switch {
-		case same(a, a.From, n), same(a, c.From, n):
+		case sameValue(a, a.From, n), sameValue(a, c.From, n):
 		case a.Kind == writes.Row && a.From == nil:
 			return []way{{{snmp.Integer(a.OID, mib.RowDestroy)}}}, nil // takes the columns along
 		case a.Kind == writes.Row && n == nil:
-			return remake(s, a), nil
-		case a.From == nil && removable(a.Kind):
+			return remakeVLAN(s, a), nil
+		case a.From == nil && isRemovable(a.Kind):
 			return []way{{{snmp.Integer(a.OID, mib.ARPTypeInvalid)}}}, nil
 		case a.From == nil: // a column of a row that another step makes
-		case n == nil && !removable(a.Kind) && removes(s, a.OID): // it comes back with its row
+		case n == nil && !isRemovable(a.Kind) && removesRow(s, a.OID): // it comes back with its row
 		case n != nil && a.Mask != "" && !exact:
 			set = appendList(set, a, n)
-		case same(a, a.To, n), exact:
-			if p, ok := binding(a, a.From); ok {
+		case sameValue(a, a.To, n), exact:
+			if p, ok := bindingOf(a, a.From); ok {
 				set = append(set, p)
 			}
-		case !c.has(n):
+		case !c.hasValue(n):
 			foreign = append(foreign, strings.TrimPrefix(a.OID, "."))
 		}
 	}
@@ -173,8 +173,8 @@ func undo(s writes.Step, all map[string]*chain, now values, exact bool) (ways []
 	return ways, foreign
 }
 
-// removes reports whether a step removes the row of VLAN that a column belongs to.
-func removes(s writes.Step, column string) bool {
+// removesRow reports whether a step removes the row of VLAN that a column belongs to.
+func removesRow(s writes.Step, column string) bool {
 	_, ix, ok := vlanColumn(column)
 	return ok && slices.ContainsFunc(s.Assigns, func(a writes.Assignment) bool {
 		return a.Kind == writes.Row && a.To == nil && a.OID == mib.Sub(mib.QVlanStaticRowStatus, ix)
@@ -183,23 +183,23 @@ func removes(s writes.Step, column string) bool {
 
 // appendList gives the ports that a step changes what they had; the others stay as they are.
 func appendList(set []gosnmp.SnmpPDU, a writes.Assignment, now *string) []gosnmp.SnmpPDU {
-	touched := combine(octets(a.From), octets(a.To), xor)
-	back := pick(touched, octets(a.From), octets(now))
+	touched := combineOctets(octets(a.From), octets(a.To), xorBytes)
+	back := pickBits(touched, octets(a.From), octets(now))
 	if bytes.Equal(back, octets(now)) {
 		return set
 	}
 	return append(set, snmp.Octets(a.OID, back))
 }
 
-// remake returns the ways to make a VLAN again that a step removed; none if the step does not say what it was.
-func remake(s writes.Step, row writes.Assignment) (ways []way) {
+// remakeVLAN returns the ways to make a VLAN again that a step removed; none if the step does not say what it was.
+func remakeVLAN(s writes.Step, row writes.Assignment) (ways []way) {
 	_, vid, ok := vlanColumn(row.OID)
 	if !ok {
 		return nil
 	}
 	columns := map[string]gosnmp.SnmpPDU{}
 	for _, a := range s.Assigns {
-		if p, ok := binding(a, a.From); ok && a.Kind == writes.Octets {
+		if p, ok := bindingOf(a, a.From); ok && a.Kind == writes.Octets {
 			base, _, _ := vlanColumn(a.OID)
 			columns[base] = p
 		}
@@ -237,30 +237,30 @@ func vlanColumn(oid string) (column string, vid mib.VID, ok bool) {
 	return "", 0, false
 }
 
-// removable reports whether the value 2, invalid, removes an instance's row: the same in
+// isRemovable reports whether the value 2, invalid, removes an instance's row: the same in
 // ipNetToMediaType and dot1qStaticUnicastStatus.
-func removable(k writes.Kind) bool { return k == writes.ARP || k == writes.FDB }
+func isRemovable(k writes.Kind) bool { return k == writes.ARP || k == writes.FDB }
 
-// binding assigns a value to an instance; false: it is not an instance, or it is a whole row.
-func binding(a writes.Assignment, value *string) (gosnmp.SnmpPDU, bool) {
+// bindingOf assigns a value to an instance; false: it is not an instance, or it is a whole row.
+func bindingOf(a writes.Assignment, value *string) (gosnmp.SnmpPDU, bool) {
 	switch {
 	case value == nil:
-		return snmp.Integer(a.OID, mib.ARPTypeInvalid), removable(a.Kind)
+		return snmp.Integer(a.OID, mib.ARPTypeInvalid), isRemovable(a.Kind)
 	case a.Kind == writes.Octets:
 		b, err := hex.DecodeString(*value)
 		return snmp.Octets(a.OID, b), err == nil
 	case a.Kind == writes.Gauge:
 		n, err := strconv.ParseUint(*value, 10, 32)
 		return snmp.Gauge(a.OID, uint32(n)), err == nil
-	case a.Kind == writes.Integer || removable(a.Kind):
+	case a.Kind == writes.Integer || isRemovable(a.Kind):
 		n, err := strconv.Atoi(*value)
 		return snmp.Integer(a.OID, n), err == nil
 	}
 	return gosnmp.SnmpPDU{}, false
 }
 
-// shown says for people what an instance holds that should hold something else.
-func shown(a writes.Assignment, want, now *string) string {
+// describeDifference says for people what an instance holds that should hold something else.
+func describeDifference(a writes.Assignment, want, now *string) string {
 	column, vid, ok := vlanColumn(a.OID)
 	port, isPVID := mib.Under(mib.QPvid, a.OID, nil)
 	switch {
@@ -319,16 +319,16 @@ func shownPorts(column, mask string, want, now *string) string {
 	}
 	var parts []string
 	if more := list(now, want); len(more) > 0 {
-		parts = append(parts, fmt.Sprintf("with the %sports %s", tagging, numbers(more)))
+		parts = append(parts, fmt.Sprintf("with the %sports %s", tagging, formatNumbers(more)))
 	}
 	if fewer := list(want, now); len(fewer) > 0 {
-		parts = append(parts, fmt.Sprintf("without the %sports %s", tagging, numbers(fewer)))
+		parts = append(parts, fmt.Sprintf("without the %sports %s", tagging, formatNumbers(fewer)))
 	}
 	return strings.Join(parts, " and ")
 }
 
-// numbers writes port numbers, the first of many.
-func numbers(ports []uint32) string {
+// formatNumbers writes port numbers, the first of many.
+func formatNumbers(ports []uint32) string {
 	const most = 24
 	var b strings.Builder
 	for i, n := range ports[:min(len(ports), most)] {

@@ -38,36 +38,36 @@ type job struct {
 	left   bool              // something of the change may be left that is not as before
 }
 
-// run notes the steps, sends them and reads back all that they assign. When one fails, or the switch does not show
+// runSteps notes the steps, sends them and reads back all that they assign. When one fails, or the switch does not show
 // what was sent, what shows of it is taken back.
-func (j *job) run(ctx context.Context, steps []step) (err error) {
-	ports := touched(steps).Sorted()
-	if j.before, err = j.d.places(ctx, j.r, ports); err != nil {
+func (j *job) runSteps(ctx context.Context, steps []step) (err error) {
+	ports := touchedPorts(steps).Sorted()
+	if j.before, err = j.d.readPlaces(ctx, j.r, ports); err != nil {
 		return deviceFault(j.sw, err)
 	}
-	if port := j.misplaced(j.before); port != 0 {
+	if port := j.misplacedPort(j.before); port != 0 {
 		return fault.Device(fault.InUse, "the ports of switch %s are changing places: port %s is not number %d any more; nothing was sent; try again", switchdriver.Label(j.sw), j.named[port], port)
 	}
-	if err := writes.Begin(ctx, writes.Plan{Steps: records(steps)}); err != nil {
+	if err := writes.Begin(ctx, writes.Plan{Steps: recordSteps(steps)}); err != nil {
 		return err
 	}
 	for i, s := range steps {
-		if err := j.send(ctx, steps, i); err != nil {
+		if err := j.sendStep(ctx, steps, i); err != nil {
 			return j.takeBack(ctx, fmt.Errorf("%s: %w", s.What, err), steps[:i+1])
 		}
 	}
-	if err := j.confirm(ctx, steps); err != nil {
+	if err := j.confirmSteps(ctx, steps); err != nil {
 		return j.takeBack(ctx, err, slices.Concat(steps, j.extra))
 	}
 	return nil
 }
 
-// send sends a step. An answer may be lost, and the SET refused when it is repeated: the switch is asked whether it
+// sendStep sends a step. An answer may be lost, and the SET refused when it is repeated: the switch is asked whether it
 // was done before it is called failed.
-func (j *job) send(ctx context.Context, steps []step, i int) error {
+func (j *job) sendStep(ctx context.Context, steps []step, i int) error {
 	s := steps[i]
 	if s.last && i > 0 {
-		if err := j.earlier(ctx, steps[:i]); err != nil {
+		if err := j.readBackEarlier(ctx, steps[:i]); err != nil {
 			return err
 		}
 	}
@@ -77,46 +77,46 @@ func (j *job) send(ctx context.Context, steps []step, i int) error {
 			return ctx.Err()
 		}
 	}
-	err := j.d.set(ctx, j.w, s.set)
+	err := j.d.sendSet(ctx, j.w, s.set)
 	var e *snmp.Error
 	if err == nil || !errors.As(err, &e) || e.Access() {
 		return err
 	}
-	now, failed := j.d.current(ctx, j.r, records(steps[i:i+1]))
-	if failed == nil && done(s, now) {
+	now, failed := j.d.readCurrent(ctx, j.r, recordSteps(steps[i:i+1]))
+	if failed == nil && isStepDone(s, now) {
 		return nil
 	}
 	return err
 }
 
-// earlier reads back what was sent before a step that may not be taken back as a whole.
-func (j *job) earlier(ctx context.Context, steps []step) error {
+// readBackEarlier reads back what was sent before a step that may not be taken back as a whole.
+func (j *job) readBackEarlier(ctx context.Context, steps []step) error {
 	return j.d.readBack(ctx, j.sw, func() (string, error) {
-		now, err := j.d.current(ctx, j.r, records(steps))
-		return differing(records(steps), now), err
+		now, err := j.d.readCurrent(ctx, j.r, recordSteps(steps))
+		return describeDifferences(recordSteps(steps), now), err
 	})
 }
 
-// done reports whether the switch shows all of a step. A row that is made may not be active yet.
-func done(s step, now values) bool {
+// isStepDone reports whether the switch shows all of a step. A row that is made may not be active yet.
+func isStepDone(s step, now values) bool {
 	for _, a := range s.Assigns {
 		made := a.Kind == writes.Row && a.From == nil && now[a.OID] != nil
-		if !made && !same(a, a.To, now[a.OID]) {
+		if !made && !sameValue(a, a.To, now[a.OID]) {
 			return false
 		}
 	}
 	return len(s.Assigns) > 0
 }
 
-// confirm reads back until the switch shows what was sent. Some switches need a moment to show a change.
-func (j *job) confirm(ctx context.Context, steps []step) error {
+// confirmSteps reads back until the switch shows what was sent. Some switches need a moment to show a change.
+func (j *job) confirmSteps(ctx context.Context, steps []step) error {
 	return j.d.readBack(ctx, j.sw, func() (string, error) {
 		j.extra = nil
 		now, differs, err := j.look()
 		if err != nil || differs != "" {
 			return differs, err
 		}
-		if differs := differing(records(steps), now); differs != "" {
+		if differs := describeDifferences(recordSteps(steps), now); differs != "" {
 			return differs, nil
 		}
 		if j.vlans != nil {
@@ -129,30 +129,30 @@ func (j *job) confirm(ctx context.Context, steps []step) error {
 				return said(s), nil
 			}
 		}
-		after, err := j.d.places(ctx, j.r, slices.Sorted(maps.Keys(j.before)))
-		return moved(j.before, after), err
+		after, err := j.d.readPlaces(ctx, j.r, slices.Sorted(maps.Keys(j.before)))
+		return describeMoves(j.before, after), err
 	})
 }
 
-// differing says what a switch shows otherwise than the last step that assigns it; empty: nothing.
-func differing(steps []writes.Step, now values) string {
+// describeDifferences says what a switch shows otherwise than the last step that assigns it; empty: nothing.
+func describeDifferences(steps []writes.Step, now values) string {
 	var parts []string
-	for _, a := range unlike(steps, now) {
-		parts = append(parts, shown(a, a.To, now[a.OID]))
+	for _, a := range unlikeAssignments(steps, now) {
+		parts = append(parts, describeDifference(a, a.To, now[a.OID]))
 	}
 	return strings.Join(parts, ", ")
 }
 
-// set sends one SET, if this process may still act on devices.
-func (d *Driver) set(ctx context.Context, w snmp.Target, set []gosnmp.SnmpPDU) error {
+// sendSet sends one SET, if this process may still act on devices.
+func (d *Driver) sendSet(ctx context.Context, w snmp.Target, set []gosnmp.SnmpPDU) error {
 	if err := writes.Check(ctx); err != nil {
 		return err
 	}
 	return d.snmp.Set(ctx, w, set...)
 }
 
-// records are the steps as a record has them.
-func records(steps []step) []writes.Step {
+// recordSteps are the steps as a record has them.
+func recordSteps(steps []step) []writes.Step {
 	out := make([]writes.Step, 0, len(steps))
 	for _, s := range steps {
 		out = append(out, s.Step)
@@ -164,22 +164,22 @@ func records(steps []step) []writes.Step {
 // undone now is left to the repair.
 func (j *job) takeBack(call context.Context, cause error, sent []step) error {
 	cause = deviceFault(j.sw, cause)
-	steps := records(slices.DeleteFunc(slices.Clone(sent), func(s step) bool { return s.final }))
+	steps := recordSteps(slices.DeleteFunc(slices.Clone(sent), func(s step) bool { return s.final }))
 	if len(steps) == 0 {
 		return cause
 	}
 	ctx, cancel := writes.TakingBack(call, undoTime)
 	defer cancel()
-	now, err := j.d.current(ctx, j.r, steps)
+	now, err := j.d.readCurrent(ctx, j.r, steps)
 	var back restored
 	if err == nil {
-		back, err = j.d.restore(ctx, j.r, j.w, steps, now, true)
+		back, err = j.d.restoreSteps(ctx, j.r, j.w, steps, now, true)
 	}
 	switch {
 	case err != nil:
 		j.left = true
 		writes.Keep(call)
-		return also(cause, "it is not known how much of it was done (%s), because %v", what(steps), err)
+		return appendFaultText(cause, "it is not known how much of it was done (%s), because %v", nameSteps(steps), err)
 	case len(back.left) > 0:
 		j.left = true
 		writes.Keep(call)
@@ -187,16 +187,16 @@ func (j *job) takeBack(call context.Context, cause error, sent []step) error {
 		if len(back.refused) > 0 {
 			text += ", and refused: " + strings.Join(back.refused, ", ")
 		}
-		return also(cause, "%s", text)
+		return appendFaultText(cause, "%s", text)
 	case len(back.done) > 0:
 		slices.Reverse(back.done)
-		return also(cause, "taken back: %s", strings.Join(back.done, ", "))
+		return appendFaultText(cause, "taken back: %s", strings.Join(back.done, ", "))
 	}
-	return also(cause, "the switch is as it was before")
+	return appendFaultText(cause, "the switch is as it was before")
 }
 
-// what names steps for people.
-func what(steps []writes.Step) string {
+// nameSteps names steps for people.
+func nameSteps(steps []writes.Step) string {
 	var names []string
 	for _, s := range steps {
 		names = append(names, s.What)
@@ -204,8 +204,8 @@ func what(steps []writes.Step) string {
 	return strings.Join(slices.Compact(names), ", ")
 }
 
-// also adds to the text of a fault.
-func also(err error, format string, args ...any) error {
+// appendFaultText adds to the text of a fault.
+func appendFaultText(err error, format string, args ...any) error {
 	var l fault.List
 	for _, e := range fault.All(err) {
 		f := *e
@@ -215,15 +215,15 @@ func also(err error, format string, args ...any) error {
 	return l.Err()
 }
 
-// refusal reports whether the switch answered with an error: a row that was never
+// isRefusal reports whether the switch answered with an error: a row that was never
 // made cannot be destroyed.
-func refusal(err error) bool {
+func isRefusal(err error) bool {
 	var e *snmp.Error
 	return errors.As(err, &e) && e.Status != 0
 }
 
-// values are what the table holds of the objects that a change of VLANs assigns.
-func (t *vlanTable) values() values {
+// tableValues are what the table holds of the objects that a change of VLANs assigns.
+func (t *vlanTable) tableValues() values {
 	out := values{}
 	for v, r := range t.rows {
 		if !r.static {
@@ -244,8 +244,8 @@ func (t *vlanTable) values() values {
 	return out
 }
 
-// compare reports how a table differs from what was asked for; empty if it does not.
-func compare(t *vlanTable, c change) string {
+// compareTable reports how a table differs from what was asked for; empty if it does not.
+func compareTable(t *vlanTable, c change) string {
 	r := t.rows[c.vid]
 	switch {
 	case c.remove && r != nil && r.static:
@@ -261,12 +261,12 @@ func compare(t *vlanTable, c change) string {
 	case !c.setPorts:
 		return ""
 	}
-	egress, untagged := t.configured(c.vid)
+	egress, untagged := t.configuredPorts(c.vid)
 	if !slices.Equal(egress.Sorted(), c.egress.Sorted()) {
-		return fmt.Sprintf("VLAN %d with the ports %s", c.vid, numbers(egress.Sorted()))
+		return fmt.Sprintf("VLAN %d with the ports %s", c.vid, formatNumbers(egress.Sorted()))
 	}
 	if !slices.Equal(untagged.Sorted(), c.untagged.Sorted()) {
-		return fmt.Sprintf("VLAN %d with the untagged ports %s", c.vid, numbers(untagged.Sorted()))
+		return fmt.Sprintf("VLAN %d with the untagged ports %s", c.vid, formatNumbers(untagged.Sorted()))
 	}
 	for _, n := range c.untagged.Sorted() {
 		if pvid, ok := t.pvid[n]; ok && pvid != c.vid {
@@ -284,9 +284,9 @@ func (t *vlanTable) alsoUntagged(c change) string {
 		if v == c.vid {
 			continue
 		}
-		egress, untagged := t.configured(v)
+		egress, untagged := t.configuredPorts(v)
 		if r := t.rows[v]; !r.static {
-			egress, untagged = t.members(v)
+			egress, untagged = t.memberPorts(v)
 		}
 		var both []uint32
 		for _, n := range c.untagged.Sorted() {
@@ -295,7 +295,7 @@ func (t *vlanTable) alsoUntagged(c change) string {
 			}
 		}
 		if len(both) > 0 {
-			parts = append(parts, fmt.Sprintf("VLAN %d with the untagged ports %s", v, numbers(both)))
+			parts = append(parts, fmt.Sprintf("VLAN %d with the untagged ports %s", v, formatNumbers(both)))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -23,14 +23,14 @@ func FuzzSteps(f *testing.F) {
 				now[a.OID] = [...]*string{a.To, a.From, nil, &shown}[i%4]
 			}
 		}
-		unlike(steps, now)
-		changed(steps, now, false)
-		changed(steps, now, true)
-		differing(steps, now)
-		_, all := chains(steps)
+		unlikeAssignments(steps, now)
+		changedAssignments(steps, now, false)
+		changedAssignments(steps, now, true)
+		describeDifferences(steps, now)
+		_, all := assignmentChains(steps)
 		for _, s := range steps {
-			undo(s, all, now, true)
-			ways, foreign := undo(s, all, now, false)
+			undoStep(s, all, now, true)
+			ways, foreign := undoStep(s, all, now, false)
 			if len(ways) == 1 && len(ways[0][0]) > len(s.Assigns) || len(foreign) > len(s.Assigns) {
 				t.Errorf("%v of %v", ways, s)
 			}
@@ -40,8 +40,8 @@ func FuzzSteps(f *testing.F) {
 			}
 			if len(before) == len(s.Assigns) {
 				for _, a := range s.Assigns {
-					_, own := chains([]writes.Step{s})
-					if set, _ := undo(s, own, before, false); len(set) > 0 && a.Kind != writes.Octets { // octets that are none are never the same
+					_, own := assignmentChains([]writes.Step{s})
+					if set, _ := undoStep(s, own, before, false); len(set) > 0 && a.Kind != writes.Octets { // octets that are none are never the same
 						t.Errorf("%v is taken back twice by %v", s, set)
 					}
 				}

@@ -19,7 +19,7 @@ var stpEnable = map[bool]int64{true: 1, false: 2}
 // ReadSTP reads dot1dStpPortTable. BRIDGE-MIB knows no state of the whole switch:
 // spanning tree counts as enabled when any port takes part in it.
 func (d *Driver) ReadSTP(ctx context.Context, sw *switchdriver.Switch, port uint32) ([]*switchdriver.STPPort, bool, error) {
-	t, err := reader(sw)
+	t, err := readTarget(sw)
 	if err != nil {
 		return nil, false, err
 	}
@@ -48,7 +48,7 @@ func (d *Driver) stpPorts(ctx context.Context, sw *switchdriver.Switch, t snmp.T
 			set(all[ix[0]], v)
 		}}
 	}
-	err := d.walk(ctx, t, 0, of(mib.StpPortState, func(p *switchdriver.STPPort, v snmp.Value) { p.State = int32(v.Int()) }),
+	err := d.walkColumns(ctx, t, 0, of(mib.StpPortState, func(p *switchdriver.STPPort, v snmp.Value) { p.State = int32(v.Int()) }),
 		of(mib.StpPortEnable, func(p *switchdriver.STPPort, v snmp.Value) { p.Enabled = v.Int() == stpEnable[true] }),
 		of(mib.StpPortDesignatedRoot, func(p *switchdriver.STPPort, v snmp.Value) { p.DesignatedRoot = v.Bytes() }))
 	if err != nil {
@@ -72,7 +72,7 @@ const maxSTPPorts = 16
 // WriteSTP sets dot1dStpPortEnable of a port; for the whole switch, which the MIB has
 // no object for, of all its ports. Ports that are so already are not touched.
 func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uint32, enable bool) error {
-	r, w, err := both(sw)
+	r, w, err := readWriteTargets(sw)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uin
 	if len(steps) == 0 {
 		return nil
 	}
-	return d.change(ctx, sw, r, w, steps, func() (string, error) { return d.stpDiffers(ctx, sw, port, enable) })
+	return d.applySteps(ctx, sw, r, w, steps, func() (string, error) { return d.stpDiffers(ctx, sw, port, enable) })
 }
 
 func stpSteps(before map[uint32]*switchdriver.STPPort, enable bool) (steps []step) {
@@ -97,7 +97,7 @@ func stpSteps(before map[uint32]*switchdriver.STPPort, enable bool) (steps []ste
 	for chunk := range slices.Chunk(ports, maxSTPPorts) {
 		s := step{Step: writes.Step{What: "setting spanning tree of ports"}}
 		for _, n := range chunk {
-			s.assign(mib.Sub(mib.StpPortEnable, n), writes.Integer, writes.Number(stpEnable[!enable]), writes.Number(stpEnable[enable]))
+			s.addAssignment(mib.Sub(mib.StpPortEnable, n), writes.Integer, writes.Number(stpEnable[!enable]), writes.Number(stpEnable[enable]))
 		}
 		steps = append(steps, s)
 	}

@@ -34,7 +34,7 @@ type vlanRow struct {
 	currentUntagged []byte
 }
 
-func (t *vlanTable) row(v mib.VID) *vlanRow {
+func (t *vlanTable) rowOf(v mib.VID) *vlanRow {
 	r := t.rows[v]
 	if r == nil {
 		r = &vlanRow{}
@@ -53,11 +53,11 @@ func (t *vlanTable) clone() *vlanTable {
 	return c
 }
 
-// ports decodes a list of the switch.
-func (t *vlanTable) ports(list []byte) mib.Ports { return t.form.Ports(list, t.known) }
+// decodePorts decodes a list of the switch.
+func (t *vlanTable) decodePorts(list []byte) mib.Ports { return t.form.Ports(list, t.known) }
 
-// judge finds the form of the lists of the table.
-func (t *vlanTable) judge(sw *switchdriver.Switch) error {
+// findListForm finds the form of the lists of the table.
+func (t *vlanTable) findListForm(sw *switchdriver.Switch) error {
 	var lists [][]byte
 	var vlans []mib.VID
 	for _, v := range slices.Sorted(maps.Keys(t.rows)) {
@@ -85,30 +85,30 @@ func (t *vlanTable) judge(sw *switchdriver.Switch) error {
 	return err
 }
 
-// members returns the ports of a VLAN: those it is configured to have, and those
+// memberPorts returns the ports of a VLAN: those it is configured to have, and those
 // it has at the moment.
-func (t *vlanTable) members(v mib.VID) (egress, untagged mib.Ports) {
+func (t *vlanTable) memberPorts(v mib.VID) (egress, untagged mib.Ports) {
 	r := t.rows[v]
 	if r == nil {
 		return mib.Ports{}, mib.Ports{}
 	}
-	egress = t.ports(r.egress).Union(t.ports(r.currentEgress))
-	untagged = t.ports(r.untagged).Union(t.ports(r.currentUntagged))
+	egress = t.decodePorts(r.egress).Union(t.decodePorts(r.currentEgress))
+	untagged = t.decodePorts(r.untagged).Union(t.decodePorts(r.currentUntagged))
 	maps.DeleteFunc(untagged, func(p uint32, _ bool) bool { return !egress[p] })
 	return egress, untagged
 }
 
-// configured returns the ports a VLAN is configured to have.
-func (t *vlanTable) configured(v mib.VID) (egress, untagged mib.Ports) {
+// configuredPorts returns the ports a VLAN is configured to have.
+func (t *vlanTable) configuredPorts(v mib.VID) (egress, untagged mib.Ports) {
 	r := t.rows[v]
 	if r == nil || !r.static {
 		return mib.Ports{}, mib.Ports{}
 	}
-	return t.ports(r.egress), t.ports(r.untagged)
+	return t.decodePorts(r.egress), t.decodePorts(r.untagged)
 }
 
-// listed returns the VLANs in effect, in ascending order.
-func (t *vlanTable) listed() []mib.VID {
+// listVLANs returns the VLANs in effect, in ascending order.
+func (t *vlanTable) listVLANs() []mib.VID {
 	var out []mib.VID
 	for _, v := range slices.Sorted(maps.Keys(t.rows)) {
 		r := t.rows[v]
@@ -126,7 +126,7 @@ func (d *Driver) readVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp.
 	static := func(oid string, set func(*vlanRow, snmp.Value)) column {
 		return column{oid, func(ix []uint32, v snmp.Value) {
 			if len(ix) == 1 {
-				r := table.row(ix[0])
+				r := table.rowOf(ix[0])
 				r.static = true
 				set(r, v)
 			}
@@ -138,19 +138,19 @@ func (d *Driver) readVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp.
 			if !ok {
 				return
 			}
-			if r := table.row(vid); !r.current || mark >= r.mark { // else an older state
+			if r := table.rowOf(vid); !r.current || mark >= r.mark { // else an older state
 				r.current, r.mark = true, mark
 				set(r, v)
 			}
 		}}
 	}
-	err := d.walk(ctx, t, 0, static(mib.QVlanStaticName, func(r *vlanRow, v snmp.Value) { r.rawName, r.name = v.Bytes(), mib.Text(v.Peek()) }),
+	err := d.walkColumns(ctx, t, 0, static(mib.QVlanStaticName, func(r *vlanRow, v snmp.Value) { r.rawName, r.name = v.Bytes(), mib.Text(v.Peek()) }),
 		static(mib.QVlanStaticEgress, func(r *vlanRow, v snmp.Value) { r.egress = v.Bytes() }),
 		static(mib.QVlanStaticUntagged, func(r *vlanRow, v snmp.Value) { r.untagged = v.Bytes() }),
 		static(mib.QVlanStaticRowStatus, func(r *vlanRow, v snmp.Value) { r.status = v.Int() }),
 		current(mib.QVlanCurrentEgress, func(r *vlanRow, v snmp.Value) { r.currentEgress = v.Bytes() }),
 		current(mib.QVlanCurrentUntagged, func(r *vlanRow, v snmp.Value) { r.currentUntagged = v.Bytes() }),
-		unsigned(mib.BasePortIfIndex, ports), unsigned(mib.QPvid, table.pvid))
+		unsignedColumn(mib.BasePortIfIndex, ports), unsignedColumn(mib.QPvid, table.pvid))
 	if err != nil {
 		return nil, deviceFault(sw, err)
 	}
@@ -163,7 +163,7 @@ func (d *Driver) readVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp.
 			table.known = mib.PortsOf(slices.Collect(maps.Keys(rows))...)
 		}
 	}
-	return table, table.judge(sw)
+	return table, table.findListForm(sw)
 }
 
 // asText is the fault of a change of ports of a switch that returns them as text, numbers or hexadecimal digits.
@@ -179,7 +179,7 @@ func (d *Driver) ReadVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*swi
 
 // PortVLANs is ReadVLANs with the PVIDs of the ports.
 func (d *Driver) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.VLAN, map[uint32]uint32, error) {
-	t, err := reader(sw)
+	t, err := readTarget(sw)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -195,7 +195,7 @@ func (d *Driver) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*swi
 			return out, pvid, deviceFault(sw, failed)
 		}
 		pvid := map[uint32]uint32{} // of a switch without tables of VLANs
-		if failed := d.walk(ctx, t, 0, unsigned(mib.QPvid, pvid)); failed != nil || len(pvid) > 0 {
+		if failed := d.walkColumns(ctx, t, 0, unsignedColumn(mib.QPvid, pvid)); failed != nil || len(pvid) > 0 {
 			return nil, pvid, deviceFault(sw, failed)
 		}
 	}
@@ -203,15 +203,15 @@ func (d *Driver) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*swi
 		return nil, nil, err
 	}
 	var out []*switchdriver.VLAN
-	for _, v := range table.listed() {
-		out = append(out, table.vlan(v))
+	for _, v := range table.listVLANs() {
+		out = append(out, table.toVLAN(v))
 	}
 	return out, table.pvid, nil
 }
 
-// vlan is a row in the form of the contract.
-func (t *vlanTable) vlan(v mib.VID) *switchdriver.VLAN {
-	egress, untagged := t.members(v)
+// toVLAN is a row in the form of the contract.
+func (t *vlanTable) toVLAN(v mib.VID) *switchdriver.VLAN {
+	egress, untagged := t.memberPorts(v)
 	return &switchdriver.VLAN{VlanId: v, Name: t.rows[v].name, EgressPorts: egress.Sorted(),
 		UntaggedPorts: untagged.Sorted(), Dynamic: !t.rows[v].static}
 }

@@ -32,7 +32,7 @@ func (d *Driver) WriteVLANBy(ctx context.Context, sw *switchdriver.Switch, v *sw
 	if err != nil {
 		return nil, err
 	}
-	return after.vlan(c.vid), nil
+	return after.toVLAN(c.vid), nil
 }
 
 // DeleteVLAN removes a VLAN. Ports whose untagged VLAN it was go back to VLAN 1.
@@ -43,19 +43,19 @@ func (d *Driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, vlanID
 
 // changeVLAN reads, checks, plans, sends and reads back; it returns what it has read then.
 func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c change, only Sequence) (after *vlanTable, err error) {
-	r, w, err := both(sw)
+	r, w, err := readWriteTargets(sw)
 	if err != nil {
 		return nil, err
 	}
 	j := &job{d: d, sw: sw, r: r, w: w}
-	if err := j.renumber(ctx, &c); err != nil {
+	if err := j.renumberPorts(ctx, &c); err != nil {
 		return nil, err
 	}
 	before, err := d.readVLANs(ctx, sw, r)
 	if err != nil {
 		return nil, err
 	}
-	if err := check(sw, before, c); err != nil {
+	if err := checkChange(sw, before, c); err != nil {
 		return nil, err
 	}
 	j.vlans = before
@@ -68,11 +68,11 @@ func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c chan
 			return nil, "", err
 		}
 		j.now = after
-		return after.values(), compare(after, c), nil
+		return after.tableValues(), compareTable(after, c), nil
 	}
 	var first error
-	for _, attempt := range attempts(sw.Model, c, only) {
-		err := j.run(ctx, plan(before, c, attempt.seq, attempt.order))
+	for _, attempt := range listAttempts(sw.Model, c, only) {
+		err := j.runSteps(ctx, planChange(before, c, attempt.seq, attempt.order))
 		if err == nil {
 			return after, nil
 		}
@@ -95,8 +95,8 @@ type attempt struct {
 	order order
 }
 
-// attempts are the ways to try, one after the other.
-func attempts(model string, c change, only Sequence) []attempt {
+// listAttempts are the ways to try, one after the other.
+func listAttempts(model string, c change, only Sequence) []attempt {
 	seqs := Sequences(model)
 	if only != nil {
 		seqs = []Sequence{only}
@@ -116,8 +116,8 @@ func attempts(model string, c change, only Sequence) []attempt {
 	return out
 }
 
-// check refuses what must not be sent.
-func check(sw *switchdriver.Switch, t *vlanTable, c change) error {
+// checkChange refuses what must not be sent.
+func checkChange(sw *switchdriver.Switch, t *vlanTable, c change) error {
 	r := t.rows[c.vid]
 	switch {
 	case c.create && r != nil && r.static:
@@ -129,7 +129,7 @@ func check(sw *switchdriver.Switch, t *vlanTable, c change) error {
 	case c.remove && c.vid == defaultVLAN:
 		return fault.At(fault.Invalid, pathVLAN, "VLAN %d is the default VLAN and cannot be removed", c.vid)
 	}
-	if egress, _ := t.configured(c.vid); !t.form.Writable() && (c.setPorts || c.remove && len(egress) > 0) {
+	if egress, _ := t.configuredPorts(c.vid); !t.form.Writable() && (c.setPorts || c.remove && len(egress) > 0) {
 		return asText(sw)
 	}
 	if !c.setPorts {

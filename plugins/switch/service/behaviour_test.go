@@ -206,10 +206,10 @@ func TestNoFalseAlarm(t *testing.T) {
 					read := simulated(b, bits, speed, load, start, r.Float64())
 					var used, errors alarmState
 					for k := 1; k < len(read); k++ {
-						sec := seconds(read[k-1], read[k], maxRate)
-						list := rates(o, read[k-1], read[k], sec)
+						sec := secondsBetween(read[k-1], read[k], maxRate)
+						list := portRates(o, read[k-1], read[k], sec)
 						for _, p := range list {
-							used, errors = used.next(p.percent(), p.wrapped, utilizationLimit), errors.next(p.newErrors(sec), false, errorsLimit)
+							used, errors = used.nextState(p.percentUsed(), p.wrapped, utilizationLimit), errors.nextState(p.newErrors(sec), false, errorsLimit)
 							if p.In != nil && !p.wrapped {
 								values++
 							}
@@ -240,7 +240,7 @@ func TestAlarmBeginsAndEnds(t *testing.T) {
 		read := simulated(steady, bits, 100_000_000, 0.95, 1<<31, 0)
 		for k := 1; k < len(read); k++ {
 			for _, p := range ratesOf(o, read[k-1], read[k]) {
-				if a = a.next(p.percent(), p.wrapped, 90); a.active && began == 0 {
+				if a = a.nextState(p.percentUsed(), p.wrapped, 90); a.active && began == 0 {
 					began = k
 				}
 			}
@@ -249,13 +249,13 @@ func TestAlarmBeginsAndEnds(t *testing.T) {
 			t.Errorf("%d bit: the alarm began at reading %d, and is %+v at the end", bits, began, a)
 		}
 		for range unknownAlarm {
-			a = a.next(nil, false, 90)
+			a = a.nextState(nil, false, 90)
 		}
 		if a.active {
 			t.Errorf("an alarm without values does not end: %+v", a)
 		}
 		down := portRate{State: "down", Speed: 100_000}
-		if a = (alarmState{active: true}).next(down.percent(), false, 90); a.active {
+		if a = (alarmState{active: true}).nextState(down.percentUsed(), false, 90); a.active {
 			t.Error("the alarm of a port that is down does not end")
 		}
 	}

@@ -10,10 +10,10 @@ import (
 const hostKeysCommand = "switch:hostkeys"
 
 // Commands describes the shell commands.
-func Commands() []commands.Command { return (&Service{}).commands() }
+func Commands() []commands.Command { return (&Service{}).commandTable() }
 
-// commands returns the shell commands; those of the zero Service describe them only.
-func (s *Service) commands() []commands.Command {
+// commandTable returns the shell commands; those of the zero Service describe them only.
+func (s *Service) commandTable() []commands.Command {
 	return append(s.dailyCommands(), s.cmdReadDB(), s.cmdPrintDB(), s.cmdImportDB(), s.cmdExportDB(), s.cmdEdges(), s.cmdTraps(),
 		s.cmdDrivers(), s.cmdVendors(), s.cmdModels(), s.cmdACLs(), s.cmdChanges(), s.cmdSDN(),
 		hostkeys.Table(hostKeysCommand, func() *hostkeys.Keys { return s.keys }),

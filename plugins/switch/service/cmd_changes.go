@@ -60,7 +60,7 @@ func (s *Service) runSDN(ctx context.Context, in *commands.Invocation) error {
 		}
 		switches := s.inventory.All()
 		if arg := in.Arg("switch"); arg != "" {
-			sw, err := s.named(arg)
+			sw, err := s.findNamedSwitch(arg)
 			if err != nil {
 				return err
 			}

@@ -15,13 +15,13 @@ import (
 )
 
 // shown is an answer of an RPC that a command shows.
-type shown interface{ text() string }
+type shown interface{ formatTable() string }
 
 // every is the time between two showings with -w.
 const every = 2 * time.Second
 
-// daily makes the command of an RPC that reads: it shows as JSON what the RPC answers, and with -w again and again.
-func daily[In any, Out shown](name, summary, help string, args []commands.Argument, opts []commands.Option,
+// dailyCommand makes the command of an RPC that reads: it shows as JSON what the RPC answers, and with -w again and again.
+func dailyCommand[In any, Out shown](name, summary, help string, args []commands.Argument, opts []commands.Option,
 	read func(*commands.Invocation) (In, error), answer func(context.Context, In) (Out, error)) commands.Command {
 	opts = append(opts, commands.Option{Name: "watch", Short: "w", Type: commands.Bool, Help: "show it again every 2 s until Ctrl-C"})
 	return commands.Command{Name: name, Summary: summary, Help: help, Arguments: args, Options: opts, Safe: true,
@@ -40,7 +40,7 @@ func daily[In any, Out shown](name, summary, help string, args []commands.Argume
 				if in.Flag("watch") && in.Width > 0 {
 					in.Printf("\x1b[H\x1b[2J%s   %s\n\n", name, time.Now().Format(time.TimeOnly))
 				}
-				return in.Emit(out, out.text)
+				return in.Emit(out, out.formatTable)
 			}
 			if !in.Flag("watch") {
 				return show()
@@ -89,37 +89,37 @@ func (s *Service) dailyCommands() []commands.Command {
 		return whichIn{in.Arg("switch"), in.Option("port")}, nil
 	}
 	return []commands.Command{
-		daily("switch:ports", "Show the ports of a switch", "State, speed, VLANs, spanning tree and neighbour of each port, read now.\n\nExample: switch:ports sw1 -w",
-			s.switchArg(true), []commands.Option{s.portOption()}, which, at(s, s.getPorts)),
-		daily("switch:vlans", "Show the VLANs of a switch or of all", "Read now, with the names of the ports.\n\nExample: switch:vlans sw1\n         switch:vlans --vlan 100",
+		dailyCommand("switch:ports", "Show the ports of a switch", "State, speed, VLANs, spanning tree and neighbour of each port, read now.\n\nExample: switch:ports sw1 -w",
+			s.switchArg(true), []commands.Option{s.portOption()}, which, switchHandler(s, s.getPorts)),
+		dailyCommand("switch:vlans", "Show the VLANs of a switch or of all", "Read now, with the names of the ports.\n\nExample: switch:vlans sw1\n         switch:vlans --vlan 100",
 			s.switchArg(false), []commands.Option{vlanOption()}, func(in *commands.Invocation) (vlanIDIn, error) {
 				id, err := vlanID(in.Option("vlan"))
 				return vlanIDIn{in.Arg("switch"), id}, err
 			}, s.vlanLines),
-		daily("switch:vlan-mismatches", "Show the VLANs that do not match at the ends of links", "Compares what all switches report now:\n"+
+		dailyCommand("switch:vlan-mismatches", "Show the VLANs that do not match at the ends of links", "Compares what all switches report now:\n"+
 			"  one-end  only one end of a link has the VLAN\n  tagging  one end has it tagged, the other untagged\n  name     switches call the VLAN differently\n\n"+
 			"Example: switch:vlan-mismatches --vlan 100", nil, []commands.Option{vlanOption()}, func(in *commands.Invocation) (vlanIDIn, error) {
 			id, err := vlanID(in.Option("vlan"))
 			return vlanIDIn{VLAN: id}, err
 		}, s.vlanMismatches),
-		daily("switch:search", "Search the switches for a part of a name, address or description", "Shows what is known of switches, ports, neighbours and learned addresses, without asking the switches. Case does\n"+
+		dailyCommand("switch:search", "Search the switches for a part of a name, address or description", "Shows what is known of switches, ports, neighbours and learned addresses, without asking the switches. Case does\n"+
 			"not count; of a MAC address any digits in a row.\n\nExample: switch:search 00:1b", []commands.Argument{{Name: "text", Help: "part of what is searched for", Required: true}}, nil,
 			func(in *commands.Invocation) (searchIn, error) { return searchIn{Text: in.Arg("text")}, nil }, s.search),
-		daily("switch:counters", "Show rates and errors of the ports of a switch", "Bits a second and errors of the last two readings, of which the last is made now.\n\nExample: switch:counters sw1 -w",
-			s.switchArg(true), []commands.Option{s.portOption()}, which, at(s, s.counterLines)),
-		daily("switch:stp", "Show the spanning tree of a switch", "State and root of each port, read now.\n\nExample: switch:stp sw1", s.switchArg(true), nil, which, at(s, s.stpLines)),
-		daily("switch:neighbors", "Show who is attached to the switches", "The edges of the topology at the ports of a switch, or of all, and the neighbours that were not placed, with the reason.\n"+
+		dailyCommand("switch:counters", "Show rates and errors of the ports of a switch", "Bits a second and errors of the last two readings, of which the last is made now.\n\nExample: switch:counters sw1 -w",
+			s.switchArg(true), []commands.Option{s.portOption()}, which, switchHandler(s, s.counterLines)),
+		dailyCommand("switch:stp", "Show the spanning tree of a switch", "State and root of each port, read now.\n\nExample: switch:stp sw1", s.switchArg(true), nil, which, switchHandler(s, s.stpLines)),
+		dailyCommand("switch:neighbors", "Show who is attached to the switches", "The edges of the topology at the ports of a switch, or of all, and the neighbours that were not placed, with the reason.\n"+
 			"Shows what is known; switch:TopoDiscover asks the switches again.\n\nExample: switch:neighbors | grep false", s.switchArg(false), nil, which, s.neighborLines),
-		daily("switch:find", "Find where a MAC address, an IP address or a name is", "Asks all switches at the same time. How it is known:\n"+
+		dailyCommand("switch:find", "Find where a MAC address, an IP address or a name is", "Asks all switches at the same time. How it is known:\n"+
 			"  device    it is this switch, or a port of it\n  neighbor  the device at this port says so by LLDP or CDP\n"+
 			"  edge      learned at a port that leads to no other switch: it is there\n  known     not learned now, seen there before\n"+
 			"  link      learned at a port that leads to another switch: it is beyond\n\nExample: switch:find 02:00:00:00:01:1f",
 			[]commands.Argument{{Name: "address", Help: "MAC address, IP address, or name of a switch or neighbour", Required: true, Complete: s.completeSwitch}}, nil,
 			func(in *commands.Invocation) (findIn, error) { return findIn{in.Arg("address")}, nil }, s.findAddress),
-		daily("switch:history", "Show the last changes of the network", "One line a change, the newest first: nodes and cables that came or went, switches that fell silent or answer\n"+
+		dailyCommand("switch:history", "Show the last changes of the network", "One line a change, the newest first: nodes and cables that came or went, switches that fell silent or answer\n"+
 			"again, ports that went up or down, addresses that moved, and what made the switches be read: a command, the\ninterval, a new list, or a trap. The last 1000 are kept, on whichever node they were noticed.\n\n"+
 			"Example: switch:history sw1 --last 0 | grep removed", s.switchArg(false), []commands.Option{lastOption()}, func(in *commands.Invocation) (historyIn, error) {
-			most, err := last(in)
+			most, err := parseLastOption(in)
 			return historyIn{Switch: in.Arg("switch"), Limit: most}, err
 		}, s.historyLines),
 		s.cmdFDB(), s.cmdARP(), s.cmdVLANChange("switch:vlan-add", true), s.cmdVLANChange("switch:vlan-set", false), s.cmdVLANDel(),
@@ -138,9 +138,9 @@ func (s *Service) cmdFDB() commands.Command {
 			return err
 		}
 		asked := fdbLinesIn{whichIn: whichIn{in.Arg("switch"), in.Option("port")}, VLAN: id, MAC: in.Option("mac")}
-		return paged(ctx, in, func(ctx context.Context, p pageIn) (*page[fdbLine], error) {
+		return showPaged(ctx, in, func(ctx context.Context, p pageIn) (*page[fdbLine], error) {
 			asked.pageIn = p
-			return at(s, s.fdbLines)(ctx, asked)
+			return switchHandler(s, s.fdbLines)(ctx, asked)
 		})
 	}
 	return c
@@ -152,18 +152,18 @@ func (s *Service) cmdARP() commands.Command {
 		Options: []commands.Option{macOption(), limitOption()}}
 	c.Run = func(ctx context.Context, in *commands.Invocation) error {
 		asked := arpLinesIn{whichIn: whichIn{Switch: in.Arg("switch")}, MAC: in.Option("mac")}
-		return paged(ctx, in, func(ctx context.Context, p pageIn) (*page[arpLine], error) {
+		return showPaged(ctx, in, func(ctx context.Context, p pageIn) (*page[arpLine], error) {
 			asked.pageIn = p
-			return at(s, s.arpLines)(ctx, asked)
+			return switchHandler(s, s.arpLines)(ctx, asked)
 		})
 	}
 	return c
 }
 
-// paged shows a table page by page: as text a table each, as JSON one array.
-func paged[T line](ctx context.Context, in *commands.Invocation,
+// showPaged shows a table page by page: as text a table each, as JSON one array.
+func showPaged[T line](ctx context.Context, in *commands.Invocation,
 	read func(context.Context, pageIn) (*page[T], error)) error {
-	left, err := last(in)
+	left, err := parseLastOption(in)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func showPage[T line](in *commands.Invocation, out *page[T], before int) error {
 	if len(out.Entries) == 0 && (before > 0 || out.Next != "") {
 		return nil // a page in which nothing was chosen
 	}
-	text := out.text()
+	text := out.formatTable()
 	if before > 0 { // without the title
 		for range 2 {
 			_, text, _ = strings.Cut(text, "\n")
@@ -280,7 +280,7 @@ func (s *Service) cmdVLANDel() commands.Command {
 			if err != nil {
 				return err
 			}
-			out, err := at(s, s.dropVLAN)(ctx, vlanByName{vlanIDIn: vlanIDIn{in.Arg("switch"), id}})
+			out, err := switchHandler(s, s.dropVLAN)(ctx, vlanByName{vlanIDIn: vlanIDIn{in.Arg("switch"), id}})
 			return doneVLAN(in, "is removed", id, out, err)
 		}}
 }

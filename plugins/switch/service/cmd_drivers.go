@@ -47,7 +47,7 @@ func (s *Service) cmdVendors() commands.Command {
 			"The file is read again when it has changed. What it does not describe is done in the default way.",
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			r, _ := s.vendorModels(ctx, operations.None{})
-			return in.Emit(r, r.text)
+			return in.Emit(r, r.formatTable)
 		},
 	}
 }
@@ -120,7 +120,7 @@ func (s *Service) vendorModels(context.Context, operations.None) (*vendorModels,
 	return r, nil
 }
 
-func (r *vendorModels) text() string {
+func (r *vendorModels) formatTable() string {
 	if r.Path == "" {
 		return "There is no vendor-specific configuration.\n"
 	}
@@ -139,7 +139,7 @@ func (s *Service) cmdACLs() commands.Command {
 			"show of a rule is empty.\n\nExample: switch:acls sw1",
 		Arguments: s.switchArg(true),
 		Run: func(ctx context.Context, in *commands.Invocation) error {
-			r, err := at(s, s.aclLines)(ctx, whichIn{Switch: in.Arg("switch")})
+			r, err := switchHandler(s, s.aclLines)(ctx, whichIn{Switch: in.Arg("switch")})
 			if err != nil {
 				return err
 			}
@@ -163,19 +163,19 @@ func (s *Service) aclLines(ctx context.Context, sw *switchdriver.Switch, in whic
 		{Title: "Mask", Key: "mask", Max: 60}, {Title: "Match", Key: "match", Max: 60}}}
 	for _, e := range table {
 		p := e.GetProfile()
-		mask := matched(p.VlanMask, "%#x", p.GetSrcIpMask(), p.GetDstIpMask())
+		mask := formatMatch(p.VlanMask, "%#x", p.GetSrcIpMask(), p.GetDstIpMask())
 		if len(e.Rules) == 0 {
 			t.Add(p.GetProfileId(), p.GetProfileName(), p.GetLayer(), nil, commands.List[uint32](",", nil), nil, mask, nil)
 		}
 		for _, r := range e.Rules {
-			t.Add(p.GetProfileId(), p.GetProfileName(), p.GetLayer(), r.GetRuleId(), commands.List(",", r.GetPorts()), r.GetAction(), mask, matched(r.VlanId, "%d", r.GetSrcIp(), r.GetDstIp()))
+			t.Add(p.GetProfileId(), p.GetProfileName(), p.GetLayer(), r.GetRuleId(), commands.List(",", r.GetPorts()), r.GetAction(), mask, formatMatch(r.VlanId, "%d", r.GetSrcIp(), r.GetDstIp()))
 		}
 	}
 	return &rows{t}, nil
 }
 
-// matched is what a profile masks or a rule matches, in the words of the requests.
-func matched(vlan *uint32, form, src, dst string) string {
+// formatMatch is what a profile masks or a rule matches, in the words of the requests.
+func formatMatch(vlan *uint32, form, src, dst string) string {
 	var out []string
 	if vlan != nil {
 		out = append(out, "vlan "+fmt.Sprintf(form, *vlan))

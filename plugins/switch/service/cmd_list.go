@@ -36,24 +36,24 @@ func (s *Service) cmdReadDB() commands.Command {
 	}
 }
 
-func (s *Service) path(name string) string { return commands.Path(s.base, name) }
+func (s *Service) resolvePath(name string) string { return commands.Path(s.base, name) }
 
 func (s *Service) runReadDB(ctx context.Context, in *commands.Invocation) error {
-	l, err := s.database.File(ctx, s.path(in.Arg("path")))
+	l, err := s.database.File(ctx, s.resolvePath(in.Arg("path")))
 	if err != nil {
 		if len(l.Problems) > 0 && l.Switches == 0 { // nothing of it could be used
 			rest := l // the error names the first already
 			first := slices.IndexFunc(l.Problems, func(p switchlist.Problem) bool { return !p.Loaded })
 			rest.Problems = slices.Delete(slices.Clone(l.Problems), max(first, 0), max(first, 0)+1)
-			return errors.Join(in.Emit(report(l), func() string { return problemLines(rest) }), err)
+			return errors.Join(in.Emit(reportOfList(l), func() string { return problemLines(rest) }), err)
 		}
 		return err
 	}
-	return in.Emit(report(l), func() string { return problemLines(l) + l.String() + "\n" })
+	return in.Emit(reportOfList(l), func() string { return problemLines(l) + l.String() + "\n" })
 }
 
-// report is a list as it is shown: without problems there is an empty array of them.
-func report(l switchlist.Loaded) switchlist.Loaded {
+// reportOfList is a list as it is shown: without problems there is an empty array of them.
+func reportOfList(l switchlist.Loaded) switchlist.Loaded {
 	l.Problems = append([]switchlist.Problem{}, l.Problems...)
 	return l
 }
@@ -86,11 +86,11 @@ func (s *Service) cmdImportDB() commands.Command {
 		Arguments: []commands.Argument{{Name: "path", Help: "the file", Type: commands.File, Required: true, Complete: commands.Files(s.base, ".csv")}},
 		Options:   []commands.Option{{Name: "skip", Help: "leave lines out that cannot be used", Type: commands.Bool}},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
-			l, err := s.database.Import(ctx, s.path(in.Arg("path")), in.Flag("skip"))
+			l, err := s.database.Import(ctx, s.resolvePath(in.Arg("path")), in.Flag("skip"))
 			if l.Path == "" {
 				return err
 			}
-			return errors.Join(in.Emit(report(l), func() string {
+			return errors.Join(in.Emit(reportOfList(l), func() string {
 				if err != nil {
 					return problemLines(l)
 				}
@@ -125,7 +125,7 @@ func (s *Service) runExportDB(_ context.Context, in *commands.Invocation) error 
 		in.Printf("%s", b.String())
 		return nil
 	}
-	f, err := os.OpenFile(s.path(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(s.resolvePath(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		kind := fault.Invalid
 		if errors.Is(err, fs.ErrExist) {
@@ -137,7 +137,7 @@ func (s *Service) runExportDB(_ context.Context, in *commands.Invocation) error 
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fault.Wrap(fault.Unavailable, err, "the list was not written completely: %v", err)
 	}
-	in.Printf("%d switches written to %s\n", len(s.inventory.Entries()), s.path(path))
+	in.Printf("%d switches written to %s\n", len(s.inventory.Entries()), s.resolvePath(path))
 	return nil
 }
 
@@ -159,20 +159,20 @@ func (s *Service) runPrintDB(_ context.Context, in *commands.Invocation) error {
 	}}
 	for _, e := range s.inventory.Entries() {
 		t.Add(fmt.Sprintf("00:00:%s (%d)", e.MAC, uint64(e.MAC)), e.Place(),
-			version(e), masked(e.ReadCommunity), e.CLIUser, masked(e.CLIPassword), e.Model, s.driverOf(e), s.state(e))
+			formatVersion(e), maskSecret(e.ReadCommunity), e.CLIUser, maskSecret(e.CLIPassword), e.Model, s.driverOf(e), s.switchState(e))
 	}
 	return in.Emit(t, nil)
 }
 
-// masked shows that there is a secret, not even how long it is.
-func masked(secret string) string {
+// maskSecret shows that there is a secret, not even how long it is.
+func maskSecret(secret string) string {
 	if secret == "" {
 		return ""
 	}
 	return "********"
 }
 
-func version(e switchlist.Entry) string {
+func formatVersion(e switchlist.Entry) string {
 	if e.Version == "" {
 		return "2c or 1"
 	}
@@ -194,7 +194,7 @@ func (s *Service) driverOf(e switchlist.Entry) any {
 	return commands.List(", ", names)
 }
 
-func (s *Service) state(e switchlist.Entry) string {
+func (s *Service) switchState(e switchlist.Entry) string {
 	o, err := s.survey.Observation(e.MAC), s.survey.Failure(e.MAC)
 	switch {
 	case o == nil && err == nil:
@@ -202,15 +202,15 @@ func (s *Service) state(e switchlist.Entry) string {
 	case o == nil:
 		return err.Error()
 	case err != nil:
-		return fmt.Sprintf("silent; last answered %s ago", age(o.Observed))
+		return fmt.Sprintf("silent; last answered %s ago", ageOf(o.Observed))
 	}
 	if m := s.survey.Impostor(e.MAC); m != 0 {
-		return fmt.Sprintf("not changed: it says that it is %s; answered %s ago", m, age(o.Observed))
+		return fmt.Sprintf("not changed: it says that it is %s; answered %s ago", m, ageOf(o.Observed))
 	}
 	if len(o.Cut) > 0 {
-		return fmt.Sprintf("partial: %s; answered %s ago", strings.Join(o.CutTables(), ", "), age(o.Observed))
+		return fmt.Sprintf("partial: %s; answered %s ago", strings.Join(o.CutTables(), ", "), ageOf(o.Observed))
 	}
-	return fmt.Sprintf("answered %s ago", age(o.Observed))
+	return fmt.Sprintf("answered %s ago", ageOf(o.Observed))
 }
 
-func age(t time.Time) time.Duration { return time.Since(t).Round(time.Second) }
+func ageOf(t time.Time) time.Duration { return time.Since(t).Round(time.Second) }

@@ -14,9 +14,9 @@ func (s *Service) cmdPort() commands.Command {
 	which := func(in *commands.Invocation) (whichIn, error) {
 		return whichIn{in.Arg("switch"), in.Option("port")}, nil
 	}
-	return daily("switch:port", "Show the settings of the ports of a switch",
+	return dailyCommand("switch:port", "Show the settings of the ports of a switch",
 		"State, description, speed, flow control and power over Ethernet of each port, read now.\n\nExample: switch:port sw1 --port 1/7",
-		s.switchArg(true), []commands.Option{s.portOption()}, which, at(s, s.getPortSettings))
+		s.switchArg(true), []commands.Option{s.portOption()}, which, switchHandler(s, s.getPortSettings))
 }
 
 // portArgs are the arguments of a command that changes a port.
@@ -46,7 +46,7 @@ func (s *Service) cmdPortSet() commands.Command {
 			{Name: "duplex", Help: "half, full or auto"},
 			forceOption(),
 		}}
-	change := at(s, s.setPort)
+	change := switchHandler(s, s.setPort)
 	c.Run = func(ctx context.Context, in *commands.Invocation) error {
 		asked, err := readPortChange(in)
 		if err != nil {
@@ -110,7 +110,7 @@ func (s *Service) cmdPortBounce() commands.Command {
 			{Name: "pause", Default: bouncePause.String(), Help: "time for which it is off, 100ms to 1m"},
 			forceOption(),
 		}}
-	change := at(s, s.bouncePort)
+	change := switchHandler(s, s.bouncePort)
 	c.Run = func(ctx context.Context, in *commands.Invocation) error {
 		pause, err := time.ParseDuration(in.Option("pause"))
 		if err != nil || pause < time.Millisecond || pause > time.Hour {

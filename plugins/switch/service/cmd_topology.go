@@ -33,7 +33,7 @@ func (s *Service) runDiscover(ctx context.Context, in *commands.Invocation, scop
 		progress(commands.Progress{Text: "asking switches by the node that holds them"})
 	}
 	for {
-		sum, err := s.discover(ctx, scope, func(done, total int) {
+		sum, err := s.runDiscovery(ctx, scope, func(done, total int) {
 			progress(commands.Progress{Text: "asking switches", Done: int64(done), Total: int64(total)})
 		})
 		switch {

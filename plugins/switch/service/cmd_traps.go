@@ -65,7 +65,7 @@ type trapLine struct {
 }
 
 func (s *Service) runTraps(ctx context.Context, in *commands.Invocation) error {
-	most, err := last(in)
+	most, err := parseLastOption(in)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *Service) runTraps(ctx context.Context, in *commands.Invocation) error {
 	if in.Format == "json" {
 		return in.Emit(r, nil)
 	}
-	return r.show(in)
+	return r.showReport(in)
 }
 
 type limitIn struct {
@@ -84,7 +84,7 @@ type limitIn struct {
 }
 
 func (s *Service) trapReport(_ context.Context, in limitIn) (*trapReport, error) {
-	st, came, err := s.traps()
+	st, came, err := s.recentTraps()
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +106,8 @@ func (s *Service) trapReport(_ context.Context, in limitIn) (*trapReport, error)
 	return r, nil
 }
 
-// show is the report for people.
-func (r *trapReport) show(in *commands.Invocation) error {
+// showReport is the report for people.
+func (r *trapReport) showReport(in *commands.Invocation) error {
 	t := commands.Table{Empty: "No traps of listed switches yet.", Columns: []commands.Column{{Title: "Time", Key: "time"},
 		{Title: "Switch", Key: "switch"}, {Title: "From", Key: "from"}, {Title: "Version", Key: "version"}, {Title: "Trap", Key: "trap", Max: 48}}}
 	for _, l := range r.Traps {
@@ -120,7 +120,7 @@ func (r *trapReport) show(in *commands.Invocation) error {
 	if err := in.Emit(t, nil); err != nil {
 		return err
 	}
-	where := fmt.Sprintf("listening on udp %s of %s; counted %s ago", r.Listening, r.Source, age(r.At))
+	where := fmt.Sprintf("listening on udp %s of %s; counted %s ago", r.Listening, r.Source, ageOf(r.At))
 	switch {
 	case r.Error != "":
 		where = "not listening: " + r.Error
@@ -140,8 +140,8 @@ func (r *trapReport) show(in *commands.Invocation) error {
 	return nil
 }
 
-// last reads the option of that name.
-func last(in *commands.Invocation) (int, error) {
+// parseLastOption reads the option of that name.
+func parseLastOption(in *commands.Invocation) (int, error) {
 	text := in.Option("last")
 	if text == "" {
 		return shownAtOnce, nil

@@ -40,7 +40,7 @@ type readings struct {
 	all map[mib.MAC]*reading
 }
 
-func (r *readings) of(m mib.MAC) *reading {
+func (r *readings) readingOf(m mib.MAC) *reading {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.all == nil {
@@ -55,7 +55,7 @@ func (r *readings) of(m mib.MAC) *reading {
 // readCounters reads the counters of a switch again, unless that was done just now. Readings that are more than most apart
 // make no rates.
 func (s *Service) readCounters(ctx context.Context, sw *switchdriver.Switch, o *discovery.Observation, most time.Duration) (list []portRate, was, now driver.Counters, err error) {
-	r := s.readings.of(o.Node)
+	r := s.readings.readingOf(o.Node)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if time.Since(r.now.At) >= minRate {
@@ -65,7 +65,7 @@ func (s *Service) readCounters(ctx context.Context, sw *switchdriver.Switch, o *
 		}
 		r.was, r.now = r.now, c
 	}
-	list = rates(o, r.was, r.now, seconds(r.was, r.now, most))
+	list = portRates(o, r.was, r.now, secondsBetween(r.was, r.now, most))
 	s.readings.mu.Lock()
 	r.published = list
 	s.readings.mu.Unlock()
@@ -84,29 +84,29 @@ func (s *Service) counterLines(ctx context.Context, sw *switchdriver.Switch, in 
 	o := s.survey.Observation(mib.MAC(sw.NodeId))
 	if o == nil {
 		var err error
-		if o, _, err = s.current(ctx, sw); err != nil {
+		if o, _, err = s.readCurrent(ctx, sw); err != nil {
 			return nil, err
 		}
 	}
 	list, was, now, err := s.readCounters(ctx, sw, o, maxRate)
-	if err == nil && seconds(was, now, maxRate) == 0 {
+	if err == nil && secondsBetween(was, now, maxRate) == 0 {
 		host.Pause(ctx, minRate)
 		list, was, now, err = s.readCounters(ctx, sw, o, maxRate)
 	}
 	if err != nil {
 		return nil, err
 	}
-	only, err := namesOf(o).number(sw, "port", in.Port)
+	only, err := namesOf(o).parsePort(sw, "port", in.Port)
 	if err != nil {
 		return nil, err
 	}
 	if only != 0 {
 		list = slices.DeleteFunc(slices.Clone(list), func(r portRate) bool { return r.Number != only })
 	}
-	return &counterLines{s.of(o.Node), stamp(now.At), math.Round(seconds(was, now, maxRate)*1000) / 1000, list}, nil
+	return &counterLines{s.switchIdentity(o.Node), formatTime(now.At), math.Round(secondsBetween(was, now, maxRate)*1000) / 1000, list}, nil
 }
 
-func (o *counterLines) text() string {
+func (o *counterLines) formatTable() string {
 	t := commands.Table{Empty: "The switch has no counters.", Columns: []commands.Column{{Title: "Port"}, {Title: "State"}, {Title: "Speed", Right: true}, {Title: "In bit/s", Right: true}, {Title: "Out bit/s", Right: true},
 		{Title: "In errors", Right: true}, {Title: "Out errors", Right: true}, {Title: "In dropped", Right: true}, {Title: "Out dropped", Right: true}, {Title: "New", Right: true}}}
 	number := func(n *uint64) string {
@@ -116,7 +116,7 @@ func (o *counterLines) text() string {
 		return strconv.FormatUint(*n, 10)
 	}
 	for _, r := range o.Entries {
-		t.Add(r.Port, r.State, speed(r.Speed), number(r.In), number(r.Out), number(r.InErrors), number(r.OutErrors), number(r.InDiscards),
+		t.Add(r.Port, r.State, formatSpeed(r.Speed), number(r.In), number(r.Out), number(r.InErrors), number(r.OutErrors), number(r.InDiscards),
 			number(r.OutDiscards), number(r.NewErrors))
 	}
 	return t.String()
@@ -131,7 +131,7 @@ func (s *Service) pollCounters(ctx context.Context) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		_, _ = s.each(ctx, "", func(ctx context.Context, sw *switchdriver.Switch, _ *sync.Mutex) error {
+		_, _ = s.askEach(ctx, "", func(ctx context.Context, sw *switchdriver.Switch, _ *sync.Mutex) error {
 			o := s.survey.Observation(mib.MAC(sw.NodeId))
 			if o == nil || sw.GetSnmp() == nil {
 				return nil
@@ -167,24 +167,24 @@ func (s *Service) forgetReadings() {
 // watchPorts has a switch read again whose ports are up or down otherwise than is known, and makes the alarms.
 func (s *Service) watchPorts(o *discovery.Observation, now driver.Counters) {
 	for _, p := range o.Ports {
-		if c, ok := now.Interfaces[p.IfIndex]; ok && p.Oper != 0 && status(c.Oper) != status(p.Oper) {
+		if c, ok := now.Interfaces[p.IfIndex]; ok && p.Oper != 0 && statusText(c.Oper) != statusText(p.Oper) {
 			s.survey.Touch(discovery.Hint{Node: o.Node, IfIndex: p.IfIndex, Repeat: c.Oper == 1, Polled: true})
 		}
 	}
-	r := s.readings.of(o.Node)
+	r := s.readings.readingOf(o.Node)
 	r.mu.Lock()
 	was := r.polled
 	r.polled = now
 	r.mu.Unlock()
 	if !was.At.IsZero() {
-		t := seconds(was, now, longest(s.set.Counters.Interval.Duration))
-		s.watchAlarms(o, rates(o, was, now, t), t)
+		t := secondsBetween(was, now, longest(s.set.Counters.Interval.Duration))
+		s.watchAlarms(o, portRates(o, was, now, t), t)
 	}
 }
 
 // watchAlarms makes the alarms of the ports of a switch; those of ports that have no rates end.
 func (s *Service) watchAlarms(o *discovery.Observation, list []portRate, t float64) {
-	r := s.readings.of(o.Node)
+	r := s.readings.readingOf(o.Node)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	listed := map[uint32]bool{}
@@ -192,17 +192,17 @@ func (s *Service) watchAlarms(o *discovery.Observation, list []portRate, t float
 		p := &list[i]
 		listed[p.Number] = true
 		if most := uint64(s.set.Counters.Utilization); most > 0 {
-			s.alarm(r, o, p.portID, "utilization", p.percent(), p.wrapped, most)
+			s.updateAlarm(r, o, p.portID, "utilization", p.percentUsed(), p.wrapped, most)
 		}
 		if most := uint64(s.set.Counters.Errors); most > 0 {
-			s.alarm(r, o, p.portID, "errors", p.newErrors(t), false, most)
+			s.updateAlarm(r, o, p.portID, "errors", p.newErrors(t), false, most)
 		}
 	}
 	for k, a := range r.alarmed {
 		switch {
 		case listed[k.number]:
 		case a.active:
-			s.alarm(r, o, portID{s.ports(o.Node).of(k.number), k.number}, k.kind, nil, false, 1)
+			s.updateAlarm(r, o, portID{s.portNamesOf(o.Node).nameOfPort(k.number), k.number}, k.kind, nil, false, 1)
 		default:
 			delete(r.alarmed, k)
 		}
@@ -235,11 +235,11 @@ const (
 	alarmNotification = "switch-ports:rate-alarm"
 )
 
-// alarm takes the value of a reading, and publishes an alarm that begins or ends.
-func (s *Service) alarm(r *reading, o *discovery.Observation, p portID, kind string, value *uint64, doubtful bool, limit uint64) {
+// updateAlarm takes the value of a reading, and publishes an alarm that begins or ends.
+func (s *Service) updateAlarm(r *reading, o *discovery.Observation, p portID, kind string, value *uint64, doubtful bool, limit uint64) {
 	k := alarm{p.Number, kind}
 	before := r.alarmed[k]
-	after := before.next(value, doubtful, limit)
+	after := before.nextState(value, doubtful, limit)
 	if delete(r.alarmed, k); after != (alarmState{}) {
 		r.alarmed[k] = after
 	}
@@ -250,7 +250,7 @@ func (s *Service) alarm(r *reading, o *discovery.Observation, p portID, kind str
 	if value != nil {
 		n = *value
 	}
-	s.alarms.Publish(rateAlarm{stamp(time.Now()), s.of(o.Node), p, kind, after.active, n, limit})
+	s.alarms.Publish(rateAlarm{formatTime(time.Now()), s.switchIdentity(o.Node), p, kind, after.active, n, limit})
 }
 
 // portChanges are the ports that went up or down.
@@ -268,7 +268,7 @@ func portChanges(before, after *discovery.Network, cause discovery.Cause) (out [
 	}
 	for _, n := range after.Nodes {
 		for _, p := range n.Ports {
-			old, now := status(was[n.ID][p.ID]), status(p.Oper)
+			old, now := statusText(was[n.ID][p.ID]), statusText(p.Oper)
 			if n.Stale || old == now || old == "unknown" || now == "unknown" {
 				continue
 			}
@@ -288,7 +288,7 @@ func (s *Service) publishPort(c discovery.Change) {
 	if n, err := strconv.ParseUint(c.Port, 10, 32); err == nil {
 		id.Number = uint32(n)
 	}
-	s.portEvents.Publish(portEvent{stamp(c.At), s.ofNode(c.Node), id, state, c.Cause})
+	s.portEvents.Publish(portEvent{formatTime(c.At), s.ofNode(c.Node), id, state, c.Cause})
 }
 
 // portMetrics gives the newest rates to the host's /metrics, of a bounded number of ports.
@@ -337,7 +337,7 @@ func (m portMetrics) Collect(ch chan<- prometheus.Metric) {
 		if l.Out != nil {
 			gauge("ctl_switch_port_out_bits_per_second", "Bits a second that went out, of the last two readings.", float64(*l.Out), labels...)
 		}
-		if n := l.faults(); n != nil {
+		if n := l.sumFaults(); n != nil {
 			gauge("ctl_switch_port_errors", "Errors and dropped frames since the switch started.", float64(*n), labels...)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // ratesOf are the rates of two readings that are asked for.
 func ratesOf(o *discovery.Observation, was, now driver.Counters) []portRate {
-	return rates(o, was, now, seconds(was, now, maxRate))
+	return portRates(o, was, now, secondsBetween(was, now, maxRate))
 }
 
 // Counters that the settings read less often than every ten minutes have rates, and alarms: 30 Mbit/s of 100 Mbit/s for
@@ -33,7 +33,7 @@ func TestLongIntervals(t *testing.T) {
 					Interfaces: map[uint32]driver.Interface{7: {In: in, Oper: 1, Speed: 100_000_000}}}
 			}
 			was, now := read(0), read(interval)
-			got := rates(o, was, now, seconds(was, now, longest(interval)))[0].In
+			got := portRates(o, was, now, secondsBetween(was, now, longest(interval)))[0].In
 			known := bits == 64 || interval < 6*time.Minute
 			if known != (got != nil) || got != nil && *got != 30_000_000 {
 				t.Errorf("every %s, %d bit: %v", interval, bits, got)
@@ -41,7 +41,7 @@ func TestLongIntervals(t *testing.T) {
 		}
 	}
 	was, now := driver.Counters{At: at}, driver.Counters{At: at.Add(31 * time.Minute)}
-	if seconds(was, now, longest(15*time.Minute)) != 0 {
+	if secondsBetween(was, now, longest(15*time.Minute)) != 0 {
 		t.Error("two readings of which two more lie between make a rate")
 	}
 }
@@ -154,21 +154,21 @@ func TestSightings(t *testing.T) {
 	}
 	nobody := func(learnedAt) bool { return false }
 	old := []sighting{at(1, 10, 1, 1, early), at(2, 10, 2, 1, early), at(3, 10, 3, 1, early), at(4, 10, 4, 1, early)}
-	next, moves, differs := merge(old, []sighting{at(1, 10, 1, 1, late), at(2, 20, 5, 1, late), at(3, 10, 3, 9, late)}, 4, nobody)
+	next, moves, differs := mergeSightings(old, []sighting{at(1, 10, 1, 1, late), at(2, 20, 5, 1, late), at(3, 10, 3, 9, late)}, 4, nobody)
 	if d := cmp.Diff([]sighting{at(1, 10, 1, 1, early), at(2, 20, 5, 1, late), at(3, 10, 3, 9, early), at(4, 10, 4, 1, early)}, next); d != "" || !differs {
 		t.Error("(-want +got):\n" + d)
 	}
 	if len(moves) != 1 || moves[0].MAC != 2 || moves[0].Node != "20" || moves[0].PeerPort != "2" {
 		t.Errorf("moves %+v", moves)
 	}
-	if next, _, differs = merge(old, []sighting{at(1, 10, 1, 1, late)}, 2, nobody); len(next) != 2 || !differs {
+	if next, _, differs = mergeSightings(old, []sighting{at(1, 10, 1, 1, late)}, 2, nobody); len(next) != 2 || !differs {
 		t.Errorf("with room for two: %+v", next)
 	}
 	trunk := func(l learnedAt) bool { return l == learnedAt{10, 1} }
-	if _, moves, _ = merge(old, []sighting{at(1, 30, 7, 1, late)}, 4, trunk); len(moves) != 0 {
+	if _, moves, _ = mergeSightings(old, []sighting{at(1, 30, 7, 1, late)}, 4, trunk); len(moves) != 0 {
 		t.Errorf("an address at a port that leads on has moved: %+v", moves)
 	}
-	if _, moves, differs = merge(old, old, 4, nobody); differs || len(moves) != 0 {
+	if _, moves, differs = mergeSightings(old, old, 4, nobody); differs || len(moves) != 0 {
 		t.Error("nothing changed, but it is written")
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// drive makes what controls the switches.
-func (s *Service) drive(env *sdk.Env) {
+// setUpDrivers makes what controls the switches.
+func (s *Service) setUpDrivers(env *sdk.Env) {
 	s.standard = mibdriver.New(s.client)
 	s.vendors = vendorfile.NewSource(env.Below(s.set.Vendor...), s.log)
 	s.keys = s.hostKeys(env.Host)
@@ -27,7 +27,7 @@ func (s *Service) drive(env *sdk.Env) {
 	s.drivers = driver.New(driver.Options{Standard: s.standard, File: described, Board: env.Host.Switchboard,
 		Listed: s.inventory.DriverOf, Deadline: s.set.Drivers.Deadline.Duration, Log: s.log})
 	described.Next = s.drivers.Next
-	s.writer = writes.New(writes.Options{Find: s.find, Refuse: s.refuse, Perform: s.perform, Repair: s.drivers.Repair,
+	s.writer = writes.New(writes.Options{Find: s.findSwitch, Refuse: s.refuseImpostor, Perform: s.performOperation, Repair: s.drivers.Repair,
 		Source: s.source, Log: s.log})
 	s.sdn = driver.NewSDN(s.drivers, s.writer.Do, s.set.SDN.SDNSettings, s.log)
 }
@@ -40,9 +40,9 @@ func (s *Service) hostKeys(h *host.Client) *hostkeys.Keys {
 	return k
 }
 
-// refuse keeps from being changed in place of another what answers as another switch
+// refuseImpostor keeps from being changed in place of another what answers as another switch
 // of the list: their addresses were swapped, or one is in the list twice.
-func (s *Service) refuse(sw *switchdriver.Switch) error {
+func (s *Service) refuseImpostor(sw *switchdriver.Switch) error {
 	m := s.survey.Impostor(mib.MAC(sw.NodeId))
 	if m == 0 {
 		return nil
@@ -51,8 +51,8 @@ func (s *Service) refuse(sw *switchdriver.Switch) error {
 		"correct the list, or once that is mended read it again with switch:TopoDiscover", switchdriver.Label(sw), m)
 }
 
-// find returns a switch of the list.
-func (s *Service) find(node uint64) (*switchdriver.Switch, error) {
+// findSwitch returns a switch of the list.
+func (s *Service) findSwitch(node uint64) (*switchdriver.Switch, error) {
 	return s.inventory.Find(mib.MAC(node))
 }
 

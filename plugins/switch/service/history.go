@@ -7,8 +7,8 @@ import (
 	"ctl.internal/plugins/switch/discovery"
 )
 
-// remember adds a change to those of the history, each cable once.
-func remember(l []discovery.Change, at time.Time, cause discovery.Cause, c change) []discovery.Change {
+// rememberChange adds a change to those of the history, each cable once.
+func rememberChange(l []discovery.Change, at time.Time, cause discovery.Cause, c change) []discovery.Change {
 	nodes := func(kind discovery.ChangeKind, ids []string) {
 		for _, id := range ids {
 			l = append(l, discovery.Change{At: at, Cause: string(cause), Kind: kind, Node: id})
@@ -18,7 +18,7 @@ func remember(l []discovery.Change, at time.Time, cause discovery.Cause, c chang
 	nodes(discovery.Answering, c.Answering)
 	edges := func(kind discovery.ChangeKind, list []edge) {
 		for _, e := range list {
-			if between := !outside(e.TailNode) && !outside(e.HeadNode); between && less(e) {
+			if between := !isOutside(e.TailNode) && !isOutside(e.HeadNode); between && isTailFirst(e) {
 				continue // the other direction is remembered
 			}
 			l = append(l, discovery.Change{At: at, Cause: string(cause), Kind: kind, Node: e.TailNode, Port: e.TailPort,
@@ -32,12 +32,12 @@ func remember(l []discovery.Change, at time.Time, cause discovery.Cause, c chang
 	return l
 }
 
-func less(e edge) bool {
+func isTailFirst(e edge) bool {
 	return e.TailNode < e.HeadNode || e.TailNode == e.HeadNode && e.TailPort < e.HeadPort
 }
 
-// outside recognizes devices outside the list by the form of their ids.
-func outside(id string) bool { return strings.Contains(id, ":") }
+// isOutside recognizes devices outside the list by the form of their ids.
+func isOutside(id string) bool { return strings.Contains(id, ":") }
 
 // change is the notification topology-changed of module switch-topology.
 type change struct {
@@ -61,8 +61,8 @@ type edge struct {
 // perEvent bounds the entries of one event.
 const perEvent = 500
 
-// diff returns what became different, in parts of bounded size.
-func diff(before, after *discovery.Network) []change {
+// diffNetworks returns what became different, in parts of bounded size.
+func diffNetworks(before, after *discovery.Network) []change {
 	if before == nil {
 		before = &discovery.Network{}
 	}

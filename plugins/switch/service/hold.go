@@ -20,17 +20,17 @@ import (
 // switches and writes what they report.
 const role = "switch-devices"
 
-// hold acts on the switches until ctx ends.
-func (s *Service) hold(ctx context.Context, term *state.Term) {
+// holdRole acts on the switches until ctx ends.
+func (s *Service) holdRole(ctx context.Context, term *state.Term) {
 	s.log.Info("this process acts on the switches", "role", role, "epoch", term.Epoch())
-	s.survey.Adopt(s.known(s.store.Now()))
+	s.survey.Adopt(s.knownFromRecords(s.store.Now()))
 	e := newExporter(s, term)
 	s.exporter.Store(e)
 	s.survey.SetInterval(s.interval())
 	s.survey.Start() // before the writer, which may be asked for a discovery at once
 	var work sync.WaitGroup
 	work.Go(func() { s.writer.Run(ctx, term) })
-	work.Go(func() { e.run(ctx) })
+	work.Go(func() { e.runExport(ctx) })
 	work.Go(func() {
 		if err := s.database.Follow(ctx, term, s.log, s.looked); err != nil {
 			s.log.Warn("changes of the file of the switch list are not noticed", "err", err)
@@ -40,7 +40,7 @@ func (s *Service) hold(ctx context.Context, term *state.Term) {
 	work.Go(func() { s.pollCounters(ctx) })
 	work.Go(func() { s.followStations(ctx, term) })
 	if s.set.Traps.Listen != noTraps {
-		work.Go(func() { s.receive(ctx, term) })
+		work.Go(func() { s.receiveTraps(ctx, term) })
 	}
 	<-ctx.Done()
 	s.survey.Close()
@@ -49,8 +49,8 @@ func (s *Service) hold(ctx context.Context, term *state.Term) {
 	together.Notify(s.seen) // what the next holder observes is adopted
 }
 
-// discover runs a discovery, here or where the role is held.
-func (s *Service) discover(ctx context.Context, scope discovery.Scope, progress func(done, total int)) (sum discovery.Summary, err error) {
+// runDiscovery runs a discovery, here or where the role is held.
+func (s *Service) runDiscovery(ctx context.Context, scope discovery.Scope, progress func(done, total int)) (sum discovery.Summary, err error) {
 	if s.writer.Holds() {
 		return s.survey.Discover(ctx, scope, progress)
 	}
@@ -64,8 +64,8 @@ func (s *Service) discover(ctx context.Context, scope discovery.Scope, progress 
 	return sum, json.Unmarshal([]byte(lines[0]), &sum)
 }
 
-// perform carries an operation out, as the holder of the role.
-func (s *Service) perform(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error) {
+// performOperation carries an operation out, as the holder of the role.
+func (s *Service) performOperation(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error) {
 	if o.Request != nil {
 		return s.drivers.Perform(ctx, sw, o)
 	}
@@ -80,18 +80,18 @@ func (s *Service) perform(ctx context.Context, sw *switchdriver.Switch, o *write
 	return []string{string(line)}, err
 }
 
-// tidy ends a discovery: what it has found is written, and what it needed only for itself
+// finishDiscovery ends a discovery: what it has found is written, and what it needed only for itself
 // is given back.
-func (s *Service) tidy() {
+func (s *Service) finishDiscovery() {
 	if e := s.exporter.Load(); e != nil {
-		e.finished(context.Background(), s.survey.Last())
+		e.noteFinished(context.Background(), s.survey.Last())
 	}
 	inUse := map[netip.AddrPort]bool{}
 	for _, e := range s.inventory.Entries() {
 		inUse[netip.AddrPortFrom(e.Address, e.Port)] = true
 	}
 	s.client.Trim(idleSockets, inUse)
-	s.drivers.Forget(func(node uint64) bool { _, err := s.find(node); return err == nil })
+	s.drivers.Forget(func(node uint64) bool { _, err := s.findSwitch(node); return err == nil })
 	together.Notify(s.discovered)
 	s.health(sdk.Health{State: sdk.Healthy, Details: map[string]string{
 		"switches": s.inventory.Last().Path, "discovery": s.survey.Last().String()}})

@@ -60,12 +60,12 @@ func benchOf(t *testing.T, list []byte) *bench {
 	s.database = &switchlist.Database{Inventory: s.inventory, Files: []string{"/nothing/there.csv"}}
 	s.survey = discovery.New(discovery.Options{Inventory: s.inventory, Observe: s.standard.Observe})
 	t.Cleanup(s.survey.Close)
-	s.writer = writes.New(writes.Options{Find: s.find, Perform: s.perform, Repair: s.drivers.Repair, Log: s.log})
+	s.writer = writes.New(writes.Options{Find: s.findSwitch, Perform: s.performOperation, Repair: s.drivers.Repair, Log: s.log})
 	s.sdn = driver.NewSDN(s.drivers, s.writer.Do, driver.SDNSettings{}, s.log)
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	t.Cleanup(func() { cancel(); work.Wait() })
-	if err := s.open(ctx, h); err != nil {
+	if err := s.openState(ctx, h); err != nil {
 		t.Fatal(err)
 	}
 	held := make(chan struct{})
@@ -86,7 +86,7 @@ func benchOf(t *testing.T, list []byte) *bench {
 	if _, err := s.survey.Discover(t.Context(), discovery.All, nil); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{Service: s, mux: s.rpcs()}
+	b := &bench{Service: s, mux: s.rpcMux()}
 	src, err := yang.FromFS("switch", os.DirFS(".."), "yang")
 	if err != nil {
 		t.Fatal(err)

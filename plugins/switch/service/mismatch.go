@@ -155,16 +155,16 @@ func compareEnds(l bridgeLink, a, b carried) *mismatch {
 		if b.any() {
 			has, lacks = l.b, l.a
 		}
-		return betweenEnds(oneEnd, has, lacks, fmt.Sprintf("%s has it, %s has not", has.text(), lacks.text()))
+		return betweenEnds(oneEnd, has, lacks, fmt.Sprintf("%s has it, %s has not", has.formatTable(), lacks.formatTable()))
 	case a.tagged && b.untagged && !b.tagged:
-		return betweenEnds(tagging, l.a, l.b, fmt.Sprintf("tagged at %s, untagged at %s", l.a.text(), l.b.text()))
+		return betweenEnds(tagging, l.a, l.b, fmt.Sprintf("tagged at %s, untagged at %s", l.a.formatTable(), l.b.formatTable()))
 	case b.tagged && a.untagged && !a.tagged:
-		return betweenEnds(tagging, l.b, l.a, fmt.Sprintf("tagged at %s, untagged at %s", l.b.text(), l.a.text()))
+		return betweenEnds(tagging, l.b, l.a, fmt.Sprintf("tagged at %s, untagged at %s", l.b.formatTable(), l.a.formatTable()))
 	}
 	return nil
 }
 
-func (e linkEnd) text() string { return e.name + " port " + e.port }
+func (e linkEnd) formatTable() string { return e.name + " port " + e.port }
 
 func betweenEnds(kind string, first, second linkEnd, text string) *mismatch {
 	return &mismatch{
@@ -221,7 +221,7 @@ func (s *Service) linkEndOf(e discovery.End, members []string) (linkEnd, bool) {
 	end := linkEnd{
 		node: mib.MAC(id),
 		name: s.nameOf(mib.MAC(id)),
-		port: joined(s.portOf(e), s.portsOf(e.Node, members)),
+		port: formatPort(s.portOf(e), s.portsOf(e.Node, members)),
 	}
 	bridged := slices.ContainsFunc(o.Ports, func(p discovery.Port) bool { return p.Bridged })
 	for _, p := range o.Ports {
@@ -246,7 +246,7 @@ func (s *Service) vlanMismatches(ctx context.Context, in vlanIDIn) (*mismatchLin
 	return &mismatchLines{append([]mismatch{}, all.Mismatches...), all.Partial}, nil
 }
 
-func (o *mismatchLines) text() string {
+func (o *mismatchLines) formatTable() string {
 	t := commands.Table{
 		Empty: "The VLANs of both ends of all links match.",
 		Columns: []commands.Column{

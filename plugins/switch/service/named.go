@@ -19,11 +19,11 @@ func (s *Service) switchArg(required bool) []commands.Argument {
 	return []commands.Argument{{Name: "switch", Help: "name (sysName), MAC address, node-id or IP address of one switch", Required: required, Complete: s.completeSwitch}}
 }
 
-// at makes a handler that gets the switch which its input names.
-func at[In interface{ which() string }, Out any](s *Service,
+// switchHandler makes a handler that gets the switch which its input names.
+func switchHandler[In interface{ which() string }, Out any](s *Service,
 	f func(context.Context, *switchdriver.Switch, In) (*Out, error)) func(context.Context, In) (*Out, error) {
 	return func(ctx context.Context, in In) (*Out, error) {
-		sw, err := s.named(in.which())
+		sw, err := s.findNamedSwitch(in.which())
 		if err != nil {
 			return nil, err
 		}
@@ -31,9 +31,9 @@ func at[In interface{ which() string }, Out any](s *Service,
 	}
 }
 
-// named finds the switch that an argument names: by what the commands show of it. A name
+// findNamedSwitch finds the switch that an argument names: by what the commands show of it. A name
 // or an address that several have is refused with their MAC addresses.
-func (s *Service) named(arg string) (*switchdriver.Switch, error) {
+func (s *Service) findNamedSwitch(arg string) (*switchdriver.Switch, error) {
 	ids := idsOf(arg)
 	for _, m := range ids {
 		if sw, err := s.inventory.Find(m); err == nil {
@@ -43,7 +43,7 @@ func (s *Service) named(arg string) (*switchdriver.Switch, error) {
 	var match []string
 	var found mib.MAC
 	for _, e := range s.inventory.Entries() {
-		if s.called(e, arg) {
+		if s.isCalled(e, arg) {
 			match, found = append(match, e.MAC.String()), e.MAC
 		}
 	}
@@ -73,8 +73,8 @@ func idsOf(arg string) (out []mib.MAC) {
 	return out
 }
 
-// called reports whether a switch has a name or an address, which may have ":port".
-func (s *Service) called(e switchlist.Entry, arg string) bool {
+// isCalled reports whether a switch has a name or an address, which may have ":port".
+func (s *Service) isCalled(e switchlist.Entry, arg string) bool {
 	if o := s.survey.Observation(e.MAC); o != nil && o.SysName != "" && strings.EqualFold(o.SysName, arg) {
 		return true
 	}

@@ -48,7 +48,7 @@ func TestNamed(t *testing.T) {
 		"02:00:00:00:00:09":       {0, fault.NotFound, "lab.csv"},
 		"7":                       {0, fault.NotFound, "there is no switch 7"},
 	} {
-		sw, err := s.named(arg)
+		sw, err := s.findNamedSwitch(arg)
 		switch {
 		case c.node != 0 && (err != nil || sw.NodeId != c.node):
 			t.Errorf("%q is %v, %v", arg, sw, err)
@@ -69,7 +69,7 @@ func TestNamed(t *testing.T) {
 // Ports that are called by their names are distinguished from those that are called by a number.
 func TestPortsThatAreMeant(t *testing.T) {
 	names := portNames{1: "1", 2: "uplink", 3: "Gi1/0/3"}
-	got := names.meant([]string{"1", " UPLINK "}, []string{"3", "gi1/0/3", "2-3", "nope"})
+	got := names.meantPorts([]string{"1", " UPLINK "}, []string{"3", "gi1/0/3", "2-3", "nope"})
 	if len(got) != 2 || got[2] != "uplink" || got[3] != "Gi1/0/3" {
 		t.Errorf("%v", got)
 	}

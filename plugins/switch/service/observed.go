@@ -46,9 +46,9 @@ const (
 	exportTime     = 10 * time.Second
 )
 
-// shorten leaves something out of the record of a switch with very much to report: the evidence, then the
+// shortenRecord leaves something out of the record of a switch with very much to report: the evidence, then the
 // neighbours.
-func shorten(o *observed) bool {
+func shortenRecord(o *observed) bool {
 	if o.Observation == nil {
 		return false
 	}
@@ -82,8 +82,8 @@ func sumOf(o *discovery.Observation, failure string) (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// known is what the records say.
-func (s *Service) known(at state.Reader) discovery.Known {
+// knownFromRecords is what the records say.
+func (s *Service) knownFromRecords(at state.Reader) discovery.Known {
 	k := discovery.Known{Observed: map[mib.MAC]*discovery.Observation{}, Failed: map[mib.MAC]error{}}
 	last, finished := s.round.Get(at, "")
 	k.Last = last.Summary
@@ -106,11 +106,11 @@ func (s *Service) known(at state.Reader) discovery.Known {
 	return k
 }
 
-// adopt shows what another process has observed, whenever that changes, until ctx ends.
-func (s *Service) adopt(ctx context.Context) {
+// adoptObserved shows what another process has observed, whenever that changes, until ctx ends.
+func (s *Service) adoptObserved(ctx context.Context) {
 	for {
 		listed := s.inventory.Changed()
-		s.survey.Adopt(s.known(s.store.Now()))
+		s.survey.Adopt(s.knownFromRecords(s.store.Now()))
 		select {
 		case <-ctx.Done():
 			return
@@ -143,8 +143,8 @@ func newExporter(s *Service, term *state.Term) *exporter {
 	return &exporter{s: s, term: term, wake: make(chan struct{}, 1), looked: map[mib.MAC]look{}}
 }
 
-// remember takes changes of the topology for the history.
-func (e *exporter) remember(list []discovery.Change) {
+// rememberChanges takes changes of the topology for the history.
+func (e *exporter) rememberChanges(list []discovery.Change) {
 	e.mu.Lock()
 	e.waiting = append(e.waiting, list...)
 	e.waiting = e.waiting[max(0, len(e.waiting)-discovery.KeepChanges):]
@@ -152,8 +152,8 @@ func (e *exporter) remember(list []discovery.Change) {
 	together.Notify(e.wake)
 }
 
-// run writes after each change, of one switch not more often than every few seconds.
-func (e *exporter) run(ctx context.Context) {
+// runExport writes after each change, of one switch not more often than every few seconds.
+func (e *exporter) runExport(ctx context.Context) {
 	for ctx.Err() == nil {
 		var later <-chan time.Time
 		if wait := e.flush(ctx, false); wait > 0 {
@@ -167,8 +167,8 @@ func (e *exporter) run(ctx context.Context) {
 	}
 }
 
-// finished notes that a discovery has ended, and writes all that it has found.
-func (e *exporter) finished(ctx context.Context, sum discovery.Summary) {
+// noteFinished notes that a discovery has ended, and writes all that it has found.
+func (e *exporter) noteFinished(ctx context.Context, sum discovery.Summary) {
 	e.mu.Lock()
 	e.began = time.Now().Add(-sum.Took)
 	e.mu.Unlock()
@@ -182,7 +182,7 @@ func (e *exporter) flush(ctx context.Context, all bool) (later time.Duration) {
 	defer e.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTime)
 	defer cancel()
-	later, err := e.switches(ctx, all)
+	later, err := e.writeSwitches(ctx, all)
 	if err == nil && len(e.waiting) > 0 {
 		if _, err = e.term.Update(ctx, func(tx *state.Tx) error { return e.s.history.Add(tx, e.waiting) }); err == nil {
 			e.waiting = nil
@@ -203,8 +203,8 @@ func (e *exporter) flush(ctx context.Context, all bool) (later time.Duration) {
 	return later
 }
 
-// switches writes the records that differ from what is known.
-func (e *exporter) switches(ctx context.Context, all bool) (later time.Duration, err error) {
+// writeSwitches writes the records that differ from what is known.
+func (e *exporter) writeSwitches(ctx context.Context, all bool) (later time.Duration, err error) {
 	k := e.s.survey.Known()
 	now, sn := time.Now(), e.s.store.Now()
 	var put []observed

@@ -59,8 +59,8 @@ func newPlaces(n *discovery.Network, obs map[mib.MAC]*discovery.Observation, tru
 	return p
 }
 
-// peer is the switch at the other end of a port, or of one of its members if it is an aggregate; 0: none is known.
-func (p *places) peer(m mib.MAC, port *discovery.Port) mib.MAC {
+// peerOf is the switch at the other end of a port, or of one of its members if it is an aggregate; 0: none is known.
+func (p *places) peerOf(m mib.MAC, port *discovery.Port) mib.MAC {
 	node := discovery.NodeID(m)
 	at := func(id string) mib.MAC { return p.peers[discovery.End{Node: node, Port: id, Kind: discovery.SNMP}] }
 	if peer := at(port.ID); peer != 0 {
@@ -91,18 +91,18 @@ func (p *places) leadsOn(m mib.MAC, number uint32) bool {
 		if port.Number != number {
 			continue
 		}
-		if p.peer(m, port) != 0 {
+		if p.peerOf(m, port) != 0 {
 			return true
 		}
-		if o.Evidence != nil && slices.ContainsFunc(o.Evidence.Seen[port.ID], func(a mib.MAC) bool { return p.other(m, a) }) {
+		if o.Evidence != nil && slices.ContainsFunc(o.Evidence.Seen[port.ID], func(a mib.MAC) bool { return p.isOtherSwitch(m, a) }) {
 			return true
 		}
 	}
 	return false
 }
 
-// other reports whether an address is that of another switch of the list.
-func (p *places) other(m, a mib.MAC) bool {
+// isOtherSwitch reports whether an address is that of another switch of the list.
+func (p *places) isOtherSwitch(m, a mib.MAC) bool {
 	owner := p.owners[a]
 	return owner != 0 && owner != m
 }
@@ -130,16 +130,16 @@ type learnedAt struct {
 	port uint32
 }
 
-// order puts the places at which an address was learned in order: where it is, then the way there from near to far. It
+// orderPlaces puts the places at which an address was learned in order: where it is, then the way there from near to far. It
 // reports whether the first one is its place, and does not only lead there.
-func (p *places) order(list []learnedAt) (own bool) {
+func (p *places) orderPlaces(list []learnedAt) (own bool) {
 	rank := make(map[learnedAt][2]int, len(list))
 	for _, at := range list {
 		var r [2]int
 		if p.leadsOn(at.sw, at.port) {
 			r[0] = 1
 		}
-		behind := p.behind(at)
+		behind := p.switchesBehind(at)
 		for _, other := range list {
 			if other.sw != at.sw && behind[other.sw] {
 				r[1]++ // that one is nearer
@@ -153,13 +153,13 @@ func (p *places) order(list []learnedAt) (own bool) {
 	if len(list) == 0 {
 		return false
 	}
-	far := p.distances(list[0].sw)
+	far := p.distancesFrom(list[0].sw)
 	slices.SortStableFunc(list[1:], func(a, b learnedAt) int { return cmp.Compare(far(a.sw), far(b.sw)) })
 	return rank[list[0]][0] == 0
 }
 
-// behind are the switches behind a port of another, by a link or by the forwarding table.
-func (p *places) behind(at learnedAt) map[mib.MAC]bool {
+// switchesBehind are the switches behind a port of another, by a link or by the forwarding table.
+func (p *places) switchesBehind(at learnedAt) map[mib.MAC]bool {
 	out := map[mib.MAC]bool{}
 	o := p.obs[at.sw]
 	if o == nil {
@@ -170,7 +170,7 @@ func (p *places) behind(at learnedAt) map[mib.MAC]bool {
 		if port.Number != at.port {
 			continue
 		}
-		out[p.peer(at.sw, port)] = true
+		out[p.peerOf(at.sw, port)] = true
 		if o.Evidence != nil {
 			for _, a := range o.Evidence.Seen[port.ID] {
 				out[p.owners[a]] = true
@@ -180,8 +180,8 @@ func (p *places) behind(at learnedAt) map[mib.MAC]bool {
 	return out
 }
 
-// distances says how many links away from a switch others are.
-func (p *places) distances(from mib.MAC) func(mib.MAC) int {
+// distancesFrom says how many links away from a switch others are.
+func (p *places) distancesFrom(from mib.MAC) func(mib.MAC) int {
 	far := map[mib.MAC]int{from: 0}
 	for todo := []mib.MAC{from}; len(todo) > 0; todo = todo[1:] {
 		for _, next := range p.links[todo[0]] {

@@ -28,7 +28,7 @@ func site(seed uint64, tables bool) (*sitetest.Site, *places) {
 		counts := map[uint32]portCount{}
 		for a, port := range table {
 			c := counts[port]
-			counts[port] = portCount{c.addresses + 1, c.leads || p.other(m, a)}
+			counts[port] = portCount{c.addresses + 1, c.leads || p.isOtherSwitch(m, a)}
 		}
 		p.trunks[m] = leadingOn(counts)
 	}
@@ -49,7 +49,7 @@ func TestHostsOfSites(t *testing.T) {
 							list = append(list, learnedAt{m, port})
 						}
 					}
-					own := p.order(list)
+					own := p.orderPlaces(list)
 					if own && list[0] == (learnedAt{h.Switch, h.Port}) {
 						right++
 						continue
@@ -79,7 +79,7 @@ func TestStationsOfSites(t *testing.T) {
 			for a, port := range s.Tables[o.Node] {
 				byPort[port] = append(byPort[port], sighting{MAC: a, Switch: o.Node, Port: port, Since: time.Unix(1, 0)})
 			}
-			out.add(o.Node, byPort, func(port uint32) bool { return p.leadsOn(o.Node, port) }, 1000)
+			out.addLearned(o.Node, byPort, func(port uint32) bool { return p.leadsOn(o.Node, port) }, 1000)
 		}
 		return out
 	}
@@ -97,14 +97,14 @@ func TestStationsOfSites(t *testing.T) {
 	for _, gone := range []mib.MAC{0, s.Hosts[0].Switch, s.Observations[0].Node} {
 		again := read(gone)
 		for _, st := range first.found {
-			again.steady(st, leadsOn)
+			again.keepSteady(st, leadsOn)
 		}
 		for m, st := range first.found {
 			var found []sighting
 			if now, ok := again.found[m]; ok {
 				found = append(found, now)
 			}
-			if _, moves, _ := merge([]sighting{st}, found, 4, leadsOn); len(moves) > 0 {
+			if _, moves, _ := mergeSightings([]sighting{st}, found, 4, leadsOn); len(moves) > 0 {
 				t.Errorf("without %s: %+v", gone, moves)
 			}
 		}
@@ -127,7 +127,7 @@ func TestLeadsOn(t *testing.T) {
 		}
 	}
 	list := []learnedAt{{a, 9}, {b, 5}}
-	if own := p.order(list); !own || list[0] != (learnedAt{b, 5}) {
+	if own := p.orderPlaces(list); !own || list[0] != (learnedAt{b, 5}) {
 		t.Errorf("own %v, %v", own, list)
 	}
 }

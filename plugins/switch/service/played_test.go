@@ -23,7 +23,7 @@ import (
 // played are the RPCs of a plugin whose one switch, 02:00:00:00:00:01, answers the lines of a recording.
 func played(t *testing.T, lines string) operations.Mux {
 	t.Helper()
-	return playedService(t, lines).rpcs()
+	return playedService(t, lines).rpcMux()
 }
 
 // playedService is that plugin; it can only read.

@@ -35,10 +35,10 @@ type portRate struct {
 	most    uint64 // bit/s in the interval: its speed may have changed
 }
 
-// seconds is the time between two readings; 0: it is not known, or more than most, so they make no rate. The switch's own
+// secondsBetween is the time between two readings; 0: it is not known, or more than most, so they make no rate. The switch's own
 // clock is more exact, as an answer may be late, but it counts only while it agrees with ours: some count whole seconds,
 // or stand.
-func seconds(was, now driver.Counters, most time.Duration) float64 {
+func secondsBetween(was, now driver.Counters, most time.Duration) float64 {
 	ours := now.At.Sub(was.At)
 	if was.At.IsZero() || ours < minRate/2 || ours > most {
 		return 0
@@ -69,9 +69,9 @@ type growth struct {
 	reset   bool // it has certainly begun again
 }
 
-// grown compares two values of a counter that cannot have counted more than most; 0: how much is not known. One that
+// growthBetween compares two values of a counter that cannot have counted more than most; 0: how much is not known. One that
 // fell has begun again, unless it was at its end and what it counted since is possible.
-func grown(was, now driver.Count, most float64) growth {
+func growthBetween(was, now driver.Count, most float64) growth {
 	if was.Bits == 0 || was.Bits != now.Bits {
 		return growth{}
 	}
@@ -104,10 +104,10 @@ func countedOf(was, now driver.Interface, speed uint64, t float64) counted {
 	if speed == 0 {
 		frames = all32
 	}
-	c := counted{in: grown(was.In, now.In, octets), out: grown(was.Out, now.Out, octets)}
+	c := counted{in: growthBetween(was.In, now.In, octets), out: growthBetween(was.Out, now.Out, octets)}
 	for i, pair := range [4][2]driver.Count{{was.InErrors, now.InErrors}, {was.OutErrors, now.OutErrors},
 		{was.InDiscards, now.InDiscards}, {was.OutDiscards, now.OutDiscards}} {
-		c.faults[i] = grown(pair[0], pair[1], min(frames, all32/2))
+		c.faults[i] = growthBetween(pair[0], pair[1], min(frames, all32/2))
 		c.cleared = c.cleared || c.faults[i].reset
 	}
 	both := c.in.wrapped && c.out.wrapped // of two counters one that began again by itself is rare
@@ -115,8 +115,8 @@ func countedOf(was, now driver.Interface, speed uint64, t float64) counted {
 	return c
 }
 
-// rates are those of the ports of a switch between two readings, t seconds apart; 0: there are none.
-func rates(o *discovery.Observation, was, now driver.Counters, t float64) []portRate {
+// portRates are those of the ports of a switch between two readings, t seconds apart; 0: there are none.
+func portRates(o *discovery.Observation, was, now driver.Counters, t float64) []portRate {
 	all := make(map[uint32]counted, len(o.Ports))
 	cleared := false
 	for _, p := range o.Ports {
@@ -133,19 +133,19 @@ func rates(o *discovery.Observation, was, now driver.Counters, t float64) []port
 		if !ok {
 			continue
 		}
-		r := portRate{portID: portID{portName(p), p.Number}, State: status(i.Oper), Speed: speedOf(p, i) / 1000, InErrors: valueOf(i.InErrors),
+		r := portRate{portID: portID{portName(p), p.Number}, State: statusText(i.Oper), Speed: speedOf(p, i) / 1000, InErrors: valueOf(i.InErrors),
 			OutErrors: valueOf(i.OutErrors), InDiscards: valueOf(i.InDiscards), OutDiscards: valueOf(i.OutDiscards)}
 		if c, known := all[p.IfIndex]; known && !c.cleared {
 			r.most = max(speedOf(p, was.Interfaces[p.IfIndex]), speedOf(p, i))
-			r.fill(c, cleared, t)
+			r.fillRates(c, cleared, t)
 		}
 		out = append(out, r)
 	}
 	return out
 }
 
-// fill adds the rates. Where the counters of another port were cleared, those of this one that fell were, too.
-func (r *portRate) fill(c counted, cleared bool, t float64) {
+// fillRates adds the rates. Where the counters of another port were cleared, those of this one that fell were, too.
+func (r *portRate) fillRates(c counted, cleared bool, t float64) {
 	rate := func(g growth) *uint64 {
 		if !g.known || g.wrapped && cleared {
 			return nil
@@ -195,10 +195,10 @@ type alarmState struct {
 	unknown int // readings without a value
 }
 
-// next is the alarm after a reading. It begins when the value has reached its limit, and ends when it is below four
+// nextState is the alarm after a reading. It begins when the value has reached its limit, and ends when it is below four
 // fifths of it, or not known any more. A value that is doubtful begins none, and neither does the first one after a
 // reading without: it may count from a moment that is not known.
-func (a alarmState) next(value *uint64, doubtful bool, limit uint64) alarmState {
+func (a alarmState) nextState(value *uint64, doubtful bool, limit uint64) alarmState {
 	switch {
 	case value == nil:
 		a.unknown = min(a.unknown+1, unknownAlarm)
@@ -211,8 +211,8 @@ func (a alarmState) next(value *uint64, doubtful bool, limit uint64) alarmState 
 	return a
 }
 
-// percent is how much of its speed a port uses, in the direction that uses more; nil: it is not known.
-func (r *portRate) percent() *uint64 {
+// percentUsed is how much of its speed a port uses, in the direction that uses more; nil: it is not known.
+func (r *portRate) percentUsed() *uint64 {
 	if r.State != "up" {
 		return new(uint64)
 	}
@@ -238,8 +238,8 @@ func (r *portRate) newErrors(seconds float64) *uint64 {
 	return &n
 }
 
-// faults are all errors and dropped frames; nil: the switch counts none.
-func (r *portRate) faults() *uint64 {
+// sumFaults are all errors and dropped frames; nil: the switch counts none.
+func (r *portRate) sumFaults() *uint64 {
 	var sum *uint64
 	for _, n := range []*uint64{r.InErrors, r.OutErrors, r.InDiscards, r.OutDiscards} {
 		switch {

@@ -30,7 +30,7 @@ func (s *Service) refuseRisk(ctx context.Context, sw *switchdriver.Switch, numbe
 	o := s.survey.Observation(mib.MAC(sw.NodeId))
 	if o == nil {
 		var err error
-		if o, _, err = s.current(ctx, sw); err != nil {
+		if o, _, err = s.readCurrent(ctx, sw); err != nil {
 			return err
 		}
 	}
@@ -55,12 +55,12 @@ func (s *Service) refuseRisk(ctx context.Context, sw *switchdriver.Switch, numbe
 // leads reports the switch behind the port.
 func (r risk) leads(context.Context) string {
 	m := mib.MAC(r.sw.NodeId)
-	p := r.s.places()
+	p := r.s.currentPlaces()
 	if p.obs[m] == nil {
 		return ""
 	}
-	if peer := p.peer(m, r.port); peer != 0 {
-		return "it leads to switch " + r.s.of(peer).Switch
+	if peer := p.peerOf(m, r.port); peer != 0 {
+		return "it leads to switch " + r.s.switchIdentity(peer).Switch
 	}
 	if p.leadsOn(m, r.port.Number) {
 		return "addresses of another switch, or of very many stations, are behind it"

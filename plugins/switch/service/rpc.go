@@ -18,12 +18,12 @@ import (
 
 // ReadRPCs returns the RPCs of a plugin without a host, which can only read. The benchmark measures them.
 func ReadRPCs(inventory *switchlist.Inventory, drivers *driver.Chooser, survey *discovery.Surveyor) operations.Mux {
-	return (&Service{inventory: inventory, drivers: drivers, survey: survey}).rpcs()
+	return (&Service{inventory: inventory, drivers: drivers, survey: survey}).rpcMux()
 }
 
-// rpcs returns the handlers of all RPCs by "module:rpc"; each file registers those of its module. Inputs are checked
+// rpcMux returns the handlers of all RPCs by "module:rpc"; each file registers those of its module. Inputs are checked
 // against the YANG modules before: a handler checks only what YANG cannot say.
-func (s *Service) rpcs() operations.Mux {
+func (s *Service) rpcMux() operations.Mux {
 	m := operations.Mux{}
 	s.topologyRPCs(m)
 	s.fdbRPCs(m)
@@ -39,8 +39,8 @@ func (s *Service) rpcs() operations.Mux {
 // rpcTime bounds a call that came without a deadline.
 const rpcTime = 60 * time.Second
 
-// get registers a handler. The paths of its faults are below the RPC's input, in the form the host gives them.
-func get[In, Out any](m operations.Mux, name string, f func(context.Context, In) (Out, error)) {
+// registerHandler registers a handler. The paths of its faults are below the RPC's input, in the form the host gives them.
+func registerHandler[In, Out any](m operations.Mux, name string, f func(context.Context, In) (Out, error)) {
 	inner := operations.Func(f)
 	module, _, _ := strings.Cut(name, ":")
 	m[name] = operations.HandlerFunc(func(ctx context.Context, r *operations.Request) (any, error) {
@@ -51,22 +51,22 @@ func get[In, Out any](m operations.Mux, name string, f func(context.Context, In)
 		}
 		out, err := inner.Invoke(ctx, r)
 		if err != nil {
-			return nil, below("/"+module+":input/", err)
+			return nil, faultsBelow("/"+module+":input/", err)
 		}
 		return out, nil
 	})
 }
 
-// set registers a handler whose RPC answers a result leaf. Its value is SUCCESS: failures are errors.
-func set[In any](m operations.Mux, name string, f func(context.Context, In) error) {
+// registerResultHandler registers a handler whose RPC answers a result leaf. Its value is SUCCESS: failures are errors.
+func registerResultHandler[In any](m operations.Mux, name string, f func(context.Context, In) error) {
 	_, rpc, _ := strings.Cut(name, ":")
-	get(m, name, func(ctx context.Context, in In) (map[string]string, error) {
+	registerHandler(m, name, func(ctx context.Context, in In) (map[string]string, error) {
 		return map[string]string{rpc + "-result": "SUCCESS"}, f(ctx, in)
 	})
 }
 
-// below puts the relative paths of faults below base.
-func below(base string, err error) error {
+// faultsBelow puts the relative paths of faults below base.
+func faultsBelow(base string, err error) error {
 	l := fault.List(nil)
 	if e := (*fault.Error)(nil); !errors.As(err, &l) && errors.As(err, &e) {
 		l = fault.List{e}
@@ -99,8 +99,8 @@ func (s *Service) switchOf(leaf string, m mib.MAC) (*switchdriver.Switch, error)
 	return sw, nil
 }
 
-// reader returns the driver that has an operation for a switch, and the switch as that driver gets it.
-func reader[T any](ctx context.Context, s *Service, m mib.MAC, operation string) (T, *switchdriver.Switch, error) {
+// readerOf returns the driver that has an operation for a switch, and the switch as that driver gets it.
+func readerOf[T any](ctx context.Context, s *Service, m mib.MAC, operation string) (T, *switchdriver.Switch, error) {
 	sw, err := s.switchOf("node-id", m)
 	if err != nil {
 		var none T
@@ -109,8 +109,8 @@ func reader[T any](ctx context.Context, s *Service, m mib.MAC, operation string)
 	return driver.For[T](ctx, s.drivers, sw, operation)
 }
 
-// change has a switch changed, by the process that acts on switches.
-func (s *Service) change(ctx context.Context, m mib.MAC, o writes.Operation) error {
+// changeSwitch has a switch changed, by the process that acts on switches.
+func (s *Service) changeSwitch(ctx context.Context, m mib.MAC, o writes.Operation) error {
 	sw, err := s.switchOf("node-id", m)
 	if err == nil {
 		_, err = s.writer.Do(ctx, sw, o)
@@ -118,8 +118,8 @@ func (s *Service) change(ctx context.Context, m mib.MAC, o writes.Operation) err
 	return err
 }
 
-// station refuses a MAC address that is not of a single station.
-func station(leaf string, m mib.MAC) error {
+// checkStation refuses a MAC address that is not of a single station.
+func checkStation(leaf string, m mib.MAC) error {
 	if !m.Unicast() {
 		return fault.At(fault.Invalid, leaf, "%d (%s) is a group address; only addresses of single stations can be set", uint64(m), m)
 	}

@@ -12,11 +12,11 @@ import (
 )
 
 func (s *Service) aclRPCs(m operations.Mux) {
-	set(m, "acl:create-acl-profile", s.applyACL(switchdriver.ACLCreateProfile))
-	set(m, "acl:del-acl-profile", s.applyACL(switchdriver.ACLDeleteProfile))
-	set(m, "acl:set-acl-rule", s.applyACL(switchdriver.ACLSetRule))
-	set(m, "acl:del-acl-rule", s.applyACL(switchdriver.ACLDeleteRule))
-	set(m, "acl:clear-acl-table", s.applyACL(switchdriver.ACLClear))
+	registerResultHandler(m, "acl:create-acl-profile", s.applyACL(switchdriver.ACLCreateProfile))
+	registerResultHandler(m, "acl:del-acl-profile", s.applyACL(switchdriver.ACLDeleteProfile))
+	registerResultHandler(m, "acl:set-acl-rule", s.applyACL(switchdriver.ACLSetRule))
+	registerResultHandler(m, "acl:del-acl-rule", s.applyACL(switchdriver.ACLDeleteRule))
+	registerResultHandler(m, "acl:clear-acl-table", s.applyACL(switchdriver.ACLClear))
 }
 
 // aclIn is the input of all RPCs of module acl; each has some of the leaves.

@@ -11,28 +11,28 @@ import (
 
 // byName registers the RPCs of module switch, which name switches and ports.
 func (s *Service) byName(m operations.Mux) {
-	get(m, "switch:ports", at(s, s.getPorts))
-	get(m, "switch:vlans", s.vlanLines)
-	get(m, "switch:vlan-mismatches", s.vlanMismatches)
-	get(m, "switch:search", s.search)
-	get(m, "switch:fdb", at(s, s.fdbLines))
-	get(m, "switch:arp", at(s, s.arpLines))
-	get(m, "switch:stp", at(s, s.stpLines))
-	get(m, "switch:neighbors", s.neighborLines)
-	get(m, "switch:find-address", s.findAddress)
-	get(m, "switch:history", s.historyLines)
-	get(m, "switch:counters", at(s, s.counterLines))
-	get(m, "switch:edges", s.edgeLines)
-	get(m, "switch:traps", s.trapReport)
-	get(m, "switch:acls", at(s, s.aclLines))
-	get(m, "switch:changes", tabled(s.changeTable))
-	get(m, "switch:drivers", tabled(s.driverTable))
-	get(m, "switch:vendors", s.vendorModels)
-	get(m, "switch:models", s.modelLines)
-	get(m, "switch:switches", s.switchLines)
-	get(m, "switch:vlan-add", s.changeVLAN(true))
-	get(m, "switch:vlan-set", s.changeVLAN(false))
-	get(m, "switch:vlan-del", at(s, s.dropVLAN))
+	registerHandler(m, "switch:ports", switchHandler(s, s.getPorts))
+	registerHandler(m, "switch:vlans", s.vlanLines)
+	registerHandler(m, "switch:vlan-mismatches", s.vlanMismatches)
+	registerHandler(m, "switch:search", s.search)
+	registerHandler(m, "switch:fdb", switchHandler(s, s.fdbLines))
+	registerHandler(m, "switch:arp", switchHandler(s, s.arpLines))
+	registerHandler(m, "switch:stp", switchHandler(s, s.stpLines))
+	registerHandler(m, "switch:neighbors", s.neighborLines)
+	registerHandler(m, "switch:find-address", s.findAddress)
+	registerHandler(m, "switch:history", s.historyLines)
+	registerHandler(m, "switch:counters", switchHandler(s, s.counterLines))
+	registerHandler(m, "switch:edges", s.edgeLines)
+	registerHandler(m, "switch:traps", s.trapReport)
+	registerHandler(m, "switch:acls", switchHandler(s, s.aclLines))
+	registerHandler(m, "switch:changes", tableHandler(s.changeTable))
+	registerHandler(m, "switch:drivers", tableHandler(s.driverTable))
+	registerHandler(m, "switch:vendors", s.vendorModels)
+	registerHandler(m, "switch:models", s.modelLines)
+	registerHandler(m, "switch:switches", s.switchLines)
+	registerHandler(m, "switch:vlan-add", s.changeVLAN(true))
+	registerHandler(m, "switch:vlan-set", s.changeVLAN(false))
+	registerHandler(m, "switch:vlan-del", switchHandler(s, s.dropVLAN))
 }
 
 // vlanByName is the input of changes of VLANs by names.
@@ -48,14 +48,14 @@ type done struct {
 }
 
 func (s *Service) changeVLAN(create bool) func(context.Context, vlanByName) (*done, error) {
-	return at(s, func(ctx context.Context, sw *switchdriver.Switch, in vlanByName) (*done, error) {
+	return switchHandler(s, func(ctx context.Context, sw *switchdriver.Switch, in vlanByName) (*done, error) {
 		m := mib.MAC(sw.NodeId)
-		names := s.ports(m)
-		tagged, err := names.numbers(sw, "tagged", in.Tagged)
+		names := s.portNamesOf(m)
+		tagged, err := names.parsePortList(sw, "tagged", in.Tagged)
 		l := fault.All(err)
-		untagged, err := names.numbers(sw, "untagged", in.Untagged)
+		untagged, err := names.parsePortList(sw, "untagged", in.Untagged)
 		l = append(l, fault.All(err)...)
-		v := vlanChange{in.VLAN, in.Name, mib.PortsOf(tagged...), mib.PortsOf(untagged...), names, names.meant(in.Tagged, in.Untagged), create, true}
+		v := vlanChange{in.VLAN, in.Name, mib.PortsOf(tagged...), mib.PortsOf(untagged...), names, names.meantPorts(in.Tagged, in.Untagged), create, true}
 		return &done{"SUCCESS"}, s.setVLAN(ctx, m, v, l)
 	})
 }

@@ -90,7 +90,7 @@ func TestPartialSwitch(t *testing.T) {
 	if _, err := b.survey.Discover(t.Context(), discovery.All, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.state(b.inventory.Entries()[0]); !strings.HasPrefix(got, "partial: ifTable; answered") {
+	if got := b.switchState(b.inventory.Entries()[0]); !strings.HasPrefix(got, "partial: ifTable; answered") {
 		t.Errorf("switch:PrintDB shows %q", got)
 	}
 	if a := Topology("switch:1", b.survey.Network()).Nodes[sw1].Attributes; a["partial"] != "ifTable" {
@@ -106,7 +106,7 @@ func TestPartialSwitch(t *testing.T) {
 		t.Errorf("fdb:get-fdb-table: %s %v", got, err)
 	}
 	o := b.survey.Observation(b.inventory.Entries()[0].MAC)
-	packed := state.Packed(shorten)
+	packed := state.Packed(shortenRecord)
 	text, err := packed.Encode("", observed{Observation: o})
 	if err != nil {
 		t.Fatal(err)

@@ -17,15 +17,15 @@ import (
 )
 
 func (s *Service) configRPCs(m operations.Mux) {
-	set(m, "misc-config:set-stp-port-state", s.setSTPPortState)
-	get(m, "misc-config:get-stp-port-state", s.getSTPPortState)
-	get(m, "misc-config:get-stp-port-root", s.getSTPPortRoot)
-	set(m, "misc-config:enable-stp", s.writeSTP(true))
-	set(m, "misc-config:disable-stp", s.writeSTP(false))
-	get(m, "misc-config:get-arp-table", s.getARPTable)
-	get(m, "misc-config:get-arp-entry", s.getARPEntry)
-	set(m, "misc-config:set-arp-entry", s.setARPEntry)
-	set(m, "misc-config:delete-arp-entry", s.deleteARPEntry)
+	registerResultHandler(m, "misc-config:set-stp-port-state", s.setSTPPortState)
+	registerHandler(m, "misc-config:get-stp-port-state", s.getSTPPortState)
+	registerHandler(m, "misc-config:get-stp-port-root", s.getSTPPortRoot)
+	registerResultHandler(m, "misc-config:enable-stp", s.writeSTP(true))
+	registerResultHandler(m, "misc-config:disable-stp", s.writeSTP(false))
+	registerHandler(m, "misc-config:get-arp-table", s.getARPTable)
+	registerHandler(m, "misc-config:get-arp-entry", s.getARPEntry)
+	registerResultHandler(m, "misc-config:set-arp-entry", s.setARPEntry)
+	registerResultHandler(m, "misc-config:delete-arp-entry", s.deleteARPEntry)
 }
 
 // stpIn names a port of a switch, and what it is to do.
@@ -36,7 +36,7 @@ type stpIn struct {
 }
 
 func (s *Service) stpPort(ctx context.Context, in stpIn) (*switchdriver.Switch, *switchdriver.STPPort, error) {
-	d, sw, err := reader[switchdriver.STPReader](ctx, s, in.Node, "ReadStp")
+	d, sw, err := readerOf[switchdriver.STPReader](ctx, s, in.Node, "ReadStp")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,7 +83,7 @@ func (s *Service) setSTPPortState(ctx context.Context, in stpIn) error {
 	if in.Port != 0 {
 		what += fmt.Sprintf(" at port %d", in.Port)
 	}
-	return s.change(ctx, in.Node, writes.Operation{What: what,
+	return s.changeSwitch(ctx, in.Node, writes.Operation{What: what,
 		Request: &pluginv1.WriteStpRequest{Port: in.Port, Enable: in.Enable}})
 }
 
@@ -114,11 +114,11 @@ func (s *Service) getARPTable(ctx context.Context, in struct {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.drivers.ReadARP(ctx, sw, driver.Query{Cursor: in.Cursor, Limit: in.rows()})
+	p, err := s.drivers.ReadARP(ctx, sw, driver.Query{Cursor: in.Cursor, Limit: in.pageRows()})
 	if err != nil {
 		return nil, err
 	}
-	out := &arpTable{Entries: make([]arpEntry, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)}}
+	out := &arpTable{Entries: make([]arpEntry, 0, len(p.Entries)), pageOut: pageOut{p.Next, formatCuts(p.Partial)}}
 	for _, e := range p.Entries {
 		out.Entries = append(out.Entries, arpEntry{e.IpAddress, e.Mac})
 	}
@@ -132,8 +132,8 @@ type arpIn struct {
 	MAC     mib.MAC `json:"mac-address"`
 }
 
-// device reads the IPv4 address of a device, with or without the length of its subnet's prefix; 0 means no length.
-func (in arpIn) device() (address string, bits uint32, err error) {
+// deviceAddress reads the IPv4 address of a device, with or without the length of its subnet's prefix; 0 means no length.
+func (in arpIn) deviceAddress() (address string, bits uint32, err error) {
 	const leaf = "ip-address"
 	text := strings.TrimSpace(in.Address)
 	if strings.Contains(text, "/") {
@@ -151,11 +151,11 @@ func (in arpIn) device() (address string, bits uint32, err error) {
 }
 
 func (s *Service) getARPEntry(ctx context.Context, in arpIn) (*arpEntry, error) {
-	address, bits, err := in.device()
+	address, bits, err := in.deviceAddress()
 	if err != nil {
 		return nil, err
 	}
-	d, sw, err := reader[switchdriver.ARPReader](ctx, s, in.Node, "ReadArp")
+	d, sw, err := readerOf[switchdriver.ARPReader](ctx, s, in.Node, "ReadArp")
 	if err != nil {
 		return nil, err
 	}
@@ -174,20 +174,20 @@ func (s *Service) getARPEntry(ctx context.Context, in arpIn) (*arpEntry, error) 
 }
 
 func (s *Service) setARPEntry(ctx context.Context, in arpIn) error {
-	address, bits, err := in.device()
-	if l := append(fault.All(err), fault.All(station("mac-address", in.MAC))...); len(l) > 0 {
+	address, bits, err := in.deviceAddress()
+	if l := append(fault.All(err), fault.All(checkStation("mac-address", in.MAC))...); len(l) > 0 {
 		return l.Err()
 	}
 	e := &switchdriver.ARPEntry{IpAddress: address, Mac: uint64(in.MAC), Type: mib.ARPTypeStatic}
-	return s.change(ctx, in.Node, writes.Operation{What: "setting the ARP entry of " + address,
+	return s.changeSwitch(ctx, in.Node, writes.Operation{What: "setting the ARP entry of " + address,
 		Request: &pluginv1.WriteArpEntryRequest{Entry: e, PrefixLength: bits}})
 }
 
 func (s *Service) deleteARPEntry(ctx context.Context, in arpIn) error {
-	address, _, err := in.device()
+	address, _, err := in.deviceAddress()
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, in.Node, writes.Operation{What: "removing the ARP entry of " + address,
+	return s.changeSwitch(ctx, in.Node, writes.Operation{What: "removing the ARP entry of " + address,
 		Request: &pluginv1.DeleteArpEntryRequest{IpAddress: address}})
 }

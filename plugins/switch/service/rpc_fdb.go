@@ -16,10 +16,10 @@ import (
 )
 
 func (s *Service) fdbRPCs(m operations.Mux) {
-	get(m, "fdb:get-fdb-table", s.getFDBTable)
-	get(m, "fdb:get-fdb-entry", s.getFDBEntry)
-	set(m, "fdb:set-fdb-entry", s.setFDBEntry)
-	set(m, "fdb:del-fdb-entry", s.delFDBEntry)
+	registerHandler(m, "fdb:get-fdb-table", s.getFDBTable)
+	registerHandler(m, "fdb:get-fdb-entry", s.getFDBEntry)
+	registerResultHandler(m, "fdb:set-fdb-entry", s.setFDBEntry)
+	registerResultHandler(m, "fdb:del-fdb-entry", s.delFDBEntry)
 }
 
 // fdbIn is the input of RPCs about an entry; set-fdb-entry alone has the last two leaves.
@@ -71,8 +71,8 @@ type pageIn struct {
 	Cursor string `json:"cursor"`
 }
 
-// rows is how many rows of a table are read for one page.
-func (in pageIn) rows() int {
+// pageRows is how many rows of a table are read for one page.
+func (in pageIn) pageRows() int {
 	if in.Limit > 0 {
 		return min(in.Limit, driver.PageSize)
 	}
@@ -97,11 +97,11 @@ func (s *Service) getFDBTable(ctx context.Context, in fdbTableIn) (json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.drivers.ReadFDB(ctx, sw, driver.Query{VLAN: in.VLAN, MAC: uint64(in.MAC), Port: in.Port, Cursor: in.Cursor, Limit: in.rows()})
+	p, err := s.drivers.ReadFDB(ctx, sw, driver.Query{VLAN: in.VLAN, MAC: uint64(in.MAC), Port: in.Port, Cursor: in.Cursor, Limit: in.pageRows()})
 	if err != nil {
 		return nil, err
 	}
-	end, err := json.Marshal(pageOut{p.Next, notes(p.Partial)})
+	end, err := json.Marshal(pageOut{p.Next, formatCuts(p.Partial)})
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (s *Service) getFDBTable(ctx context.Context, in fdbTableIn) (json.RawMessa
 }
 
 func (s *Service) getFDBEntry(ctx context.Context, in fdbIn) (fdbEntry, error) {
-	d, sw, err := reader[switchdriver.FDBReader](ctx, s, in.Node, "ReadFdb")
+	d, sw, err := readerOf[switchdriver.FDBReader](ctx, s, in.Node, "ReadFdb")
 	if err != nil {
 		return fdbEntry{}, err
 	}
@@ -149,7 +149,7 @@ func (s *Service) wholeFDB(ctx context.Context, sw *switchdriver.Switch, in fdbI
 		}
 		if len(p.Partial) > 0 {
 			return fault.Device(fault.Downstream, "whether switch %s has an entry for %s in VLAN %d is not known, because its forwarding table is partial: %s",
-				switchdriver.Label(sw), in.MAC, in.VLAN, strings.Join(notes(p.Partial), "; "))
+				switchdriver.Label(sw), in.MAC, in.VLAN, strings.Join(formatCuts(p.Partial), "; "))
 		}
 		if q.Cursor = p.Next; q.Cursor == "" {
 			return nil
@@ -158,18 +158,18 @@ func (s *Service) wholeFDB(ctx context.Context, sw *switchdriver.Switch, in fdbI
 }
 
 func (s *Service) setFDBEntry(ctx context.Context, in fdbIn) error {
-	l := fault.All(station("dest-mac-addr", in.MAC))
+	l := fault.All(checkStation("dest-mac-addr", in.MAC))
 	if in.Type != "" && in.Type != fdbTypes[switchdriver.FDBMgmt] {
 		l = append(l, fault.At(fault.Invalid, "type", "only entries of type MGMT can be set, not %.20q", in.Type))
 	}
 	if len(l) > 0 {
 		return l.Err()
 	}
-	return s.change(ctx, in.Node, writes.Operation{What: "setting the forwarding entry of " + in.MAC.String(),
+	return s.changeSwitch(ctx, in.Node, writes.Operation{What: "setting the forwarding entry of " + in.MAC.String(),
 		Request: &pluginv1.WriteFdbEntryRequest{Entry: &switchdriver.FDBEntry{VlanId: in.VLAN, Mac: uint64(in.MAC), Port: in.Port, Type: switchdriver.FDBMgmt}}})
 }
 
 func (s *Service) delFDBEntry(ctx context.Context, in fdbIn) error {
-	return s.change(ctx, in.Node, writes.Operation{What: "removing the forwarding entry of " + in.MAC.String(),
+	return s.changeSwitch(ctx, in.Node, writes.Operation{What: "removing the forwarding entry of " + in.MAC.String(),
 		Request: &pluginv1.DeleteFdbEntryRequest{VlanId: in.VLAN, Mac: uint64(in.MAC)}})
 }

@@ -60,26 +60,26 @@ func (s *Service) findAddress(ctx context.Context, in findIn) (*spots, error) {
 	} else if q.ip, err = netip.ParseAddr(q.text); err == nil {
 		q.ip = q.ip.Unmap()
 	}
-	q.reported()
+	q.searchReported()
 	var partial []string
 	var err error
 	if q.ip.IsValid() {
-		if partial, err = s.each(ctx, "", q.byARP); err != nil {
+		if partial, err = s.askEach(ctx, "", q.byARP); err != nil {
 			return nil, err
 		}
 	}
-	if len(q.macs) > 0 && !q.confirmed(ctx) {
-		more, err := s.each(ctx, "", q.ask)
+	if len(q.macs) > 0 && !q.confirmLastSeen(ctx) {
+		more, err := s.askEach(ctx, "", q.askSwitch)
 		if err != nil {
 			return nil, err
 		}
 		partial = slices.Compact(slices.Sorted(slices.Values(append(partial, more...))))
 	}
-	q.placed()
+	q.addPlaces()
 	if len(q.out) == 0 && !q.ip.IsValid() && len(q.macs) == 0 {
 		return nil, fault.At(fault.NotFound, "address", "%.64q is no MAC or IP address, and neither a switch nor a neighbour is called so", q.text)
 	}
-	out := &spots{Entries: q.sorted(), Partial: partial}
+	out := &spots{Entries: q.sortedSpots(), Partial: partial}
 	for m := range q.macs {
 		out.MACs = append(out.MACs, m.String())
 	}
@@ -87,8 +87,8 @@ func (s *Service) findAddress(ctx context.Context, in findIn) (*spots, error) {
 	return out, nil
 }
 
-// sorted puts the surest first. The way to an address stays in its order.
-func (q *search) sorted() []spot {
+// sortedSpots puts the surest first. The way to an address stays in its order.
+func (q *search) sortedSpots() []spot {
 	slices.SortStableFunc(q.out, func(a, b spot) int {
 		order := cmp.Compare(slices.Index(hows, a.How), slices.Index(hows, b.How))
 		if order != 0 || a.How == "link" {
@@ -99,16 +99,16 @@ func (q *search) sorted() []spot {
 	return append([]spot{}, slices.Compact(q.out)...)
 }
 
-// reported looks through what the switches have reported of themselves and their neighbours.
-func (q *search) reported() {
+// searchReported looks through what the switches have reported of themselves and their neighbours.
+func (q *search) searchReported() {
 	for _, e := range q.s.inventory.Entries() {
 		o := q.s.survey.Observation(e.MAC)
-		here := spot{ofSwitch: q.s.of(e.MAC), MAC: e.MAC.String(), IP: e.Address.String(), How: "device", Seen: ""}
+		here := spot{ofSwitch: q.s.switchIdentity(e.MAC), MAC: e.MAC.String(), IP: e.Address.String(), How: "device", Seen: ""}
 		if o != nil {
-			here.Seen = stamp(o.Observed)
+			here.Seen = formatTime(o.Observed)
 		}
 		switch {
-		case q.macs[e.MAC], q.ip.IsValid() && q.ip == e.Address, q.s.called(e, q.text), o != nil && q.macs[o.Bridge]:
+		case q.macs[e.MAC], q.ip.IsValid() && q.ip == e.Address, q.s.isCalled(e, q.text), o != nil && q.macs[o.Bridge]:
 			q.out = append(q.out, here)
 		}
 		if o == nil {
@@ -121,7 +121,7 @@ func (q *search) reported() {
 			}
 		}
 		for _, n := range o.Neighbors {
-			q.neighbor(e.MAC, o, n)
+			q.searchNeighbor(e.MAC, o, n)
 		}
 	}
 }
@@ -134,12 +134,12 @@ func chassisOf(n discovery.Neighbor) mib.MAC {
 	return mib.MACOf(n.Chassis.ID)
 }
 
-func (q *search) neighbor(m mib.MAC, o *discovery.Observation, n discovery.Neighbor) {
+func (q *search) searchNeighbor(m mib.MAC, o *discovery.Observation, n discovery.Neighbor) {
 	chassis := chassisOf(n)
 	if !(q.macs[chassis] && chassis != 0 || q.ip.IsValid() && slices.Contains(n.Addresses, q.ip) || n.SysName != "" && strings.EqualFold(n.SysName, q.text)) {
 		return
 	}
-	at := spot{ofSwitch: q.s.of(m), How: "neighbor", Seen: stamp(o.Observed)}
+	at := spot{ofSwitch: q.s.switchIdentity(m), How: "neighbor", Seen: formatTime(o.Observed)}
 	if i := slices.IndexFunc(o.Ports, func(p discovery.Port) bool { return p.ID == n.LocalPort }); i >= 0 {
 		at.portID = portID{portName(o.Ports[i]), o.Ports[i].Number}
 	}
@@ -177,9 +177,9 @@ func (q *search) byARP(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mu
 // place is confirmed.
 const maxAsked = 256
 
-// confirmed asks the switch at which each address was seen last. It reports whether all are there still, and the others
+// confirmLastSeen asks the switch at which each address was seen last. It reports whether all are there still, and the others
 // need not be asked, as there are very many.
-func (q *search) confirmed(ctx context.Context) bool {
+func (q *search) confirmLastSeen(ctx context.Context) bool {
 	if len(q.s.inventory.All()) <= maxAsked {
 		return false
 	}
@@ -192,15 +192,15 @@ func (q *search) confirmed(ctx context.Context) bool {
 			return false
 		}
 		sw, err := q.s.inventory.Find(st.Switch)
-		if err != nil || q.ask(ctx, sw, &mu) != nil || len(q.learned[mac][learnedAt{st.Switch, st.Port}]) == 0 {
+		if err != nil || q.askSwitch(ctx, sw, &mu) != nil || len(q.learned[mac][learnedAt{st.Switch, st.Port}]) == 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// ask looks for the MAC addresses in the forwarding table of a switch.
-func (q *search) ask(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {
+// askSwitch looks for the MAC addresses in the forwarding table of a switch.
+func (q *search) askSwitch(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {
 	m := mib.MAC(sw.NodeId)
 	for mac := range q.macs { // no other goroutine changes them now
 		page, err := q.s.drivers.ReadFDB(ctx, sw, driver.Query{MAC: uint64(mac), Limit: driver.PageSize})
@@ -225,13 +225,13 @@ func (q *search) ask(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mute
 	return nil
 }
 
-// placed adds for each address its one place, and the way there. Where it is learned only on the way, its place is where
+// addPlaces adds for each address its one place, and the way there. Where it is learned only on the way, its place is where
 // it was seen last.
-func (q *search) placed() {
-	p := q.s.places()
+func (q *search) addPlaces() {
+	p := q.s.currentPlaces()
 	for _, mac := range slices.Sorted(maps.Keys(q.macs)) {
 		list := slices.Collect(maps.Keys(q.learned[mac]))
-		own := p.order(list)
+		own := p.orderPlaces(list)
 		for i, at := range list {
 			how := "link"
 			if own && i == 0 {
@@ -240,39 +240,39 @@ func (q *search) placed() {
 			vlans := q.learned[mac][at]
 			slices.Sort(vlans)
 			for _, vlan := range vlans {
-				q.out = append(q.out, q.spot(mac, at, vlan, how))
+				q.out = append(q.out, q.newSpot(mac, at, vlan, how))
 			}
 		}
 		if st, ok := q.s.stationOf(mac); ok && !own {
-			q.out = append(q.out, q.spot(mac, learnedAt{st.Switch, st.Port}, st.VLAN, "known"))
+			q.out = append(q.out, q.newSpot(mac, learnedAt{st.Switch, st.Port}, st.VLAN, "known"))
 		}
 	}
 }
 
-func (q *search) spot(mac mib.MAC, at learnedAt, vlan uint32, how string) spot {
-	out := spot{ofSwitch: q.s.of(at.sw), portID: portID{q.s.ports(at.sw).of(at.port), at.port}, VLAN: vlan, MAC: mac.String(), How: how}
+func (q *search) newSpot(mac mib.MAC, at learnedAt, vlan uint32, how string) spot {
+	out := spot{ofSwitch: q.s.switchIdentity(at.sw), portID: portID{q.s.portNamesOf(at.sw).nameOfPort(at.port), at.port}, VLAN: vlan, MAC: mac.String(), How: how}
 	if q.ip.IsValid() {
 		out.IP = q.ip.String()
 	}
 	if st, ok := q.s.stationOf(mac); ok && st.Switch == at.sw && st.Port == at.port {
-		out.Since = stamp(st.Since)
+		out.Since = formatTime(st.Since)
 	}
 	return out
 }
 
-// places is what is known now of where ports lead.
-func (s *Service) places() *places {
+// currentPlaces is what is known now of where ports lead.
+func (s *Service) currentPlaces() *places {
 	s.trunks.mu.Lock()
 	trunks := maps.Clone(s.trunks.of)
 	s.trunks.mu.Unlock()
 	return newPlaces(s.survey.Network(), s.survey.Known().Observed, trunks)
 }
 
-func (o *spots) text() string {
+func (o *spots) formatTable() string {
 	t := commands.Table{Empty: "It is learned at no switch.", Columns: []commands.Column{{Title: "Switch", Max: 32}, {Title: "Port"}, {Title: "VLAN", Right: true}, {Title: "MAC address"},
 		{Title: "IP address"}, {Title: "How"}, {Title: "Since"}}}
 	for _, e := range o.Entries {
-		t.Add(e.Switch, e.Port, blank(e.VLAN), e.MAC, e.IP, e.How, e.Since)
+		t.Add(e.Switch, e.Port, formatNonZero(e.VLAN), e.MAC, e.IP, e.How, e.Since)
 	}
 	return t.String() + cutNote(o.Partial)
 }

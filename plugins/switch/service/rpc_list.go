@@ -11,11 +11,11 @@ import (
 )
 
 func (s *Service) listRPCs(m operations.Mux) {
-	get(m, "switch-db:reload-db", s.reloadDB)
-	set(m, "switch-db:add-switch-entry", s.addSwitchEntry)
-	set(m, "switch-db:delete-switch-entry", s.deleteSwitchEntry)
-	set(m, "switch-db:clear-db", s.clearDB)
-	set(m, "switch-db:update-db", s.updateDB)
+	registerHandler(m, "switch-db:reload-db", s.reloadDB)
+	registerResultHandler(m, "switch-db:add-switch-entry", s.addSwitchEntry)
+	registerResultHandler(m, "switch-db:delete-switch-entry", s.deleteSwitchEntry)
+	registerResultHandler(m, "switch-db:clear-db", s.clearDB)
+	registerResultHandler(m, "switch-db:update-db", s.updateDB)
 }
 
 type reloadDBOut struct {
@@ -77,8 +77,8 @@ type rows struct {
 	Entries commands.Table `json:"entry"`
 }
 
-// tabled makes a handler of a table that is always at hand.
-func tabled(table func() commands.Table) func(context.Context, operations.None) (*rows, error) {
+// tableHandler makes a handler of a table that is always at hand.
+func tableHandler(table func() commands.Table) func(context.Context, operations.None) (*rows, error) {
 	return func(context.Context, operations.None) (*rows, error) { return &rows{table()}, nil }
 }
 
@@ -103,17 +103,17 @@ type switchLines struct {
 // switchLines is the switch list without its secrets, and what was wrong with its file.
 func (s *Service) switchLines(context.Context, operations.None) (*switchLines, error) {
 	l := s.inventory.Last()
-	out := &switchLines{Loaded: report(l), Stored: l.Stored, At: stamp(l.At), Entries: []listedSwitch{}}
+	out := &switchLines{Loaded: reportOfList(l), Stored: l.Stored, At: formatTime(l.At), Entries: []listedSwitch{}}
 	for _, e := range s.inventory.Entries() {
 		out.Entries = append(out.Entries, listedSwitch{
-			ofSwitch:   s.of(e.MAC),
+			ofSwitch:   s.switchIdentity(e.MAC),
 			lastAnswer: s.lastAnswerOf(e.MAC),
 			MAC:        e.MAC.String(),
 			Address:    e.Place(),
-			Version:    version(e),
+			Version:    formatVersion(e),
 			Model:      e.Model,
 			Driver:     s.driverOf(e),
-			State:      s.state(e),
+			State:      s.switchState(e),
 		})
 	}
 	return out, nil

@@ -35,12 +35,12 @@ type neighborLines struct {
 // neighborName is what a neighbour calls itself.
 func neighborName(n discovery.Neighbor) string { return cmp.Or(n.SysName, n.Chassis.String()) }
 
-// only is the node-id of a switch that a call is limited to, "" when it is not.
-func (s *Service) only(name string) (string, error) {
+// onlyNodeID is the node-id of a switch that a call is limited to, "" when it is not.
+func (s *Service) onlyNodeID(name string) (string, error) {
 	if name == "" {
 		return "", nil
 	}
-	sw, err := s.named(name)
+	sw, err := s.findNamedSwitch(name)
 	if err != nil {
 		return "", err
 	}
@@ -53,7 +53,7 @@ func (s *Service) neighborLines(ctx context.Context, in whichIn) (*neighborLines
 	if err != nil {
 		return nil, err
 	}
-	only, err := s.only(in.Switch)
+	only, err := s.onlyNodeID(in.Switch)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (s *Service) neighborLines(ctx context.Context, in whichIn) (*neighborLines
 				Neighbor:   cmp.Or(names[e.Tail.Node], e.Tail.Node),
 				FarPort:    s.portOf(e.Tail),
 				Far:        s.portsOf(e.Tail.Node, e.TailMembers),
-				Address:    s.announced(e),
+				Address:    s.announcedAddresses(e),
 				Protocol:   e.Source,
 				Placed:     true,
 			})
@@ -98,8 +98,8 @@ func (s *Service) portsOf(node string, members []string) (out []string) {
 	return out
 }
 
-// joined is a port in a table, with its members.
-func joined(port string, members []string) string {
+// formatPort is a port in a table, with its members.
+func formatPort(port string, members []string) string {
 	switch list := strings.Join(members, "+"); {
 	case list == "" || list == port:
 		return port
@@ -113,13 +113,13 @@ func joined(port string, members []string) string {
 // ofNode is of for a node-id in text.
 func (s *Service) ofNode(id string) ofSwitch {
 	if m, err := strconv.ParseUint(id, 10, 48); err == nil {
-		return s.of(mib.MAC(m))
+		return s.switchIdentity(mib.MAC(m))
 	}
 	return ofSwitch{id, id}
 }
 
-// announced are the management addresses of the device at the tail of an edge.
-func (s *Service) announced(e discovery.Edge) (out []string) {
+// announcedAddresses are the management addresses of the device at the tail of an edge.
+func (s *Service) announcedAddresses(e discovery.Edge) (out []string) {
 	id, err := strconv.ParseUint(e.Head.Node, 10, 48)
 	o := s.survey.Observation(mib.MAC(id))
 	if err != nil || o == nil {
@@ -137,11 +137,11 @@ func (s *Service) announced(e discovery.Edge) (out []string) {
 	return slices.Compact(out)
 }
 
-func (o *neighborLines) text() string {
+func (o *neighborLines) formatTable() string {
 	t := commands.Table{Empty: "No neighbours.", Columns: []commands.Column{{Title: "Switch", Max: 32}, {Title: "Port"}, {Title: "Neighbour", Max: 40}, {Title: "Port", Max: 24},
 		{Title: "Addresses", Max: 40}, {Title: "Source"}, {Title: "Placed"}, {Title: "Reason", Max: 80}}}
 	for _, e := range o.Entries {
-		t.Add(e.Switch, joined(e.Port, e.Members), e.Neighbor, joined(e.FarPort, e.Far), commands.List(", ", e.Address), e.Protocol, e.Placed, e.Reason)
+		t.Add(e.Switch, formatPort(e.Port, e.Members), e.Neighbor, formatPort(e.FarPort, e.Far), commands.List(", ", e.Address), e.Protocol, e.Placed, e.Reason)
 	}
 	return t.String()
 }
@@ -169,7 +169,7 @@ type historyLines struct {
 }
 
 func (s *Service) historyLines(_ context.Context, in historyIn) (*historyLines, error) {
-	only, err := s.only(in.Switch)
+	only, err := s.onlyNodeID(in.Switch)
 	if err != nil {
 		return nil, err
 	}
@@ -180,14 +180,14 @@ func (s *Service) historyLines(_ context.Context, in historyIn) (*historyLines, 
 		}
 	}
 	out := &historyLines{Entries: []historyLine{}}
-	for _, c := range s.changes() {
+	for _, c := range s.recentChanges() {
 		if c.At.Before(since) || in.Limit > 0 && len(out.Entries) == in.Limit {
 			break
 		}
 		if only != "" && c.Node != only && c.Peer != only {
 			continue
 		}
-		l := historyLine{stamp(c.At), string(c.Kind), s.ofNode(c.Node), s.portOf(discovery.End{Node: c.Node, Port: c.Port}), "", "", "", c.Source, c.Cause}
+		l := historyLine{formatTime(c.At), string(c.Kind), s.ofNode(c.Node), s.portOf(discovery.End{Node: c.Node, Port: c.Port}), "", "", "", c.Source, c.Cause}
 		if c.Peer != "" {
 			l.Peer, l.PeerPort = s.ofNode(c.Peer).Switch, s.portOf(discovery.End{Node: c.Peer, Port: c.PeerPort})
 		}
@@ -199,7 +199,7 @@ func (s *Service) historyLines(_ context.Context, in historyIn) (*historyLines, 
 	return out, nil
 }
 
-func (o *historyLines) text() string {
+func (o *historyLines) formatTable() string {
 	t := commands.Table{Empty: "Nothing has changed yet.", Columns: []commands.Column{{Title: "Time"}, {Title: "Change"}, {Title: "Switch", Max: 32}, {Title: "Port"},
 		{Title: "Peer", Max: 32}, {Title: "Port"}, {Title: "MAC address"}, {Title: "Source"}, {Title: "Cause"}}}
 	for _, e := range o.Entries {

@@ -50,8 +50,8 @@ type portsOut struct {
 	Entries []portView `json:"entry"`
 }
 
-// status is ifAdminStatus or ifOperStatus in words.
-func status(n int32) string {
+// statusText is ifAdminStatus or ifOperStatus in words.
+func statusText(n int32) string {
 	switch n {
 	case 1:
 		return "up"
@@ -64,11 +64,11 @@ func status(n int32) string {
 // getPorts reads the ports of a switch with their VLANs and spanning tree. What the switch does not have is left out;
 // what could not be read is named.
 func (s *Service) getPorts(ctx context.Context, sw *switchdriver.Switch, in whichIn) (*portsOut, error) {
-	o, q, err := s.current(ctx, sw)
+	o, q, err := s.readCurrent(ctx, sw)
 	if err != nil {
 		return nil, err
 	}
-	only, err := namesOf(o).number(sw, "port", in.Port)
+	only, err := namesOf(o).parsePort(sw, "port", in.Port)
 	if err != nil {
 		return nil, err
 	}
@@ -112,28 +112,28 @@ func (s *Service) getPorts(ctx context.Context, sw *switchdriver.Switch, in whic
 			}
 		}
 	}
-	out := &portsOut{s.of(mib.MAC(sw.NodeId)), q, []portView{}}
-	neighbors := s.attached(o)
+	out := &portsOut{s.switchIdentity(mib.MAC(sw.NodeId)), q, []portView{}}
+	neighbors := s.attachedDevices(o)
 	bridged := slices.ContainsFunc(o.Ports, func(p discovery.Port) bool { return p.Bridged })
 	for _, p := range o.Ports {
 		if only != 0 && p.Number != only {
 			continue
 		}
-		v := portView{portID: portID{portName(p), p.Number}, Description: p.Descr, Alias: aliases[p.Number], Admin: status(p.Admin), State: status(p.Oper),
+		v := portView{portID: portID{portName(p), p.Number}, Description: p.Descr, Alias: aliases[p.Number], Admin: statusText(p.Admin), State: statusText(p.Oper),
 			Speed: p.Speed / 1000, Neighbors: neighbors[p.ID]}
 		if p.MAC != 0 {
 			v.MAC = p.MAC.String()
 		}
 		if p.Bridged || !bridged { // a bridge that does not list its ports
-			v.vlans(vlans, pvids)
-			v.tree(stp)
+			v.setVLANs(vlans, pvids)
+			v.setSTP(stp)
 		}
 		out.Entries = append(out.Entries, v)
 	}
 	return out, nil
 }
 
-func (v *portView) vlans(vlans []*switchdriver.VLAN, pvids map[uint32]uint32) {
+func (v *portView) setVLANs(vlans []*switchdriver.VLAN, pvids map[uint32]uint32) {
 	for _, vlan := range vlans {
 		switch {
 		case slices.Contains(vlan.UntaggedPorts, v.Number):
@@ -147,14 +147,14 @@ func (v *portView) vlans(vlans []*switchdriver.VLAN, pvids map[uint32]uint32) {
 	}
 }
 
-func (v *portView) tree(stp []*switchdriver.STPPort) {
+func (v *portView) setSTP(stp []*switchdriver.STPPort) {
 	if i := slices.IndexFunc(stp, func(p *switchdriver.STPPort) bool { return p.Port == v.Number }); i >= 0 {
 		v.STP = stpStates[stp[i].State]
 	}
 }
 
-// attached says who is at the ports of a switch: at the other end of an edge, else by the neighbour's own words.
-func (s *Service) attached(o *discovery.Observation) map[string][]string {
+// attachedDevices says who is at the ports of a switch: at the other end of an edge, else by the neighbour's own words.
+func (s *Service) attachedDevices(o *discovery.Observation) map[string][]string {
 	out := map[string][]string{}
 	add := func(port, text string) {
 		if text != "" && !slices.Contains(out[port], text) {
@@ -189,17 +189,17 @@ func (s *Service) portOf(e discovery.End) string {
 	return e.Port
 }
 
-func (o *portsOut) text() string {
+func (o *portsOut) formatTable() string {
 	t := commands.Table{Empty: "The switch reports no ports.", Columns: []commands.Column{{Title: "Port"}, {Title: "No", Right: true}, {Title: "Description", Max: 32}, {Title: "Admin"},
 		{Title: "State"}, {Title: "Speed", Right: true}, {Title: "PVID", Right: true}, {Title: "Untagged", Max: 24}, {Title: "Tagged", Max: 32}, {Title: "STP"}, {Title: "Neighbour", Max: 48}}}
 	for _, p := range o.Entries {
-		t.Add(p.Port, p.Number, p.Alias, p.Admin, p.State, speed(p.Speed), blank(p.PVID), commands.List(",", p.Untagged), commands.List(",", p.Tagged), p.STP, commands.List(", ", p.Neighbors))
+		t.Add(p.Port, p.Number, p.Alias, p.Admin, p.State, formatSpeed(p.Speed), formatNonZero(p.PVID), commands.List(",", p.Untagged), commands.List(",", p.Tagged), p.STP, commands.List(", ", p.Neighbors))
 	}
-	return t.String() + o.note()
+	return t.String() + o.qualityNote()
 }
 
-// note says how good an answer is, where it is not as it should be.
-func (q quality) note() (text string) {
+// qualityNote says how good an answer is, where it is not as it should be.
+func (q quality) qualityNote() (text string) {
 	if !q.Answering {
 		text = "The switch does not answer; this is what it reported at " + q.Observed + ".\n"
 	}
@@ -213,15 +213,15 @@ func cutNote(partial []string) (text string) {
 	return text
 }
 
-func blank(n uint32) string {
+func formatNonZero(n uint32) string {
 	if n == 0 {
 		return ""
 	}
 	return strconv.FormatUint(uint64(n), 10)
 }
 
-// speed writes kbit/s as people say it.
-func speed(kbps uint64) string {
+// formatSpeed writes kbit/s as people say it.
+func formatSpeed(kbps uint64) string {
 	switch {
 	case kbps == 0:
 		return ""

@@ -19,9 +19,9 @@ import (
 
 // portRPCs registers the RPCs of module switch-port.
 func (s *Service) portRPCs(m operations.Mux) {
-	get(m, "switch-port:get-ports", at(s, s.getPortSettings))
-	get(m, "switch-port:set-port", at(s, s.setPort))
-	get(m, "switch-port:bounce-port", at(s, s.bouncePort))
+	registerHandler(m, "switch-port:get-ports", switchHandler(s, s.getPortSettings))
+	registerHandler(m, "switch-port:set-port", switchHandler(s, s.setPort))
+	registerHandler(m, "switch-port:bounce-port", switchHandler(s, s.bouncePort))
 }
 
 // portSettings is what is set at a port, and what it supplies.
@@ -87,8 +87,8 @@ func duplexes() []string { return []string{"auto", "half", "full"} }
 
 // getPortSettings reads the settings of the ports of a switch.
 func (s *Service) getPortSettings(ctx context.Context, sw *switchdriver.Switch, in whichIn) (*portSettingsOut, error) {
-	names := s.ports(mib.MAC(sw.NodeId))
-	only, err := names.number(sw, "port", in.Port)
+	names := s.portNamesOf(mib.MAC(sw.NodeId))
+	only, err := names.parsePort(sw, "port", in.Port)
 	if err != nil {
 		return nil, err
 	}
@@ -96,9 +96,9 @@ func (s *Service) getPortSettings(ctx context.Context, sw *switchdriver.Switch, 
 	if err != nil {
 		return nil, err
 	}
-	out := &portSettingsOut{ofSwitch: s.of(mib.MAC(sw.NodeId)), Entries: []portSettings{}}
+	out := &portSettingsOut{ofSwitch: s.switchIdentity(mib.MAC(sw.NodeId)), Entries: []portSettings{}}
 	for _, p := range ports {
-		out.Entries = append(out.Entries, portSettings{portID: portID{names.of(p.Port), p.Port}, State: choice(p.Up, stateUp, stateDown),
+		out.Entries = append(out.Entries, portSettings{portID: portID{names.nameOfPort(p.Port), p.Port}, State: choice(p.Up, stateUp, stateDown),
 			Description: p.Description, Power: choice(p.Power, powerOn, powerOff), PowerPriority: word(p.PowerPriority, priorities()...),
 			PowerLimit: p.PowerLimit, PowerClass: p.PowerClass, PowerDrawn: p.PowerDrawn, Speed: p.Speed,
 			PowerStatus: word(p.PowerStatus, "", "disabled", "searching", "delivering", "fault", "test", "other-fault"),
@@ -119,7 +119,7 @@ func (s *Service) readSettings(ctx context.Context, sw *switchdriver.Switch, onl
 	return d.ReadPortSettings(ctx, known, only)
 }
 
-func (o *portSettingsOut) text() string {
+func (o *portSettingsOut) formatTable() string {
 	t := commands.Table{Empty: "The switch reports no ports.", Columns: []commands.Column{{Title: "Port"}, {Title: "No", Right: true}, {Title: "State"},
 		{Title: "Description", Max: 40}, {Title: "Speed", Right: true}, {Title: "Duplex"}, {Title: "Link", Right: true}, {Title: "Flow control"},
 		{Title: "Power"}, {Title: "Priority"}, {Title: "Limit mW", Right: true}, {Title: "Class", Right: true}, {Title: "Drawn mW", Right: true}}}
@@ -155,7 +155,7 @@ func megabits(n *uint32) string {
 	case *n == 0:
 		return "auto"
 	}
-	return speed(uint64(*n) * 1000)
+	return formatSpeed(uint64(*n) * 1000)
 }
 
 // portChangeIn is the input of set-port; what is absent is not changed.
@@ -216,7 +216,7 @@ func (s *Service) setPort(ctx context.Context, sw *switchdriver.Switch, in portC
 			return nil, err
 		}
 	}
-	what := fmt.Sprintf("setting port %s", s.ports(mib.MAC(sw.NodeId)).of(number))
+	what := fmt.Sprintf("setting port %s", s.portNamesOf(mib.MAC(sw.NodeId)).nameOfPort(number))
 	return s.writePort(ctx, sw, in.whichIn, what, &pluginv1.WritePortSettingsRequest{Settings: wanted})
 }
 
@@ -251,11 +251,11 @@ func (s *Service) bouncePort(ctx context.Context, sw *switchdriver.Switch, in bo
 			return nil, err
 		}
 	}
-	return s.writePort(ctx, sw, in.whichIn, fmt.Sprintf("bouncing port %s", s.ports(mib.MAC(sw.NodeId)).of(number)), r)
+	return s.writePort(ctx, sw, in.whichIn, fmt.Sprintf("bouncing port %s", s.portNamesOf(mib.MAC(sw.NodeId)).nameOfPort(number)), r)
 }
 
 func (s *Service) onePort(sw *switchdriver.Switch, port string) (uint32, error) {
-	number, err := s.ports(mib.MAC(sw.NodeId)).number(sw, "port", port)
+	number, err := s.portNamesOf(mib.MAC(sw.NodeId)).parsePort(sw, "port", port)
 	if err == nil && number == 0 {
 		err = fault.At(fault.Missing, "port", "the call names no port")
 	}
@@ -263,8 +263,8 @@ func (s *Service) onePort(sw *switchdriver.Switch, port string) (uint32, error) 
 }
 
 func (s *Service) writePort(ctx context.Context, sw *switchdriver.Switch, in whichIn, what string, r *pluginv1.WritePortSettingsRequest) (*done, error) {
-	o := writes.Operation{What: what, Request: r, Ports: s.ports(mib.MAC(sw.NodeId)).meant([]string{in.Port})}
-	return &done{"SUCCESS"}, leafNames(s.change(ctx, mib.MAC(sw.NodeId), o))
+	o := writes.Operation{What: what, Request: r, Ports: s.portNamesOf(mib.MAC(sw.NodeId)).meantPorts([]string{in.Port})}
+	return &done{"SUCCESS"}, leafNames(s.changeSwitch(ctx, mib.MAC(sw.NodeId), o))
 }
 
 // leafNames gives the faults of the contract the paths of the module.

@@ -77,7 +77,7 @@ func TestPortsAtRisk(t *testing.T) {
 func riskOf(t *testing.T, lines, port string) error {
 	t.Helper()
 	s := playedService(t, bridgeOfTwo+lines)
-	sw, err := s.named("02:00:00:00:00:01")
+	sw, err := s.findNamedSwitch("02:00:00:00:00:01")
 	if err != nil {
 		t.Fatal(err)
 	}

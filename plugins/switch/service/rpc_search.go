@@ -133,7 +133,7 @@ func (s *Service) searchSwitch(n needle, e switchlist.Entry, o *discovery.Observ
 	}
 	for _, f := range facts {
 		if f.found {
-			return []searchHit{{ofSwitch: s.of(e.MAC), Kind: "switch", Match: f.match, Value: f.value}}
+			return []searchHit{{ofSwitch: s.switchIdentity(e.MAC), Kind: "switch", Match: f.match, Value: f.value}}
 		}
 	}
 	return nil
@@ -141,7 +141,7 @@ func (s *Service) searchSwitch(n needle, e switchlist.Entry, o *discovery.Observ
 
 func (s *Service) searchPorts(n needle, o *discovery.Observation) (out []searchHit) {
 	for _, p := range o.Ports {
-		hit := searchHit{ofSwitch: s.of(o.Node), Port: portName(p), Number: p.Number, Kind: "port"}
+		hit := searchHit{ofSwitch: s.switchIdentity(o.Node), Port: portName(p), Number: p.Number, Kind: "port"}
 		switch {
 		case n.in(p.Name):
 			hit.Match, hit.Value = "name", p.Name
@@ -161,7 +161,7 @@ func (s *Service) searchPorts(n needle, o *discovery.Observation) (out []searchH
 
 func (s *Service) searchNeighbors(n needle, o *discovery.Observation) (out []searchHit) {
 	for _, nb := range o.Neighbors {
-		hit := searchHit{ofSwitch: s.of(o.Node), Port: nb.LocalPort, Kind: "neighbor"}
+		hit := searchHit{ofSwitch: s.switchIdentity(o.Node), Port: nb.LocalPort, Kind: "neighbor"}
 		if i := slices.IndexFunc(o.Ports, func(p discovery.Port) bool { return p.ID == nb.LocalPort }); i >= 0 {
 			hit.Port, hit.Number = portName(o.Ports[i]), o.Ports[i].Number
 		}
@@ -192,14 +192,14 @@ func (s *Service) searchStations(n needle) (out []searchHit) {
 		for _, st := range list {
 			if n.inMAC(st.MAC) {
 				out = append(out, searchHit{
-					ofSwitch: s.of(st.Switch),
-					Port:     s.ports(st.Switch).of(st.Port),
+					ofSwitch: s.switchIdentity(st.Switch),
+					Port:     s.portNamesOf(st.Switch).nameOfPort(st.Port),
 					Number:   st.Port,
 					Kind:     "address",
 					Match:    "mac-address",
 					Value:    st.MAC.String(),
 					VLAN:     st.VLAN,
-					Since:    stamp(st.Since),
+					Since:    formatTime(st.Since),
 				})
 			}
 		}
@@ -207,7 +207,7 @@ func (s *Service) searchStations(n needle) (out []searchHit) {
 	return out
 }
 
-func (o *searchHits) text() string {
+func (o *searchHits) formatTable() string {
 	t := commands.Table{
 		Empty: "Nothing that is known matches.",
 		Columns: []commands.Column{
@@ -221,7 +221,7 @@ func (o *searchHits) text() string {
 		},
 	}
 	for _, h := range o.Entries {
-		t.Add(h.Switch, h.Port, h.Kind, h.Match, h.Value, blank(h.VLAN), h.Since)
+		t.Add(h.Switch, h.Port, h.Kind, h.Match, h.Value, formatNonZero(h.VLAN), h.Since)
 	}
 	text := t.String()
 	if o.More {

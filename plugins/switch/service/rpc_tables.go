@@ -38,12 +38,12 @@ type page[T line] struct {
 }
 
 // line is an entry that the console shows in the columns of its table.
-type line interface{ cells() []any }
+type line interface{ tableCells() []any }
 
-func (p *page[T]) text() string {
+func (p *page[T]) formatTable() string {
 	t := commands.Table{Empty: "No entries.", Columns: p.columns}
 	for _, e := range p.Entries {
-		t.Add(e.cells()...)
+		t.Add(e.tableCells()...)
 	}
 	return t.String() + cutNote(p.Partial)
 }
@@ -63,28 +63,28 @@ type fdbLine struct {
 	Type string `json:"type"`
 }
 
-func (e fdbLine) cells() []any { return []any{e.VLAN, e.MAC, e.Port, e.Number, e.Type} }
+func (e fdbLine) tableCells() []any { return []any{e.VLAN, e.MAC, e.Port, e.Number, e.Type} }
 
 func (s *Service) fdbLines(ctx context.Context, sw *switchdriver.Switch, in fdbLinesIn) (*page[fdbLine], error) {
 	mac, err := macOf(in.MAC)
 	if err != nil {
 		return nil, err
 	}
-	names := s.ports(mib.MAC(sw.NodeId))
-	port, err := names.number(sw, "port", in.Port)
+	names := s.portNamesOf(mib.MAC(sw.NodeId))
+	port, err := names.parsePort(sw, "port", in.Port)
 	if err != nil {
 		return nil, err
 	}
-	q := driver.Query{VLAN: in.VLAN, MAC: mac, Port: port, Cursor: in.Cursor, Limit: in.rows()}
+	q := driver.Query{VLAN: in.VLAN, MAC: mac, Port: port, Cursor: in.Cursor, Limit: in.pageRows()}
 	p, err := s.drivers.ReadFDB(ctx, sw, q)
 	if err != nil {
 		return nil, err
 	}
-	out := &page[fdbLine]{Entries: make([]fdbLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)},
+	out := &page[fdbLine]{Entries: make([]fdbLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, formatCuts(p.Partial)},
 		columns: []commands.Column{{Title: "VLAN", Right: true}, {Title: "MAC address"}, {Title: "Port"},
 			{Title: "No", Right: true}, {Title: "Type"}}}
 	for _, e := range p.Entries {
-		out.Entries = append(out.Entries, fdbLine{e.VlanId, mib.MAC(e.Mac).String(), portID{names.of(e.Port), e.Port}, entryOf(sw, e).Type})
+		out.Entries = append(out.Entries, fdbLine{e.VlanId, mib.MAC(e.Mac).String(), portID{names.nameOfPort(e.Port), e.Port}, entryOf(sw, e).Type})
 	}
 	return out, nil
 }
@@ -103,18 +103,18 @@ type arpLine struct {
 	Type    string `json:"type"`
 }
 
-func (e arpLine) cells() []any { return []any{e.IP, e.MAC, e.IfIndex, e.Type} }
+func (e arpLine) tableCells() []any { return []any{e.IP, e.MAC, e.IfIndex, e.Type} }
 
 func (s *Service) arpLines(ctx context.Context, sw *switchdriver.Switch, in arpLinesIn) (*page[arpLine], error) {
 	mac, err := macOf(in.MAC)
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.drivers.ReadARP(ctx, sw, driver.Query{MAC: mac, Cursor: in.Cursor, Limit: in.rows()})
+	p, err := s.drivers.ReadARP(ctx, sw, driver.Query{MAC: mac, Cursor: in.Cursor, Limit: in.pageRows()})
 	if err != nil {
 		return nil, err
 	}
-	out := &page[arpLine]{Entries: make([]arpLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)},
+	out := &page[arpLine]{Entries: make([]arpLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, formatCuts(p.Partial)},
 		columns: []commands.Column{{Title: "IP address"}, {Title: "MAC address"}, {Title: "Interface", Right: true},
 			{Title: "Type"}}}
 	for _, e := range p.Entries {
@@ -149,10 +149,10 @@ func (s *Service) stpLines(ctx context.Context, sw *switchdriver.Switch, in whic
 	if err != nil {
 		return nil, err
 	}
-	names := s.ports(mib.MAC(sw.NodeId))
-	out := &stpLines{s.of(mib.MAC(sw.NodeId)), on, make([]stpLine, 0, len(ports))}
+	names := s.portNamesOf(mib.MAC(sw.NodeId))
+	out := &stpLines{s.switchIdentity(mib.MAC(sw.NodeId)), on, make([]stpLine, 0, len(ports))}
 	for _, p := range ports {
-		l := stpLine{portID{names.of(p.Port), p.Port}, p.Enabled, stpStates[p.State], ""}
+		l := stpLine{portID{names.nameOfPort(p.Port), p.Port}, p.Enabled, stpStates[p.State], ""}
 		if len(p.DesignatedRoot) == 8 {
 			l.Root = fmt.Sprintf("%d %s", binary.BigEndian.Uint16(p.DesignatedRoot), mib.MACFromBytes(p.DesignatedRoot[2:]))
 		}
@@ -161,7 +161,7 @@ func (s *Service) stpLines(ctx context.Context, sw *switchdriver.Switch, in whic
 	return out, nil
 }
 
-func (o *stpLines) text() string {
+func (o *stpLines) formatTable() string {
 	t := commands.Table{Empty: "The switch has no ports in a spanning tree.", Columns: []commands.Column{{Title: "Port"}, {Title: "No", Right: true}, {Title: "Enabled"}, {Title: "State"}, {Title: "Root"}}}
 	for _, e := range o.Entries {
 		t.Add(e.Port, e.Number, e.Enabled, e.State, e.Root)
@@ -198,7 +198,7 @@ type vlanLines struct {
 func (s *Service) vlanLines(ctx context.Context, in vlanIDIn) (*vlanLines, error) {
 	out := &vlanLines{Entries: []vlanLine{}}
 	read := map[mib.MAC][]*switchdriver.VLAN{}
-	partial, err := s.each(ctx, in.Switch, func(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {
+	partial, err := s.askEach(ctx, in.Switch, func(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {
 		d, known, err := driver.For[switchdriver.VLANReader](ctx, s.drivers, sw, "ReadVlans")
 		if err != nil {
 			return err
@@ -208,14 +208,14 @@ func (s *Service) vlanLines(ctx context.Context, in vlanIDIn) (*vlanLines, error
 			return err
 		}
 		m := mib.MAC(sw.NodeId)
-		names := s.ports(m)
+		names := s.portNamesOf(m)
 		mu.Lock()
 		defer mu.Unlock()
 		read[m] = nil
 		for _, v := range vlans {
 			if in.VLAN == 0 || v.VlanId == in.VLAN {
 				read[m] = append(read[m], v)
-				out.Entries = append(out.Entries, vlanLine{s.of(m), v.VlanId, v.Name, v.Dynamic, names.all(tagged(v)), names.all(v.UntaggedPorts)})
+				out.Entries = append(out.Entries, vlanLine{s.switchIdentity(m), v.VlanId, v.Name, v.Dynamic, names.allNames(taggedPorts(v)), names.allNames(v.UntaggedPorts)})
 			}
 		}
 		return nil
@@ -235,7 +235,7 @@ func (s *Service) vlanLines(ctx context.Context, in vlanIDIn) (*vlanLines, error
 	return out, nil
 }
 
-func (o *vlanLines) text() string {
+func (o *vlanLines) formatTable() string {
 	t := commands.Table{Empty: "No VLANs.", Columns: []commands.Column{{Title: "Switch", Max: 32}, {Title: "VLAN", Right: true}, {Title: "Name", Max: 32}, {Title: "Dynamic"},
 		{Title: "Untagged", Max: 60}, {Title: "Tagged", Max: 60}}}
 	for _, e := range o.Entries {
@@ -248,8 +248,8 @@ func (o *vlanLines) text() string {
 	return text + cutNote(o.Partial)
 }
 
-// tagged returns the ports that frames of a VLAN leave with a tag.
-func tagged(v *switchdriver.VLAN) []uint32 {
+// taggedPorts returns the ports that frames of a VLAN leave with a tag.
+func taggedPorts(v *switchdriver.VLAN) []uint32 {
 	return slices.DeleteFunc(slices.Clone(v.EgressPorts), func(p uint32) bool { return slices.Contains(v.UntaggedPorts, p) })
 }
 
@@ -260,12 +260,12 @@ const (
 	maxPartial  = 100
 )
 
-// each asks a switch, or all of the list at the same time. It fails with what failed of the one; of all, it names those
+// askEach asks a switch, or all of the list at the same time. It fails with what failed of the one; of all, it names those
 // that did.
-func (s *Service) each(ctx context.Context, which string, ask func(context.Context, *switchdriver.Switch, *sync.Mutex) error) (partial []string, err error) {
+func (s *Service) askEach(ctx context.Context, which string, ask func(context.Context, *switchdriver.Switch, *sync.Mutex) error) (partial []string, err error) {
 	var mu sync.Mutex
 	if which != "" {
-		sw, err := s.named(which)
+		sw, err := s.findNamedSwitch(which)
 		if err != nil {
 			return nil, err
 		}

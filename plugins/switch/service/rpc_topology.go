@@ -13,14 +13,14 @@ import (
 )
 
 func (s *Service) topologyRPCs(m operations.Mux) {
-	get(m, "topology:get-edge-list", ofNetwork(s, "edge-list-entry", edgesOf))
-	get(m, "topology:get-node-list", ofNetwork(s, "node-list-entry", switchesOf))
-	get(m, "topology:get-node-connector-list", s.getPortList)
-	set(m, "topology:rediscover", func(ctx context.Context, _ operations.None) error {
-		_, err := s.discover(ctx, discovery.All, nil)
+	registerHandler(m, "topology:get-edge-list", ofNetwork(s, "edge-list-entry", edgesOf))
+	registerHandler(m, "topology:get-node-list", ofNetwork(s, "node-list-entry", switchesOf))
+	registerHandler(m, "topology:get-node-connector-list", s.getPortList)
+	registerResultHandler(m, "topology:rediscover", func(ctx context.Context, _ operations.None) error {
+		_, err := s.runDiscovery(ctx, discovery.All, nil)
 		return err
 	})
-	set(m, "topology:set-discovery-interval", s.setDiscoveryInterval)
+	registerResultHandler(m, "topology:set-discovery-interval", s.setDiscoveryInterval)
 }
 
 // edgeEntry is an entry of list edge-list-entry; the edge leads from tail to head.
@@ -99,7 +99,7 @@ func portsOf(n *discovery.Network, in pageIn) (*portList, error) {
 	}
 	for _, o := range n.Nodes[first:] {
 		for _, p := range o.Ports[skip:] {
-			if len(out.Entries) == in.rows() {
+			if len(out.Entries) == in.pageRows() {
 				last := out.Entries[len(out.Entries)-1]
 				out.Next = last.NodeID + "/" + last.ID
 				return out, nil

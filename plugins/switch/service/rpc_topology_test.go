@@ -34,7 +34,7 @@ func TestPortsInPages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if most := in.rows(); len(p.Entries) > most || most > driver.PageSize {
+			if most := in.pageRows(); len(p.Entries) > most || most > driver.PageSize {
 				t.Fatalf("%d entries in a page of %d", len(p.Entries), most)
 			}
 			for _, e := range p.Entries {
@@ -74,7 +74,7 @@ func TestTrapEventsAreFair(t *testing.T) {
 	sent := map[byte]int{}
 	send := func(n byte, count int) {
 		for range count {
-			if d.allows(traps.Trap{At: at, From: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, n}), 162)}) {
+			if d.allowsEvent(traps.Trap{At: at, From: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, n}), 162)}) {
 				sent[n]++
 			}
 		}

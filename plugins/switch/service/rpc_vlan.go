@@ -16,11 +16,11 @@ import (
 )
 
 func (s *Service) vlanRPCs(m operations.Mux) {
-	get(m, "vlan:get-vlan-table", s.getVLANTable)
-	set(m, "vlan:add-vlan", s.writeVLAN(true, false))
-	set(m, "vlan:delete-vlan", s.deleteVLAN)
-	set(m, "vlan:add-vlan-and-set-ports", s.writeVLAN(true, true))
-	set(m, "vlan:set-vlan-ports", s.writeVLAN(false, true))
+	registerHandler(m, "vlan:get-vlan-table", s.getVLANTable)
+	registerResultHandler(m, "vlan:add-vlan", s.writeVLAN(true, false))
+	registerResultHandler(m, "vlan:delete-vlan", s.deleteVLAN)
+	registerResultHandler(m, "vlan:add-vlan-and-set-ports", s.writeVLAN(true, true))
+	registerResultHandler(m, "vlan:set-vlan-ports", s.writeVLAN(false, true))
 }
 
 type vlanEntry struct {
@@ -34,7 +34,7 @@ type vlanTable struct {
 }
 
 func (s *Service) getVLANTable(ctx context.Context, in nodeIn) (*vlanTable, error) {
-	d, sw, err := reader[switchdriver.VLANReader](ctx, s, in.Node, "ReadVlans")
+	d, sw, err := readerOf[switchdriver.VLANReader](ctx, s, in.Node, "ReadVlans")
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (s *Service) writeVLAN(create, setPorts bool) func(context.Context, vlanIn)
 	return func(ctx context.Context, in vlanIn) error {
 		var l fault.List
 		v := vlanChange{id: in.VLAN, name: in.Name, create: create, setPorts: setPorts,
-			tagged: ports(&l, mibdriver.PathTagged, in.Tagged), untagged: ports(&l, mibdriver.PathUntagged, in.Untagged)}
+			tagged: parsePorts(&l, mibdriver.PathTagged, in.Tagged), untagged: parsePorts(&l, mibdriver.PathUntagged, in.Untagged)}
 		return s.setVLAN(ctx, in.Node, v, l)
 	}
 }
@@ -85,7 +85,7 @@ func (s *Service) setVLAN(ctx context.Context, m mib.MAC, v vlanChange, l fault.
 	}
 	for _, n := range v.untagged.Sorted() {
 		if v.tagged[n] {
-			l = append(l, fault.At(fault.Invalid, mibdriver.PathUntagged, "port %s is in the tagged list too", v.names.of(n)))
+			l = append(l, fault.At(fault.Invalid, mibdriver.PathUntagged, "port %s is in the tagged list too", v.names.nameOfPort(n)))
 		}
 	}
 	if len(l) > 0 {
@@ -97,17 +97,17 @@ func (s *Service) setVLAN(ctx context.Context, m mib.MAC, v vlanChange, l fault.
 	}
 	vlan := &switchdriver.VLAN{VlanId: v.id, Name: v.name,
 		EgressPorts: v.tagged.Union(v.untagged).Sorted(), UntaggedPorts: v.untagged.Sorted()}
-	return s.change(ctx, m, writes.Operation{What: fmt.Sprintf(what, v.id), Ports: v.named,
+	return s.changeSwitch(ctx, m, writes.Operation{What: fmt.Sprintf(what, v.id), Ports: v.named,
 		Request: &pluginv1.WriteVlanRequest{Vlan: vlan, Create: v.create, SetPorts: v.setPorts}})
 }
 
 func (s *Service) deleteVLAN(ctx context.Context, in vlanIn) error {
-	return s.change(ctx, in.Node, writes.Operation{What: fmt.Sprintf("removing VLAN %d", in.VLAN),
+	return s.changeSwitch(ctx, in.Node, writes.Operation{What: fmt.Sprintf("removing VLAN %d", in.VLAN),
 		Request: &pluginv1.DeleteVlanRequest{VlanId: in.VLAN}})
 }
 
-// ports reads a list of port numbers separated by commas; blank is no port.
-func ports(l *fault.List, leaf, text string) mib.Ports {
+// parsePorts reads a list of port numbers separated by commas; blank is no port.
+func parsePorts(l *fault.List, leaf, text string) mib.Ports {
 	out := mib.Ports{}
 	if strings.TrimSpace(text) == "" {
 		return out

@@ -91,7 +91,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	s.base = env.Home()
 	s.database = &switchlist.Database{Inventory: s.inventory, Files: env.Below(s.set.Lists...), Source: s.source}
-	s.client = snmp.NewClient(snmp.Options{Timeout: s.set.SNMP.Timeout.Duration, Retries: retries(s.set.SNMP.Retries),
+	s.client = snmp.NewClient(snmp.Options{Timeout: s.set.SNMP.Timeout.Duration, Retries: clientRetries(s.set.SNMP.Retries),
 		Sockets: s.set.SNMP.Sockets, PerSwitch: s.set.SNMP.PerSwitch, VarBinds: s.set.SNMP.VarBinds,
 		FromAny: s.set.SNMP.Answers == snmp.FromAny, Clock: func(agent netip.Addr, engine string, boots, seconds uint32) {
 			s.clocks.Prove(time.Now(), agent, engine, boots, seconds)
@@ -99,15 +99,15 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	if s.set.CLI.HostKeys == hostkeys.Any {
 		env.Warn("cli.host_keys: any: whoever answers by SSH at a switch's address gets its password")
 	}
-	s.drive(env)
+	s.setUpDrivers(env)
 	s.survey = discovery.New(discovery.Options{Inventory: s.inventory, Log: s.log,
 		Observe: s.drivers.Observe, Refresh: s.standard.Refresh, Infer: s.standard.Evidence,
-		Workers: s.set.Discovery.Parallel, Deadline: s.set.Discovery.Deadline.Duration, Publish: s.publish, Finished: s.tidy})
+		Workers: s.set.Discovery.Parallel, Deadline: s.set.Discovery.Deadline.Duration, Publish: s.publishNetwork, Finished: s.finishDiscovery})
 	s.survey.Close()                       // until the role is held
 	follow, end := context.WithCancel(ctx) // longer than what writes
 	s.end = end
 	ctx, s.cancel = context.WithCancel(ctx)
-	if err := s.open(follow, env.Host); err != nil {
+	if err := s.openState(follow, env.Host); err != nil {
 		s.end()
 		s.client.Close()
 		return nil, err
@@ -121,14 +121,14 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	s.start(ctx)
 	s.awaitList(ctx)
-	return &sdk.Plugin{Operations: s.rpcs(), Commands: s.commands(), Topology: s.publisher, State: s.store, Stop: s.stop}, nil
+	return &sdk.Plugin{Operations: s.rpcMux(), Commands: s.commandTable(), Topology: s.publisher, State: s.store, Stop: s.stop}, nil
 }
 
-// open follows the plugin's data.
-func (s *Service) open(ctx context.Context, h *host.Client) (err error) {
+// openState follows the plugin's data.
+func (s *Service) openState(ctx context.Context, h *host.Client) (err error) {
 	s.kept = state.NewTable[keptInterval](state.Private(intervalPrefix))
 	s.engines = state.NewTable[keptEngine](state.Private(enginePrefix))
-	s.observed = state.NewTableWith(state.Private(observedPrefix), state.Packed(shorten))
+	s.observed = state.NewTableWith(state.Private(observedPrefix), state.Packed(shortenRecord))
 	s.round = state.NewTable[round](state.Private(roundPrefix))
 	s.history = newRing[discovery.Change](historyPrefix, discovery.KeepChanges)
 	s.stations = state.NewTable[[]sighting](state.Private(stationPrefix))
@@ -153,8 +153,8 @@ func (s *Service) open(ctx context.Context, h *host.Client) (err error) {
 	return nil
 }
 
-// retries turns the setting's 0, none, into what the client calls none.
-func retries(n int) int {
+// clientRetries turns the setting's 0, none, into what the client calls none.
+func clientRetries(n int) int {
 	if n == 0 {
 		return -1
 	}
@@ -167,9 +167,9 @@ func (s *Service) start(ctx context.Context) {
 		s.group.Go(func() { p.Run(ctx) })
 	}
 	s.group.Go(func() { s.drivers.Run(ctx) })
-	s.group.Go(func() { s.adopt(ctx) })
+	s.group.Go(func() { s.adoptObserved(ctx) })
 	s.group.Go(func() { s.database.NoteFiles(ctx, s.log) })
-	s.group.Go(func() { s.store.Role(ctx, role, s.hold) })
+	s.group.Go(func() { s.store.Role(ctx, role, s.holdRole) })
 }
 
 // listTime bounds how long the plugin waits for its list at the start.
@@ -188,8 +188,8 @@ func (s *Service) awaitList(ctx context.Context) {
 	}
 }
 
-// traps is what switch:traps shows.
-func (s *Service) traps() (trapState, []traps.Trap, error) {
+// recentTraps is what switch:traps shows.
+func (s *Service) recentTraps() (trapState, []traps.Trap, error) {
 	if s.set.Traps.Listen == noTraps {
 		return trapState{}, nil, fault.New(fault.Unsupported, "traps are off; traps.listen in etc/switch.yaml turns them on")
 	}
@@ -198,25 +198,25 @@ func (s *Service) traps() (trapState, []traps.Trap, error) {
 	return t, s.lastTraps.Last(now), nil
 }
 
-// changes is what switch:history shows.
-func (s *Service) changes() []discovery.Change { return s.history.Last(s.store.Now()) }
+// recentChanges is what switch:history shows.
+func (s *Service) recentChanges() []discovery.Change { return s.history.Last(s.store.Now()) }
 
-// publish hands a result to the watchers of the topology; the process that has observed
+// publishNetwork hands a result to the watchers of the topology; the process that has observed
 // it says what is different to the event stream and the history.
-func (s *Service) publish(before, after *discovery.Network, cause discovery.Cause) {
+func (s *Service) publishNetwork(before, after *discovery.Network, cause discovery.Cause) {
 	s.publisher.Set(Topology(s.set.Topology, after))
 	e := s.exporter.Load()
 	if cause == discovery.Adopted || e == nil {
 		return
 	}
 	var list []discovery.Change
-	for _, c := range diff(before, after) {
+	for _, c := range diffNetworks(before, after) {
 		s.events.Publish(c)
-		list = remember(list, after.Built, cause, c)
+		list = rememberChange(list, after.Built, cause, c)
 	}
 	for _, c := range portChanges(before, after, cause) {
 		s.publishPort(c)
 		list = append(list, c)
 	}
-	e.remember(list)
+	e.rememberChanges(list)
 }

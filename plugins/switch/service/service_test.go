@@ -22,17 +22,17 @@ func TestDiff(t *testing.T) {
 	after := &discovery.Network{Nodes: []discovery.Node{node("1", true), node("2", false), node("4", false)}, Edges: []discovery.Edge{between("1", "2"), between("1", "4")}}
 	want := []change{{AddedNodes: []string{"4"}, RemovedNodes: []string{"3"}, Silent: []string{"1"}, Answering: []string{"2"},
 		AddedEdges: []edge{{"1", "1", "4", "1", true, ""}}, RemovedEdges: []edge{{"1", "1", "3", "1", true, ""}}}}
-	if d := cmp.Diff(want, diff(before, after)); d != "" {
+	if d := cmp.Diff(want, diffNetworks(before, after)); d != "" {
 		t.Error("(-want +got):\n" + d)
 	}
-	if got := diff(after, after); len(got) != 0 {
+	if got := diffNetworks(after, after); len(got) != 0 {
 		t.Errorf("nothing changed, but %+v", got)
 	}
 	many := &discovery.Network{}
 	for i := range 2*perEvent + 1 {
 		many.Nodes = append(many.Nodes, node(fmt.Sprint(i), false))
 	}
-	if got := diff(nil, many); len(got) != 3 || len(got[0].AddedNodes) != perEvent {
+	if got := diffNetworks(nil, many); len(got) != 3 || len(got[0].AddedNodes) != perEvent {
 		t.Errorf("%d parts", len(got))
 	}
 }

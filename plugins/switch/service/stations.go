@@ -70,7 +70,7 @@ type trunks struct {
 	of map[mib.MAC][]uint32
 }
 
-func (t *trunks) set(m mib.MAC, ports []uint32) {
+func (t *trunks) setTrunks(m mib.MAC, ports []uint32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.of == nil {
@@ -94,10 +94,10 @@ type stations struct {
 // that is not listed. No more are kept than the settings say, of each switch the same number at most.
 func (s *Service) lookForStations(ctx context.Context) *stations {
 	keep := s.set.Stations.Keep / max(1, len(s.inventory.All())) // of one switch, so that the same ones are kept each time
-	p := s.places()
+	p := s.currentPlaces()
 	out := &stations{map[mib.MAC]sighting{}, map[mib.MAC]int{}, map[mib.MAC]bool{}, map[mib.MAC][]learnedAt{}}
 	now := time.Now()
-	_, _ = s.each(ctx, "", func(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {
+	_, _ = s.askEach(ctx, "", func(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {
 		m := mib.MAC(sw.NodeId)
 		if o := s.survey.Observation(m); o == nil || o.Stale {
 			return nil
@@ -111,7 +111,7 @@ func (s *Service) lookForStations(ctx context.Context) *stations {
 			for _, e := range page.Entries {
 				c := counts[e.Port]
 				c.addresses++
-				c.leads = c.leads || p.other(m, mib.MAC(e.Mac))
+				c.leads = c.leads || p.isOtherSwitch(m, mib.MAC(e.Mac))
 				if counts[e.Port] = c; e.Type == switchdriver.FDBLearned && c.addresses <= crowd {
 					byPort[e.Port] = append(byPort[e.Port], sighting{mib.MAC(e.Mac), m, e.Port, e.VlanId, now})
 				}
@@ -120,10 +120,10 @@ func (s *Service) lookForStations(ctx context.Context) *stations {
 				break
 			}
 		}
-		s.trunks.set(m, leadingOn(counts))
+		s.trunks.setTrunks(m, leadingOn(counts))
 		mu.Lock()
 		defer mu.Unlock()
-		out.add(m, byPort, func(port uint32) bool {
+		out.addLearned(m, byPort, func(port uint32) bool {
 			return counts[port].leads || counts[port].addresses > crowd || p.leadsOn(m, port)
 		}, keep)
 		return nil
@@ -131,8 +131,8 @@ func (s *Service) lookForStations(ctx context.Context) *stations {
 	return out
 }
 
-// add takes what a switch has learned, at ports that do not lead on.
-func (s *stations) add(m mib.MAC, byPort map[uint32][]sighting, leadsOn func(uint32) bool, keep int) {
+// addLearned takes what a switch has learned, at ports that do not lead on.
+func (s *stations) addLearned(m mib.MAC, byPort map[uint32][]sighting, leadsOn func(uint32) bool, keep int) {
 	s.asked[m] = true
 	for _, port := range slices.Sorted(maps.Keys(byPort)) {
 		list := byPort[port]
@@ -155,8 +155,8 @@ func (s *stations) add(m mib.MAC, byPort map[uint32][]sighting, leadsOn func(uin
 	}
 }
 
-// steady keeps an address where it was if it is learned there still, or if that could not be found out.
-func (s *stations) steady(before sighting, leadsOn func(learnedAt) bool) {
+// keepSteady keeps an address where it was if it is learned there still, or if that could not be found out.
+func (s *stations) keepSteady(before sighting, leadsOn func(learnedAt) bool) {
 	at := learnedAt{before.Switch, before.Port}
 	now, ok := s.found[before.MAC]
 	if !ok || leadsOn(at) || now.Switch == before.Switch && now.Port == before.Port {
@@ -170,12 +170,12 @@ func (s *stations) steady(before sighting, leadsOn func(learnedAt) bool) {
 // keepStations writes the sightings that are new or elsewhere, and notes those that moved in the history. An address
 // that is learned nowhere any more stays where it was, as long as there is room.
 func (s *Service) keepStations(ctx context.Context, term *state.Term, seen *stations) {
-	p := s.places()
+	p := s.currentPlaces()
 	leadsOn := func(at learnedAt) bool { return p.leadsOn(at.sw, at.port) }
 	for _, list := range s.stations.All(s.store.Now(), "") {
 		for _, before := range list {
 			if _, err := s.inventory.Find(before.Switch); err == nil {
-				seen.steady(before, leadsOn)
+				seen.keepSteady(before, leadsOn)
 			}
 		}
 	}
@@ -188,7 +188,7 @@ func (s *Service) keepStations(ctx context.Context, term *state.Term, seen *stat
 	now := s.store.Now()
 	for bin, list := range bins {
 		old, _ := s.stations.Get(now, bin)
-		next, moved, differs := merge(old, list, max(1, s.set.Stations.Keep/stationBins), leadsOn)
+		next, moved, differs := mergeSightings(old, list, max(1, s.set.Stations.Keep/stationBins), leadsOn)
 		if differs {
 			changed[bin] = next
 		}
@@ -209,13 +209,13 @@ func (s *Service) keepStations(ctx context.Context, term *state.Term, seen *stat
 		}
 	}
 	if e := s.exporter.Load(); e != nil && len(moves) > 0 {
-		e.remember(moves[:min(len(moves), maxMoves)])
+		e.rememberChanges(moves[:min(len(moves), maxMoves)])
 	}
 }
 
-// merge is a bin after a reading: what was found, with the time since when it is there, and what was not found and
+// mergeSightings is a bin after a reading: what was found, with the time since when it is there, and what was not found and
 // still has room. An address that was taken for being at a port that leads on has not moved.
-func merge(old, found []sighting, room int, leadsOn func(learnedAt) bool) (next []sighting, moves []discovery.Change, differs bool) {
+func mergeSightings(old, found []sighting, room int, leadsOn func(learnedAt) bool) (next []sighting, moves []discovery.Change, differs bool) {
 	was := make(map[mib.MAC]sighting, len(old))
 	for _, st := range old {
 		was[st.MAC] = st

@@ -22,7 +22,7 @@ func Topology(id string, n *discovery.Network) topology.Topology {
 		for _, p := range node.Ports {
 			tps[p.ID] = topology.TerminationPoint{ID: p.ID, Attributes: portAttributes(p)}
 		}
-		t.Nodes[node.ID] = topology.Node{ID: node.ID, TPs: tps, Attributes: attributes(n, node), Observed: node.Observed}
+		t.Nodes[node.ID] = topology.Node{ID: node.ID, TPs: tps, Attributes: nodeAttributes(n, node), Observed: node.Observed}
 	}
 	for _, e := range n.Edges {
 		for _, end := range []discovery.End{e.Tail, e.Head} {
@@ -59,7 +59,7 @@ func portAttributes(p discovery.Port) map[string]string {
 	if p.Oper != 1 {
 		return nil
 	}
-	a := map[string]string{"state": status(p.Oper)}
+	a := map[string]string{"state": statusText(p.Oper)}
 	if p.Name != "" {
 		a["name"] = p.Name
 	}
@@ -72,7 +72,7 @@ func portAttributes(p discovery.Port) map[string]string {
 // maxNotPlaced is how many neighbours that were not placed a node's attribute names.
 const maxNotPlaced = 16
 
-func attributes(net *discovery.Network, n discovery.Node) map[string]string {
+func nodeAttributes(net *discovery.Network, n discovery.Node) map[string]string {
 	a := map[string]string{"type": string(n.Kind)}
 	set := func(k, v string) {
 		if v != "" {

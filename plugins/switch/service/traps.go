@@ -60,18 +60,18 @@ type trapped struct {
 	suppressed uint32
 }
 
-func (d *trapped) handle(t traps.Trap) {
+func (d *trapped) handleTrap(t traps.Trap) {
 	for _, m := range t.Nodes {
 		if t.Effect.Ports {
 			d.survey.Touch(discovery.Hint{Node: m, IfIndex: t.IfIndex, Neighbors: t.Effect.Neighbors, Repeat: t.Effect.Repeat})
 		}
 	}
-	d.publish(t)
+	d.publishTrap(t)
 	together.Notify(d.wake)
 }
 
-// allows reports whether a trap goes out as an event.
-func (d *trapped) allows(t traps.Trap) bool {
+// allowsEvent reports whether a trap goes out as an event.
+func (d *trapped) allowsEvent(t traps.Trap) bool {
 	if t.At.Sub(d.second) >= time.Second {
 		d.second, d.sent, d.sentOf = t.At, 0, map[netip.Addr]int{}
 	}
@@ -84,8 +84,8 @@ func (d *trapped) allows(t traps.Trap) bool {
 	return true
 }
 
-func (d *trapped) publish(t traps.Trap) {
-	if !d.allows(t) {
+func (d *trapped) publishTrap(t traps.Trap) {
+	if !d.allowsEvent(t) {
 		d.suppressed++
 		return
 	}
@@ -98,10 +98,10 @@ func (d *trapped) publish(t traps.Trap) {
 	d.events.Publish(e)
 }
 
-// receive opens the port of traps and writes what comes, until ctx ends.
-func (s *Service) receive(ctx context.Context, term *state.Term) {
+// receiveTraps opens the port of traps and writes what comes, until ctx ends.
+func (s *Service) receiveTraps(ctx context.Context, term *state.Term) {
 	d := &trapped{survey: s.survey, events: s.trapEvents, wake: make(chan struct{}, 1)}
-	r := traps.New(traps.Options{Listen: s.set.Traps.Listen, Inventory: s.inventory, Engine: s.engine(ctx, term), Clocks: s.clocks, Log: s.log, Handle: d.handle})
+	r := traps.New(traps.Options{Listen: s.set.Traps.Listen, Inventory: s.inventory, Engine: s.snmpEngine(ctx, term), Clocks: s.clocks, Log: s.log, Handle: d.handleTrap})
 	var work sync.WaitGroup
 	work.Go(func() { r.Run(ctx) })
 	defer work.Wait()
@@ -152,10 +152,10 @@ var engineHead = []byte{0x80, 0x00, 0x7e, 0xd9, 5}
 
 const engineOwn = 12
 
-// engine is who we are to senders of version 3 informs. The id is kept, on whichever node
+// snmpEngine is who we are to senders of version 3 informs. The id is kept, on whichever node
 // traps are received, and the boots grow with each start, or senders would take us for a
 // replay.
-func (s *Service) engine(ctx context.Context, term *state.Term) traps.Engine {
+func (s *Service) snmpEngine(ctx context.Context, term *state.Term) traps.Engine {
 	own := make([]byte, engineOwn)
 	_, _ = rand.Read(own) // never fails
 	k := keptEngine{ID: append(engineHead[:len(engineHead):len(engineHead)], own...)}

@@ -21,7 +21,7 @@ type ofSwitch struct {
 	Switch string `json:"switch"`
 }
 
-func (s *Service) of(m mib.MAC) ofSwitch {
+func (s *Service) switchIdentity(m mib.MAC) ofSwitch {
 	return ofSwitch{strconv.FormatUint(uint64(m), 10), s.nameOf(m)}
 }
 
@@ -56,8 +56,8 @@ func (s *Service) lastAnswerOf(m mib.MAC) lastAnswer {
 	answers := err == nil
 	out := lastAnswer{Answering: &answers}
 	if o != nil {
-		out.Observed = stamp(o.Observed)
-		out.Partial = notes(o.Cut)
+		out.Observed = formatTime(o.Observed)
+		out.Partial = formatCuts(o.Cut)
 	}
 	return out
 }
@@ -71,16 +71,16 @@ func (s *Service) lastAnswerOfNode(id string) lastAnswer {
 	return s.lastAnswerOf(mib.MAC(m))
 }
 
-// stamp writes a time in answers.
-func stamp(t time.Time) string {
+// formatTime writes a time in answers.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.UTC().Format(time.RFC3339)
 }
 
-// current reads what a switch reports of its ports and neighbours now; of one that does not answer it is what is known.
-func (s *Service) current(ctx context.Context, sw *switchdriver.Switch) (*discovery.Observation, quality, error) {
+// readCurrent reads what a switch reports of its ports and neighbours now; of one that does not answer it is what is known.
+func (s *Service) readCurrent(ctx context.Context, sw *switchdriver.Switch) (*discovery.Observation, quality, error) {
 	o, err := s.drivers.Observe(ctx, sw)
 	q := quality{Answering: err == nil}
 	if err != nil {
@@ -88,13 +88,13 @@ func (s *Service) current(ctx context.Context, sw *switchdriver.Switch) (*discov
 			return nil, q, err
 		}
 	}
-	q.Observed = stamp(o.Observed)
-	q.Partial = notes(o.Cut)
+	q.Observed = formatTime(o.Observed)
+	q.Partial = formatCuts(o.Cut)
 	return o, q, nil
 }
 
-// notes say which tables could be read up to some row only.
-func notes(cuts []discovery.Cut) (out []string) {
+// formatCuts say which tables could be read up to some row only.
+func formatCuts(cuts []discovery.Cut) (out []string) {
 	for _, c := range cuts {
 		out = append(out, c.Table+": "+c.Why)
 	}
@@ -104,8 +104,8 @@ func notes(cuts []discovery.Cut) (out []string) {
 // portNames are the names of the ports of a switch by number.
 type portNames map[uint32]string
 
-// ports are the names of a switch's ports, as it reported them last.
-func (s *Service) ports(m mib.MAC) portNames {
+// portNamesOf are the names of a switch's ports, as it reported them last.
+func (s *Service) portNamesOf(m mib.MAC) portNames {
 	if o := s.survey.Observation(m); o != nil {
 		return namesOf(o)
 	}
@@ -129,23 +129,23 @@ func portName(p discovery.Port) string {
 	return p.ID
 }
 
-func (n portNames) of(number uint32) string {
+func (n portNames) nameOfPort(number uint32) string {
 	if name := n[number]; name != "" {
 		return name
 	}
 	return strconv.FormatUint(uint64(number), 10)
 }
 
-func (n portNames) all(numbers []uint32) []string {
+func (n portNames) allNames(numbers []uint32) []string {
 	out := make([]string, 0, len(numbers))
 	for _, p := range numbers {
-		out = append(out, n.of(p))
+		out = append(out, n.nameOfPort(p))
 	}
 	return out
 }
 
-// number finds the port that a name or a number means; 0: none is meant.
-func (n portNames) number(sw *switchdriver.Switch, leaf, text string) (uint32, error) {
+// parsePort finds the port that a name or a number means; 0: none is meant.
+func (n portNames) parsePort(sw *switchdriver.Switch, leaf, text string) (uint32, error) {
 	if text == "" {
 		return 0, nil
 	}
@@ -171,14 +171,14 @@ func (n portNames) number(sw *switchdriver.Switch, leaf, text string) (uint32, e
 	return 0, fault.At(fault.NotFound, leaf, "switch %s has no port %.64q%s; switch:ports shows its ports", switchdriver.Label(sw), text, nearest.Hint(text, names))
 }
 
-// numbers reads names, numbers, and ranges of numbers, 1-4.
-func (n portNames) numbers(sw *switchdriver.Switch, leaf string, list []string) (out []uint32, err error) {
+// parsePortList reads names, numbers, and ranges of numbers, 1-4.
+func (n portNames) parsePortList(sw *switchdriver.Switch, leaf string, list []string) (out []uint32, err error) {
 	var l fault.List
 	for _, item := range list {
 		if item = strings.TrimSpace(item); item == "" {
 			continue
 		}
-		p, err := n.number(sw, leaf, item)
+		p, err := n.parsePort(sw, leaf, item)
 		if err == nil {
 			out = append(out, p)
 			continue
@@ -191,7 +191,7 @@ func (n portNames) numbers(sw *switchdriver.Switch, leaf string, list []string) 
 			continue
 		}
 		for i := from; i <= to; i++ {
-			p, err := n.number(sw, leaf, strconv.FormatUint(i, 10))
+			p, err := n.parsePort(sw, leaf, strconv.FormatUint(i, 10))
 			if err != nil {
 				l = append(l, fault.All(err)...)
 				break
@@ -203,8 +203,8 @@ func (n portNames) numbers(sw *switchdriver.Switch, leaf string, list []string) 
 	return slices.Compact(out), l.Err()
 }
 
-// meant returns the ports that the items of lists name. Where the name is the number, the number is meant.
-func (n portNames) meant(lists ...[]string) map[uint32]string {
+// meantPorts returns the ports that the items of lists name. Where the name is the number, the number is meant.
+func (n portNames) meantPorts(lists ...[]string) map[uint32]string {
 	out := map[uint32]string{}
 	for _, item := range slices.Concat(lists...) {
 		for p, name := range n {
@@ -221,7 +221,7 @@ func (s *Service) completePort(_ context.Context, prefix string) []string {
 	prefix = strings.ToLower(prefix)
 	seen := map[string]bool{}
 	for _, e := range s.inventory.Entries() {
-		for _, name := range s.ports(e.MAC) {
+		for _, name := range s.portNamesOf(e.MAC) {
 			if len(seen) < maxCompletions && strings.HasPrefix(strings.ToLower(name), prefix) && !strings.ContainsAny(name, " \t\"'\\|;") {
 				seen[name] = true
 			}

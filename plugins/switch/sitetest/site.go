@@ -91,37 +91,37 @@ type device struct {
 func New(seed uint64, switches, hosts int) *Site {
 	s := &Site{random: rand.New(rand.NewPCG(seed, 33)), groups: map[string]string{}, Tables: map[mib.MAC]map[mib.MAC]uint32{}, Answered: map[mib.MAC]discovery.Evidence{}}
 	for n := range switches {
-		s.switches = append(s.switches, s.device(n))
+		s.switches = append(s.switches, s.newDevice(n))
 	}
-	s.cable()
-	s.report()
-	s.old()
-	s.telephones()
-	s.learn()
-	s.connect(hosts)
+	s.cableSwitches()
+	s.reportNeighbors()
+	s.addOldRows()
+	s.addTelephones()
+	s.learnAddresses()
+	s.connectHosts(hosts)
 	for _, d := range s.switches {
 		s.Observations = append(s.Observations, d.o)
 	}
-	s.evidence()
+	s.addEvidence()
 	return s
 }
 
-func (s *Site) chance(p float64) bool { return s.random.Float64() < p }
+func (s *Site) randomChance(p float64) bool { return s.random.Float64() < p }
 
-func (s *Site) device(n int) *device {
+func (s *Site) newDevice(n int) *device {
 	d := &device{n: n, mac: mib.MAC(0x020000000000 + uint64(n+1)<<8), style: style(s.random.IntN(numberStyles)), kids: map[uint32][]*device{},
 		next: 1, nextLAG: firstLAG, linkOf: map[*device][]uint32{}}
 	d.frames = d.mac
-	if s.chance(0.2) {
+	if s.randomChance(0.2) {
 		d.frames = d.mac + 0xfe
 	}
 	if n > 14 {
-		d.mute, d.heard = s.chance(0.15), s.chance(0.05)
-		d.stale = !d.mute && !d.heard && s.chance(0.03)
+		d.mute, d.heard = s.randomChance(0.15), s.randomChance(0.05)
+		d.stale = !d.mute && !d.heard && s.randomChance(0.03)
 	}
 	d.o = &discovery.Observation{Node: d.mac, Bridge: d.mac, Address: netip.AddrFrom4([4]byte{10, 1, byte(n >> 8), byte(n)}),
 		SysName: fmt.Sprintf("sw%d.site.example", n), SysOID: "1.3.6.1.4.1.171.10", Stale: d.stale, Observed: time.Unix(1000, 0), Marks: discovery.Marks{At: time.Unix(1000, 0)}}
-	if s.chance(0.2) {
+	if s.randomChance(0.2) {
 		d.o.SysName = "Switch"
 	}
 	if d.style != byCDP && d.style != byBinaryCDP && !d.mute {
@@ -132,13 +132,13 @@ func (s *Site) device(n int) *device {
 		d.o.Device = fmt.Sprintf("sw%d.site.example", n)
 	}
 	for p := uint32(1); p <= ports; p++ {
-		d.o.Ports = append(d.o.Ports, d.port(p))
+		d.o.Ports = append(d.o.Ports, d.listedPort(p))
 	}
 	return d
 }
 
-// port is a port as the switch lists it.
-func (d *device) port(n uint32) discovery.Port {
+// listedPort is a port as the switch lists it.
+func (d *device) listedPort(n uint32) discovery.Port {
 	p := discovery.Port{ID: fmt.Sprint(n), Number: n, IfIndex: n, Name: fmt.Sprintf("Gi1/0/%d", n), Descr: fmt.Sprintf("Port %d of unit 1", n),
 		MAC: d.mac + mib.MAC(n), Admin: 1, Oper: 2, Speed: 1_000_000_000, Bridged: true}
 	switch d.style {
@@ -154,8 +154,8 @@ func (d *device) port(n uint32) discovery.Port {
 	return p
 }
 
-// announced is what a neighbour gets of a port.
-func (d *device) announced(n uint32) discovery.Neighbor {
+// announcedNeighbor is what a neighbour gets of a port.
+func (d *device) announcedNeighbor(n uint32) discovery.Neighbor {
 	p := &d.o.Ports[n-1]
 	nb := discovery.Neighbor{Protocol: discovery.LLDP, Chassis: discovery.Identifier{Subtype: 4, ID: d.mac.Octets()}, SysName: d.o.SysName,
 		PortDesc: p.Descr, Addresses: []netip.Addr{d.o.Address}}
@@ -183,31 +183,31 @@ func (d *device) announced(n uint32) discovery.Neighbor {
 	return nb
 }
 
-// cable joins the switches: two in the core, twelve to distribute, the others below them or in chains; some behind hubs.
-func (s *Site) cable() {
+// cableSwitches joins the switches: two in the core, twelve to distribute, the others below them or in chains; some behind hubs.
+func (s *Site) cableSwitches() {
 	all := s.switches
-	s.join(all[1], all[0], 2)
+	s.joinSwitches(all[1], all[0], 2)
 	last := min(14, len(all))
 	for i := 2; i < last; i++ {
-		s.join(all[i], all[i%2], 2)
+		s.joinSwitches(all[i], all[i%2], 2)
 	}
 	for i := last; i < len(all); {
 		above := all[2+s.random.IntN(max(1, last-2))]
 		switch {
-		case s.chance(0.15): // a chain
+		case s.randomChance(0.15): // a chain
 			for range 2 + s.random.IntN(4) {
 				if i == len(all) {
 					break
 				}
-				s.join(all[i], above, 1)
+				s.joinSwitches(all[i], above, 1)
 				above = all[i]
 				i++
 			}
-		case s.chance(0.04) && i+2 < len(all): // a hub, which passes no LLDP
-			s.hub(all[i:i+2], above)
+		case s.randomChance(0.04) && i+2 < len(all): // a hub, which passes no LLDP
+			s.addHub(all[i:i+2], above)
 			i += 2
 		default:
-			s.join(all[i], above, 1+s.random.IntN(5)/4)
+			s.joinSwitches(all[i], above, 1+s.random.IntN(5)/4)
 			i++
 		}
 	}
@@ -215,8 +215,8 @@ func (s *Site) cable() {
 	all[0].o.Ports[gatewayAt-1].Oper = 1
 }
 
-// join cables a switch to the one above it.
-func (s *Site) join(d, above *device, cables int) {
+// joinSwitches cables a switch to the one above it.
+func (s *Site) joinSwitches(d, above *device, cables int) {
 	var at [2]uint32
 	for k, x := range []*device{d, above} {
 		other := []*device{above, d}[k]
@@ -227,29 +227,29 @@ func (s *Site) join(d, above *device, cables int) {
 		}
 		at[k] = x.linkOf[other][0]
 		if cables > 1 {
-			at[k] = s.bundle(x, x.linkOf[other])
+			at[k] = s.bundlePorts(x, x.linkOf[other])
 		}
 	}
 	d.parent, d.up = above, at[0]
 	above.kids[at[1]] = append(above.kids[at[1]], d)
-	s.Links = append(s.Links, linkOf(id(d, at[0]), id(above, at[1]), d.mute || above.mute))
+	s.Links = append(s.Links, linkOf(portKey(d, at[0]), portKey(above, at[1]), d.mute || above.mute))
 }
 
-// bundle makes an aggregate of ports.
-func (s *Site) bundle(d *device, members []uint32) uint32 {
+// bundlePorts makes an aggregate of ports.
+func (s *Site) bundlePorts(d *device, members []uint32) uint32 {
 	n := d.nextLAG
 	d.nextLAG++
 	d.o.Ports = append(d.o.Ports, discovery.Port{ID: fmt.Sprint(n), Number: n, IfIndex: 9000 + n, Name: fmt.Sprintf("Po%d", n-firstLAG+1), Admin: 1, Oper: 1,
 		Speed: 2_000_000_000, Bridged: true})
 	for _, m := range members {
-		s.groups[id(d, m)] = id(d, n)
+		s.groups[portKey(d, m)] = portKey(d, n)
 		d.o.Ports[m-1].Aggregate = 9000 + n
 	}
 	return n
 }
 
-// hub puts switches behind a hub at a port of another: they share a segment, which is no link.
-func (s *Site) hub(below []*device, above *device) {
+// addHub puts switches behind a hub at a port of another: they share a segment, which is no link.
+func (s *Site) addHub(below []*device, above *device) {
 	p := above.next
 	above.next++
 	above.o.Ports[p-1].Oper = 1
@@ -263,12 +263,14 @@ func (s *Site) hub(below []*device, above *device) {
 	}
 }
 
-func id(d *device, port uint32) string { return fmt.Sprintf("%s/%d", discovery.NodeID(d.mac), port) }
+func portKey(d *device, port uint32) string {
+	return fmt.Sprintf("%s/%d", discovery.NodeID(d.mac), port)
+}
 
 func linkOf(a, b string, mute bool) Link { return Link{min(a, b), max(a, b), mute} }
 
-// report gives the switches what they hear of each other.
-func (s *Site) report() {
+// reportNeighbors gives the switches what they hear of each other.
+func (s *Site) reportNeighbors() {
 	for _, d := range s.switches {
 		for _, other := range s.switches {
 			here, there := d.linkOf[other], other.linkOf[d]
@@ -276,7 +278,7 @@ func (s *Site) report() {
 				continue
 			}
 			for k := range here {
-				n := other.announced(there[k])
+				n := other.announcedNeighbor(there[k])
 				n.LocalPort = fmt.Sprint(here[k])
 				d.o.Neighbors = append(d.o.Neighbors, n)
 			}
@@ -284,11 +286,11 @@ func (s *Site) report() {
 	}
 }
 
-// old leaves rows of switches that were at a port before; in half of the cases both ports are in use by hosts now, so that
+// addOldRows leaves rows of switches that were at a port before; in half of the cases both ports are in use by hosts now, so that
 // nothing but the forwarding tables speaks against it.
-func (s *Site) old() {
+func (s *Site) addOldRows() {
 	for _, d := range s.switches {
-		if d.mute || d.heard || !s.chance(0.08) {
+		if d.mute || d.heard || !s.randomChance(0.08) {
 			continue
 		}
 		other := s.switches[s.random.IntN(len(s.switches))]
@@ -297,14 +299,14 @@ func (s *Site) old() {
 		}
 		state := int32(1 + s.random.IntN(2))
 		d.o.Ports[ports-2].Oper, other.o.Ports[ports-3].Oper = state, state
-		n := other.announced(ports - 2)
+		n := other.announcedNeighbor(ports - 2)
 		n.LocalPort = fmt.Sprint(ports - 1)
 		d.o.Neighbors = append(d.o.Neighbors, n)
 	}
 }
 
-// telephones are devices outside the list that all announce the address "::".
-func (s *Site) telephones() {
+// addTelephones are devices outside the list that all announce the address "::".
+func (s *Site) addTelephones() {
 	for k := range len(s.switches) / 4 {
 		d := s.switches[s.random.IntN(len(s.switches))]
 		if d.mute || d.heard {
@@ -318,18 +320,18 @@ func (s *Site) telephones() {
 	}
 }
 
-// learn fills the forwarding tables with the switches themselves and the gateway.
-func (s *Site) learn() {
+// learnAddresses fills the forwarding tables with the switches themselves and the gateway.
+func (s *Site) learnAddresses() {
 	for _, d := range s.switches {
 		s.Tables[d.mac] = map[mib.MAC]uint32{Gateway: d.up}
 	}
 	for _, d := range s.switches {
-		s.talk(d.frames, d, s.chance(0.3))
+		s.learnStation(d.frames, d, s.randomChance(0.3))
 	}
 }
 
-// talk has the switches on the way to the gateway learn a station; all of them, if it broadcasts.
-func (s *Site) talk(m mib.MAC, at *device, broadcasts bool) {
+// learnStation has the switches on the way to the gateway learn a station; all of them, if it broadcasts.
+func (s *Site) learnStation(m mib.MAC, at *device, broadcasts bool) {
 	on := map[*device]bool{at: true}
 	for d := at; d.parent != nil; d = d.parent {
 		for port, kids := range d.parent.kids {
@@ -349,8 +351,8 @@ func (s *Site) talk(m mib.MAC, at *device, broadcasts bool) {
 	}
 }
 
-// connect attaches hosts to free ports of switches that answer.
-func (s *Site) connect(hosts int) {
+// connectHosts attaches hosts to free ports of switches that answer.
+func (s *Site) connectHosts(hosts int) {
 	for k := range hosts {
 		d := s.switches[2+s.random.IntN(len(s.switches)-2)]
 		if d.stale || d.next >= ports-2 {
@@ -358,17 +360,17 @@ func (s *Site) connect(hosts int) {
 		}
 		h := Host{mib.MAC(0x02bb00000000 + uint64(k)), d.mac, d.next}
 		d.o.Ports[d.next-1].Oper = 1
-		if s.chance(0.8) || d.next < 8 {
+		if s.randomChance(0.8) || d.next < 8 {
 			d.next = min(d.next+1, ports-3)
 		}
 		s.Hosts = append(s.Hosts, h)
 		s.Tables[d.mac][h.MAC] = h.Port
-		s.talk(h.MAC, d, s.chance(0.6))
+		s.learnStation(h.MAC, d, s.randomChance(0.6))
 	}
 }
 
-// evidence is what the switches answer when they are asked for it.
-func (s *Site) evidence() {
+// addEvidence is what the switches answer when they are asked for it.
+func (s *Site) addEvidence() {
 	listed := map[mib.MAC]bool{}
 	arp := map[netip.Addr]mib.MAC{}
 	for _, d := range s.switches {
@@ -403,7 +405,7 @@ func (s *Site) evidence() {
 func (s *Site) WithoutAnswer(n int) map[mib.MAC]bool {
 	out := map[mib.MAC]bool{}
 	for _, d := range s.switches[2:] {
-		if len(d.kids) > 0 && len(out) < n && s.chance(0.3) {
+		if len(d.kids) > 0 && len(out) < n && s.randomChance(0.3) {
 			out[d.mac] = true
 		}
 	}

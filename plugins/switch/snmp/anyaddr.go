@@ -76,13 +76,13 @@ func (s *openSocket) Read(b []byte) (int, error) {
 // probeEvery is the least time between two probes of an agent that does not answer.
 const probeEvery = time.Minute
 
-// elsewhere asks an agent that has not answered once more, by a socket that takes answers from any address, and returns
+// probeElsewhere asks an agent that has not answered once more, by a socket that takes answers from any address, and returns
 // where one came from; invalid: nowhere.
-func (c *Client) elsewhere(ctx context.Context, t Target, l *learned) (found netip.AddrPort) {
+func (c *Client) probeElsewhere(ctx context.Context, t Target, l *learned) (found netip.AddrPort) {
 	if t.From != "" || !l.mayProbe() {
 		return found
 	}
-	g := c.unconnected(ctx, t, l)
+	g := c.newUnconnected(ctx, t, l)
 	g.Retries, g.Timeout = 0, min(c.opt.Timeout, time.Second)
 	var mu sync.Mutex
 	s, err := dialOpen(ctx, t.Addr, FromAny, func(from netip.AddrPort) {
@@ -120,8 +120,8 @@ func (l *learned) mayProbe() bool {
 	return true
 }
 
-// connect opens the socket of a session as its target asks for.
-func connect(ctx context.Context, g *gosnmp.GoSNMP, t Target) error {
+// connectSession opens the socket of a session as its target asks for.
+func connectSession(ctx context.Context, g *gosnmp.GoSNMP, t Target) error {
 	if err := g.Connect(); err != nil || t.From == "" {
 		return err
 	}

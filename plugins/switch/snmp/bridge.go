@@ -11,7 +11,7 @@ import (
 // bridgeMIB is where BRIDGE-MIB and Q-BRIDGE-MIB are.
 const bridgeMIB = ".1.3.6.1.2.1.17."
 
-func bridged(oid string) bool {
+func isBridgeObject(oid string) bool {
 	return strings.HasPrefix("."+strings.TrimPrefix(oid, ".")+".", bridgeMIB)
 }
 
@@ -21,8 +21,8 @@ type apart struct {
 	places []int
 }
 
-// split divides objects by the context they are asked in. An agent may have its bridge in one of its own.
-func split(t Target, oids []string) []apart {
+// splitByContext divides objects by the context they are asked in. An agent may have its bridge in one of its own.
+func splitByContext(t Target, oids []string) []apart {
 	own := t
 	own.BridgeContext = ""
 	if t.Version != "3" || t.BridgeContext == "" || t.BridgeContext == t.Context {
@@ -37,7 +37,7 @@ func split(t Target, oids []string) []apart {
 	parts := []apart{{target: own}, {target: bridge}}
 	for i, oid := range oids {
 		to := &parts[0]
-		if bridged(oid) {
+		if isBridgeObject(oid) {
 			to = &parts[1]
 		}
 		to.places = append(to.places, i)
@@ -51,8 +51,8 @@ func split(t Target, oids []string) []apart {
 	return out
 }
 
-// of are the objects of a part.
-func (a apart) of(oids []string) []string {
+// selectObjects are the objects of a part.
+func (a apart) selectObjects(oids []string) []string {
 	out := make([]string, len(a.places))
 	for i, at := range a.places {
 		out[i] = oids[at]
@@ -60,13 +60,13 @@ func (a apart) of(oids []string) []string {
 	return out
 }
 
-// get is Get of objects that may be in several contexts.
-func (c *Client) get(ctx context.Context, t Target, oids []string) ([]Value, error) {
+// getInContexts is Get of objects that may be in several contexts.
+func (c *Client) getInContexts(ctx context.Context, t Target, oids []string) ([]Value, error) {
 	values := make([]Value, len(oids))
-	for _, part := range split(t, oids) {
+	for _, part := range splitByContext(t, oids) {
 		var some []Value
-		err := c.use(ctx, part.target, func(s *session) (err error) {
-			some, err = s.get(ctx, part.of(oids))
+		err := c.useSession(ctx, part.target, func(s *session) (err error) {
+			some, err = s.getInstances(ctx, part.selectObjects(oids))
 			return err
 		})
 		if err != nil {
@@ -79,12 +79,12 @@ func (c *Client) get(ctx context.Context, t Target, oids []string) ([]Value, err
 	return values, nil
 }
 
-// walk is WalkFrom and WalkAfter of columns that may be in several contexts.
-func (c *Client) walk(ctx context.Context, t Target, after []uint32, rows int, columns []string, each func(column int, index []uint32, v Value) error) error {
+// walkInContexts is WalkFrom and WalkAfter of columns that may be in several contexts.
+func (c *Client) walkInContexts(ctx context.Context, t Target, after []uint32, rows int, columns []string, each func(column int, index []uint32, v Value) error) error {
 	var loop error
-	for _, part := range split(t, columns) {
-		err := c.use(ctx, part.target, func(s *session) error {
-			return s.walk(ctx, part.of(columns), after, rows, func(column int, index []uint32, v Value) error { return each(part.places[column], index, v) })
+	for _, part := range splitByContext(t, columns) {
+		err := c.useSession(ctx, part.target, func(s *session) error {
+			return s.walkColumns(ctx, part.selectObjects(columns), after, rows, func(column int, index []uint32, v Value) error { return each(part.places[column], index, v) })
 		})
 		var cut *LoopError
 		switch {
@@ -97,8 +97,8 @@ func (c *Client) walk(ctx context.Context, t Target, after []uint32, rows int, c
 	return loop
 }
 
-// set is Set; the objects of one SET are all in one context.
-func (c *Client) set(ctx context.Context, t Target, bindings []gosnmp.SnmpPDU) error {
-	part := split(t, []string{bindings[0].Name})[0]
-	return c.use(ctx, part.target, func(s *session) error { return s.set(ctx, bindings) })
+// setInContext is Set; the objects of one SET are all in one context.
+func (c *Client) setInContext(ctx context.Context, t Target, bindings []gosnmp.SnmpPDU) error {
+	part := splitByContext(t, []string{bindings[0].Name})[0]
+	return c.useSession(ctx, part.target, func(s *session) error { return s.setBindings(ctx, bindings) })
 }

@@ -75,13 +75,13 @@ func (c *Client) learnedOf(a netip.AddrPort) *learned {
 // Get fetches instances, at most 60. A value that does not exist is reported by
 // Value.Exists, in version 1 too.
 func (c *Client) Get(ctx context.Context, t Target, oids ...string) ([]Value, error) {
-	return c.get(ctx, t, oids)
+	return c.getInContexts(ctx, t, oids)
 }
 
 // Set assigns all variable bindings or none. The request is repeated when no answer
 // comes, so one that was not lost, but its answer was, may be done and then refused.
 func (c *Client) Set(ctx context.Context, t Target, bindings ...gosnmp.SnmpPDU) error {
-	return c.set(ctx, t, bindings)
+	return c.setInContext(ctx, t, bindings)
 }
 
 // WalkFrom reads columns of tables side by side and calls each for every instance, the
@@ -90,16 +90,16 @@ func (c *Client) Set(ctx context.Context, t Target, bindings ...gosnmp.SnmpPDU) 
 // that was read before. It asks for some rows at first, and for more with each answer,
 // as is good for tables that are mostly short; 0: for as many as the switch can.
 func (c *Client) WalkFrom(ctx context.Context, t Target, rows int, columns []string, each func(column int, index []uint32, v Value) error) error {
-	return c.walk(ctx, t, nil, rows, columns, each)
+	return c.walkInContexts(ctx, t, nil, rows, columns, each)
 }
 
 // WalkAfter is WalkFrom of the instances after an index. It ends early when each fails.
 func (c *Client) WalkAfter(ctx context.Context, t Target, after []uint32, columns []string, each func(column int, index []uint32, v Value) error) error {
-	return c.walk(ctx, t, after, 0, columns, each)
+	return c.walkInContexts(ctx, t, after, 0, columns, each)
 }
 
-// use runs f on a session. A target without a version is asked in 2c, then in 1.
-func (c *Client) use(ctx context.Context, t Target, f func(*session) error) error {
+// useSession runs f on a session. A target without a version is asked in 2c, then in 1.
+func (c *Client) useSession(ctx context.Context, t Target, f func(*session) error) error {
 	l := c.learnedOf(t.Addr)
 	if t.From == "" && c.opt.FromAny {
 		t.From = FromAny
@@ -108,11 +108,11 @@ func (c *Client) use(ctx context.Context, t Target, f func(*session) error) erro
 	if auto {
 		t.Version = l.version()
 	}
-	err := c.once(ctx, t, l, f)
+	err := c.useOnce(ctx, t, l, f)
 	var e *Error
 	if t.Version == "3" && errors.As(err, &e) && e.Status == 0 && e.Access() && ctx.Err() == nil && l.forgetEngine() {
-		c.pool.drop(t) // the agent was replaced or reset, perhaps: nothing was done, so it is asked again
-		err = c.once(ctx, t, l, f)
+		c.pool.dropTarget(t) // the agent was replaced or reset, perhaps: nothing was done, so it is asked again
+		err = c.useOnce(ctx, t, l, f)
 	}
 	if !errors.As(err, &e) || !e.Timeout() || ctx.Err() != nil {
 		return err
@@ -120,26 +120,26 @@ func (c *Client) use(ctx context.Context, t Target, f func(*session) error) erro
 	if auto && t.Version == "" && l.version() == "" {
 		one := t
 		one.Version = "1"
-		if c.once(ctx, one, l, f) == nil {
+		if c.useOnce(ctx, one, l, f) == nil {
 			return nil
 		}
 	}
-	e.From = c.elsewhere(ctx, t, l)
+	e.From = c.probeElsewhere(ctx, t, l)
 	return err
 }
 
-func (c *Client) once(ctx context.Context, t Target, l *learned, f func(*session) error) error {
+func (c *Client) useOnce(ctx context.Context, t Target, l *learned, f func(*session) error) error {
 	select {
 	case l.busy <- struct{}{}:
 		defer func() { <-l.busy }()
 	case <-ctx.Done():
 		return &Error{Op: "waiting for requests to the same switch", OID: t.String(), Cause: ctx.Err()}
 	}
-	s, err := c.pool.acquire(ctx, t, func() (*session, error) { return c.open(ctx, t, l) })
+	s, err := c.pool.acquireSession(ctx, t, func() (*session, error) { return c.openSession(ctx, t, l) })
 	if err != nil {
 		return err
 	}
 	err = f(s)
-	c.pool.release(s, !s.broken)
+	c.pool.releaseSession(s, !s.broken)
 	return err
 }

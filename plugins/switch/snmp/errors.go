@@ -33,7 +33,7 @@ func (e *Error) Error() string {
 	case e.Timeout():
 		return fmt.Sprintf("no answer to %s of %s", e.Op, oid)
 	}
-	if text := access(e.Cause); text != "" {
+	if text := accessRefusal(e.Cause); text != "" {
 		return fmt.Sprintf("%s of %s refused: %s", e.Op, oid, text)
 	}
 	return fmt.Sprintf("%s of %s: %v", e.Op, oid, e.Cause)
@@ -56,7 +56,7 @@ func (e *Error) Unreachable() bool {
 
 // Access reports whether the agent answered but did not let us in (RFC 3414 3.2).
 func (e *Error) Access() bool {
-	if access(e.Cause) != "" {
+	if accessRefusal(e.Cause) != "" {
 		return true
 	}
 	// gosnmp reports an answer made with another key by its text only.

@@ -31,8 +31,8 @@ func (l *learned) version() string {
 	return l.speaks
 }
 
-// answered notes the version of an answer, and of version 3 the engine that gave it.
-func (l *learned) answered(version string, security gosnmp.SnmpV3SecurityParameters) {
+// noteAnswer notes the version of an answer, and of version 3 the engine that gave it.
+func (l *learned) noteAnswer(version string, security gosnmp.SnmpV3SecurityParameters) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.speaks = version
@@ -41,8 +41,8 @@ func (l *learned) answered(version string, security gosnmp.SnmpV3SecurityParamet
 	}
 }
 
-// shape says how many columns and rows to ask for when n columns are wanted.
-func (l *learned) shape(n, varBinds int) (columns, rows int, bulk bool) {
+// requestShape says how many columns and rows to ask for when n columns are wanted.
+func (l *learned) requestShape(n, varBinds int) (columns, rows int, bulk bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	columns = min(n, maxColumns)
@@ -56,8 +56,8 @@ func (l *learned) shape(n, varBinds int) (columns, rows int, bulk bool) {
 	return columns, rows, !l.noBulk && rows > 1
 }
 
-// good counts an answer; after many the limit is raised.
-func (l *learned) good() {
+// countAnswer counts an answer; after many the limit is raised.
+func (l *learned) countAnswer() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.clean++; l.clean >= recovery && l.rows > 0 {
@@ -68,9 +68,9 @@ func (l *learned) good() {
 	}
 }
 
-// lower reacts to an answer that was too big or did not come: fewer rows, then
+// lowerLimits reacts to an answer that was too big or did not come: fewer rows, then
 // fewer columns. It returns false when there is nothing left to lower.
-func (l *learned) lower(columns, rows, by int) bool {
+func (l *learned) lowerLimits(columns, rows, by int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.clean = 0

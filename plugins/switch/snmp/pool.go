@@ -24,15 +24,15 @@ func newPool(maxSockets int) *pool {
 	return &pool{busy: make(chan struct{}, maxSockets), max: maxSockets, idle: list.New()}
 }
 
-// acquire returns an idle session of the target or a new one made by open. It
+// acquireSession returns an idle session of the target or a new one made by open. It
 // waits while too many are busy.
-func (p *pool) acquire(ctx context.Context, t Target, open func() (*session, error)) (*session, error) {
+func (p *pool) acquireSession(ctx context.Context, t Target, open func() (*session, error)) (*session, error) {
 	select {
 	case p.busy <- struct{}{}:
 	case <-ctx.Done():
 		return nil, &Error{Op: "waiting for a free socket", OID: t.String(), Cause: ctx.Err()}
 	}
-	s, err := p.take(t)
+	s, err := p.takeIdle(t)
 	if s == nil && err == nil {
 		s, err = open()
 		if err != nil {
@@ -48,8 +48,8 @@ func (p *pool) acquire(ctx context.Context, t Target, open func() (*session, err
 	return s, nil
 }
 
-// take finds an idle session of the target; nil means that one may be opened.
-func (p *pool) take(t Target) (*session, error) {
+// takeIdle finds an idle session of the target; nil means that one may be opened.
+func (p *pool) takeIdle(t Target) (*session, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -62,26 +62,26 @@ func (p *pool) take(t Target) (*session, error) {
 		}
 	}
 	if p.open >= p.max {
-		p.evict()
+		p.evictLongestIdle()
 	}
 	p.open++
 	return nil, nil
 }
 
-// evict closes the session that has been idle longest.
-func (p *pool) evict() {
+// evictLongestIdle closes the session that has been idle longest.
+func (p *pool) evictLongestIdle() {
 	if e := p.idle.Front(); e != nil {
-		p.end(e)
+		p.endSession(e)
 	}
 }
 
-// end closes an idle session. p.mu is held.
-func (p *pool) end(e *list.Element) {
+// endSession closes an idle session. p.mu is held.
+func (p *pool) endSession(e *list.Element) {
 	_ = p.idle.Remove(e).(*session).g.Close()
 	p.open--
 }
 
-func (p *pool) release(s *session, good bool) {
+func (p *pool) releaseSession(s *session, good bool) {
 	p.mu.Lock()
 	if good && !p.closed {
 		p.idle.PushBack(s)
@@ -93,14 +93,14 @@ func (p *pool) release(s *session, good bool) {
 	<-p.busy
 }
 
-// drop closes the idle sessions of a target.
-func (p *pool) drop(t Target) {
+// dropTarget closes the idle sessions of a target.
+func (p *pool) dropTarget(t Target) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for e := p.idle.Front(); e != nil; {
 		next := e.Next()
 		if e.Value.(*session).target == t {
-			p.end(e)
+			p.endSession(e)
 		}
 		e = next
 	}
@@ -110,7 +110,7 @@ func (p *pool) trim(keep int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for p.idle.Len() > keep {
-		p.evict()
+		p.evictLongestIdle()
 	}
 }
 
@@ -119,7 +119,7 @@ func (p *pool) close() {
 	defer p.mu.Unlock()
 	p.closed = true
 	for p.idle.Len() > 0 {
-		p.evict()
+		p.evictLongestIdle()
 	}
 }
 

@@ -19,9 +19,9 @@ type session struct {
 	read    *lastRead // of version 3
 }
 
-func (c *Client) open(ctx context.Context, t Target, l *learned) (*session, error) {
-	g := c.unconnected(ctx, t, l)
-	if err := connect(ctx, g, t); err != nil {
+func (c *Client) openSession(ctx context.Context, t Target, l *learned) (*session, error) {
+	g := c.newUnconnected(ctx, t, l)
+	if err := connectSession(ctx, g, t); err != nil {
 		return nil, &Error{Op: "connect", OID: t.String(), Cause: err}
 	}
 	s := &session{target: t, g: g, learned: l, opt: &c.opt}
@@ -32,8 +32,8 @@ func (c *Client) open(ctx context.Context, t Target, l *learned) (*session, erro
 	return s, nil
 }
 
-// unconnected is a session of gosnmp without its socket.
-func (c *Client) unconnected(ctx context.Context, t Target, l *learned) *gosnmp.GoSNMP {
+// newUnconnected is a session of gosnmp without its socket.
+func (c *Client) newUnconnected(ctx context.Context, t Target, l *learned) *gosnmp.GoSNMP {
 	g := &gosnmp.GoSNMP{
 		Target: t.Addr.Addr().String(), Port: t.Addr.Port(), Context: ctx,
 		Timeout: c.opt.Timeout, Retries: c.opt.Retries, MaxOids: 60, Community: t.Community,
@@ -46,16 +46,16 @@ func (c *Client) unconnected(ctx context.Context, t Target, l *learned) *gosnmp.
 		g.SecurityModel = gosnmp.UserSecurityModel
 		g.MsgFlags = t.Level()
 		g.ContextName = t.Context
-		g.SecurityParameters = l.usm(t)
+		g.SecurityParameters = l.usmParameters(t)
 	default:
 		g.Version = gosnmp.Version2c
 	}
 	return g
 }
 
-// usm returns the parameters of version 3: those of an earlier session with this
+// usmParameters returns the parameters of version 3: those of an earlier session with this
 // user, which spares the engine's discovery, or new ones.
-func (l *learned) usm(t Target) *gosnmp.UsmSecurityParameters {
+func (l *learned) usmParameters(t Target) *gosnmp.UsmSecurityParameters {
 	l.mu.Lock()
 	known := l.security
 	l.mu.Unlock()
@@ -68,8 +68,8 @@ func (l *learned) usm(t Target) *gosnmp.UsmSecurityParameters {
 	return t.Security()
 }
 
-// exchange sends one request and waits for its answer, no longer than ctx lasts.
-func (s *session) exchange(ctx context.Context, op, oid string, send func() (*gosnmp.SnmpPacket, error)) (*gosnmp.SnmpPacket, error) {
+// exchangeMessage sends one request and waits for its answer, no longer than ctx lasts.
+func (s *session) exchangeMessage(ctx context.Context, op, oid string, send func() (*gosnmp.SnmpPacket, error)) (*gosnmp.SnmpPacket, error) {
 	s.g.Context = ctx
 	conn := s.g.Conn
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
@@ -79,7 +79,7 @@ func (s *session) exchange(ctx context.Context, op, oid string, send func() (*go
 	}
 	if err != nil {
 		s.broken = true
-		if reason := s.read.reason(); reason != nil {
+		if reason := s.read.reportReason(); reason != nil {
 			err = reason
 		}
 		if cause := ctx.Err(); cause != nil {
@@ -91,14 +91,14 @@ func (s *session) exchange(ctx context.Context, op, oid string, send func() (*go
 		s.broken = true
 		return nil, &Error{Op: op, OID: oid, Cause: errors.New("the agent sent a report instead of an answer")}
 	}
-	s.learned.answered(cmp.Or(s.target.Version, "2c"), s.g.SecurityParameters)
+	s.learned.noteAnswer(cmp.Or(s.target.Version, "2c"), s.g.SecurityParameters)
 	s.tellClock(p)
 	return p, nil
 }
 
-// get fetches instances. In version 1 one that is missing fails the whole request;
+// getInstances fetches instances. In version 1 one that is missing fails the whole request;
 // the others are asked for again without it.
-func (s *session) get(ctx context.Context, oids []string) ([]Value, error) {
+func (s *session) getInstances(ctx context.Context, oids []string) ([]Value, error) {
 	values := make([]Value, len(oids))
 	ask := make([]int, len(oids)) // positions in oids
 	for i := range ask {
@@ -109,7 +109,7 @@ func (s *session) get(ctx context.Context, oids []string) ([]Value, error) {
 		for i, at := range ask {
 			names[i] = oids[at]
 		}
-		p, err := s.exchange(ctx, "GET", names[0], func() (*gosnmp.SnmpPacket, error) { return s.g.Get(names) })
+		p, err := s.exchangeMessage(ctx, "GET", names[0], func() (*gosnmp.SnmpPacket, error) { return s.g.Get(names) })
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func (s *session) get(ctx context.Context, oids []string) ([]Value, error) {
 			ask = append(ask[:i], ask[i+1:]...)
 			continue
 		case p.Error != gosnmp.NoError:
-			return nil, &Error{Op: "GET", OID: at(names, i), Status: p.Error}
+			return nil, &Error{Op: "GET", OID: nameAtIndex(names, i), Status: p.Error}
 		}
 		for i, vb := range p.Variables {
 			if i < len(ask) && vb.Name == names[i] {
@@ -132,8 +132,8 @@ func (s *session) get(ctx context.Context, oids []string) ([]Value, error) {
 	return values, nil
 }
 
-func (s *session) set(ctx context.Context, bindings []gosnmp.SnmpPDU) error {
-	p, err := s.exchange(ctx, "SET", bindings[0].Name, func() (*gosnmp.SnmpPacket, error) { return s.g.Set(bindings) })
+func (s *session) setBindings(ctx context.Context, bindings []gosnmp.SnmpPDU) error {
+	p, err := s.exchangeMessage(ctx, "SET", bindings[0].Name, func() (*gosnmp.SnmpPacket, error) { return s.g.Set(bindings) })
 	if err != nil {
 		return err
 	}
@@ -144,11 +144,11 @@ func (s *session) set(ctx context.Context, bindings []gosnmp.SnmpPDU) error {
 	for i, b := range bindings {
 		names[i] = b.Name
 	}
-	return &Error{Op: "SET", OID: at(names, int(p.ErrorIndex)-1), Status: p.Error}
+	return &Error{Op: "SET", OID: nameAtIndex(names, int(p.ErrorIndex)-1), Status: p.Error}
 }
 
-// at returns the name an error-index points to, or all there is to say.
-func at(names []string, i int) string {
+// nameAtIndex returns the name an error-index points to, or all there is to say.
+func nameAtIndex(names []string, i int) string {
 	if i >= 0 && i < len(names) {
 		return names[i]
 	}

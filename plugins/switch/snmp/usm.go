@@ -45,8 +45,8 @@ var reports = map[string]error{
 	".1.3.6.1.6.3.15.1.1.6.0": gosnmp.ErrDecryption,
 }
 
-// reason returns what the last message says if it is a report, else nil.
-func (c *lastRead) reason() error {
+// reportReason returns what the last message says if it is a report, else nil.
+func (c *lastRead) reportReason() error {
 	if c == nil || len(c.msg) == 0 {
 		return nil
 	}
@@ -57,8 +57,8 @@ func (c *lastRead) reason() error {
 	return reports[p.Variables[0].Name]
 }
 
-// access says which of user, password and engine an agent did not accept; empty: none of them.
-func access(cause error) string {
+// accessRefusal says which of user, password and engine an agent did not accept; empty: none of them.
+func accessRefusal(cause error) string {
 	for is, text := range map[error]string{
 		gosnmp.ErrUnknownUsername:      "the agent does not know the user",
 		gosnmp.ErrWrongDigest:          "the agent has another authentication password or protocol for the user",

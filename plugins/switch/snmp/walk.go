@@ -36,13 +36,13 @@ type walk struct {
 	few   int // rows to ask for next, 0 = as many as the switch can
 }
 
-func (s *session) walk(ctx context.Context, columns []string, after []uint32, few int, each func(int, []uint32, Value) error) error {
+func (s *session) walkColumns(ctx context.Context, columns []string, after []uint32, few int, each func(int, []uint32, Value) error) error {
 	w := &walk{session: s, each: each, few: few}
 	for i, c := range columns {
 		w.open = append(w.open, &cursor{column: i, base: c, next: mib.Sub(c, after...), last: slices.Clone(after)})
 	}
 	for len(w.open) > 0 {
-		if err := w.step(ctx); err != nil {
+		if err := w.askRows(ctx); err != nil {
 			return err
 		}
 		w.open = slices.DeleteFunc(w.open, func(c *cursor) bool { return c.done })
@@ -50,9 +50,9 @@ func (s *session) walk(ctx context.Context, columns []string, after []uint32, fe
 	return w.loop
 }
 
-// step asks once and takes what comes.
-func (w *walk) step(ctx context.Context) error {
-	columns, rows, bulk := w.learned.shape(len(w.open), w.opt.VarBinds)
+// askRows asks once and takes what comes.
+func (w *walk) askRows(ctx context.Context) error {
+	columns, rows, bulk := w.learned.requestShape(len(w.open), w.opt.VarBinds)
 	if w.few > 0 && bulk {
 		rows = min(rows, w.few)
 		w.few *= 4
@@ -71,28 +71,28 @@ func (w *walk) step(ctx context.Context) error {
 	} else {
 		rows = 1
 	}
-	p, err := w.exchange(ctx, op, names[0], send)
+	p, err := w.exchangeMessage(ctx, op, names[0], send)
 	if err != nil {
-		return w.retry(ctx, err, columns, rows)
+		return w.retrySmaller(ctx, err, columns, rows)
 	}
 	if p.Error != gosnmp.NoError {
-		return w.refused(p, op, ask, names, rows, bulk)
+		return w.handleErrorStatus(p, op, ask, names, rows, bulk)
 	}
-	if err := w.take(ask, p.Variables); err != nil {
+	if err := w.takeBindings(ask, p.Variables); err != nil {
 		return err
 	}
-	if len(p.Variables) == 0 && !w.learned.lower(columns, rows, 2) {
+	if len(p.Variables) == 0 && !w.learned.lowerLimits(columns, rows, 2) {
 		return &Error{Op: op, OID: names[0], Cause: errors.New("the answer is empty")}
 	}
-	w.learned.good()
+	w.learned.countAnswer()
 	return nil
 }
 
-// retry reacts to no answer, or one that does not parse. The switch has answered
+// retrySmaller reacts to no answer, or one that does not parse. The switch has answered
 // before, so a smaller answer may come through; the deadline bounds this.
-func (w *walk) retry(ctx context.Context, err error, columns, rows int) error {
+func (w *walk) retrySmaller(ctx context.Context, err error, columns, rows int) error {
 	var e *Error
-	if errors.As(err, &e) && (e.Access() || e.Unreachable()) || ctx.Err() != nil || w.learned.version() == "" || !w.learned.lower(columns, rows, 5) {
+	if errors.As(err, &e) && (e.Access() || e.Unreachable()) || ctx.Err() != nil || w.learned.version() == "" || !w.learned.lowerLimits(columns, rows, 5) {
 		return err
 	}
 	if w.g.Conn == nil {
@@ -102,8 +102,8 @@ func (w *walk) retry(ctx context.Context, err error, columns, rows int) error {
 	return nil
 }
 
-// refused reacts to an error-status.
-func (w *walk) refused(p *gosnmp.SnmpPacket, op string, ask []*cursor, names []string, rows int, bulk bool) error {
+// handleErrorStatus reacts to an error-status.
+func (w *walk) handleErrorStatus(p *gosnmp.SnmpPacket, op string, ask []*cursor, names []string, rows int, bulk bool) error {
 	i := int(p.ErrorIndex) - 1
 	switch {
 	case p.Error == gosnmp.NoSuchName && i >= 0 && i < len(ask): // the end of the MIB in version 1
@@ -114,18 +114,18 @@ func (w *walk) refused(p *gosnmp.SnmpPacket, op string, ask []*cursor, names []s
 			c.done = true
 		}
 		return nil
-	case p.Error == gosnmp.TooBig && w.learned.lower(len(ask), rows, 2):
+	case p.Error == gosnmp.TooBig && w.learned.lowerLimits(len(ask), rows, 2):
 		return nil
 	case bulk:
 		w.learned.giveUpBulk()
 		return nil
 	}
-	return &Error{Op: op, OID: at(names, i), Status: p.Error}
+	return &Error{Op: op, OID: nameAtIndex(names, i), Status: p.Error}
 }
 
-// take hands the bindings of an answer on. They come row by row, one for each
+// takeBindings hands the bindings of an answer on. They come row by row, one for each
 // column asked for; the last row may be cut short.
-func (w *walk) take(ask []*cursor, bindings []gosnmp.SnmpPDU) error {
+func (w *walk) takeBindings(ask []*cursor, bindings []gosnmp.SnmpPDU) error {
 	for i, vb := range bindings {
 		c := ask[i%len(ask)]
 		if c.done {

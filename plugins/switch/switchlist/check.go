@@ -25,8 +25,8 @@ type badCell struct {
 	text   string
 }
 
-// examine makes a switch of the cells and reports everything that is wrong.
-func examine(row [columns]string) (e Entry, bad []badCell) {
+// parseRow makes a switch of the cells and reports everything that is wrong.
+func parseRow(row [columns]string) (e Entry, bad []badCell) {
 	fail := func(col int, format string, args ...any) {
 		bad = append(bad, badCell{col, fmt.Sprintf(format, args...)})
 	}
@@ -71,15 +71,15 @@ func examine(row [columns]string) (e Entry, bad []badCell) {
 	if t := e.CLITransport; t != "" && t != switchcli.Telnet && t != switchcli.SSH {
 		fail(colCLITransport, "%q is not a transport; write %s or %s", row[colCLITransport], switchcli.Telnet, switchcli.SSH)
 	}
-	access(&e, row, fail)
+	checkAccess(&e, row, fail)
 	return e, bad
 }
 
 // standardDriver is the name by which the column Driver asks for the standard MIBs.
 const standardDriver = "standard-mib"
 
-// access checks what it takes to be let in.
-func access(e *Entry, row [columns]string, fail func(col int, format string, args ...any)) {
+// checkAccess checks what it takes to be let in.
+func checkAccess(e *Entry, row [columns]string, fail func(col int, format string, args ...any)) {
 	switch v := strings.TrimPrefix(strings.ToLower(row[colVersion]), "v"); v {
 	case "1", "3", NoSNMP:
 		e.Version = v
@@ -125,10 +125,10 @@ func access(e *Entry, row [columns]string, fail func(col int, format string, arg
 		fail(colV3User, "the user has more than 32 octets")
 	}
 	var ok bool
-	if e.V3AuthProtocol, ok = protocol(row[colV3AuthProtocol], authProtocols); !ok {
+	if e.V3AuthProtocol, ok = protocolName(row[colV3AuthProtocol], authProtocols); !ok {
 		fail(colV3AuthProtocol, "%q is not known; write one of %s", row[colV3AuthProtocol], strings.Join(authProtocols, ", "))
 	}
-	if e.V3PrivProtocol, ok = protocol(row[colV3PrivProtocol], privProtocols); !ok {
+	if e.V3PrivProtocol, ok = protocolName(row[colV3PrivProtocol], privProtocols); !ok {
 		fail(colV3PrivProtocol, "%q is not known; write one of %s", row[colV3PrivProtocol], strings.Join(privProtocols, ", "))
 	}
 	if e.V3AuthProtocol == "" && e.V3AuthPassword != "" {
@@ -148,8 +148,8 @@ func access(e *Entry, row [columns]string, fail func(col int, format string, arg
 	}
 }
 
-// protocol finds a protocol's name; "sha256" and "SHA_256" are "sha-256".
-func protocol(s string, names []string) (string, bool) {
+// protocolName finds a protocol's name; "sha256" and "SHA_256" are "sha-256".
+func protocolName(s string, names []string) (string, bool) {
 	plain := func(s string) string {
 		return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(s))
 	}

@@ -48,15 +48,15 @@ var secretColumns = []int{colCommunity, colCLIPassword, colV3AuthPassword, colV3
 // layout says which column a cell is in: layout[i] is the column of cell i.
 type layout []int
 
-// titles reads the title line. When it names MAC and IP the columns are by name,
+// parseTitles reads the title line. When it names MAC and IP the columns are by name,
 // and a name it does not know is a problem (the cells below it are not used);
 // otherwise they are by position.
-func titles(cells []string) (layout, []string) {
+func parseTitles(cells []string) (layout, []string) {
 	byName := make(layout, len(cells))
 	seen := map[int]bool{}
 	var problems []string
 	for i, cell := range cells {
-		byName[i] = column(cell)
+		byName[i] = columnIndex(cell)
 		switch {
 		case byName[i] < 0 && strings.TrimSpace(cell) != "":
 			problems = append(problems, fmt.Sprintf("unknown column %q; known are: %s", cell, strings.Join(columnNames[:], ", ")))
@@ -76,9 +76,9 @@ func titles(cells []string) (layout, []string) {
 	return byPosition, nil
 }
 
-// column returns the column of a name, -1 for none. Case, blanks, dashes and
+// columnIndex returns the column of a name, -1 for none. Case, blanks, dashes and
 // underscores do not matter.
-func column(name string) int {
+func columnIndex(name string) int {
 	plain := func(s string) string {
 		return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(strings.TrimSpace(s)))
 	}
@@ -98,7 +98,7 @@ func Write(w io.Writer, entries []Entry, secrets bool) error {
 		return err
 	}
 	for _, e := range entries {
-		row := e.row()
+		row := e.toRow()
 		if !secrets {
 			for _, c := range secretColumns {
 				row[c] = ""
@@ -112,8 +112,8 @@ func Write(w io.Writer, entries []Entry, secrets bool) error {
 	return out.Error()
 }
 
-// row is the cells of an entry.
-func (e Entry) row() (r [columns]string) {
+// toRow is the cells of an entry.
+func (e Entry) toRow() (r [columns]string) {
 	r[colMAC], r[colIP], r[colModel], r[colDriver] = e.MAC.String(), e.Address.String(), e.Model, e.Driver
 	r[colCLIUser], r[colCLIPassword], r[colVersion] = e.CLIUser, e.CLIPassword, e.Version
 	r[colV3User], r[colV3AuthProtocol], r[colV3AuthPassword] = e.V3User, e.V3AuthProtocol, e.V3AuthPassword
@@ -133,9 +133,9 @@ func (e Entry) row() (r [columns]string) {
 	return r
 }
 
-// fill gives a row the secrets it lacks from what is known of the switch: a list that
+// fillSecrets gives a row the secrets it lacks from what is known of the switch: a list that
 // was written without them can be read again.
-func fill(row, known *[columns]string) {
+func fillSecrets(row, known *[columns]string) {
 	if row[colCommunity] == "" && row[colReadCommunity] == "" && row[colWriteCommunity] == "" {
 		for _, c := range []int{colCommunity, colReadCommunity, colWriteCommunity} {
 			row[c] = known[c]

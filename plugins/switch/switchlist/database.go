@@ -42,19 +42,19 @@ type Database struct {
 // Listed reports whether there is a list, be it empty.
 func (d *Database) Listed() bool { return d.heads.Revision(d.store.Now(), headKey) != 0 }
 
-// change decides on the list in force and writes the head with what else is written.
-func (d *Database) change(ctx context.Context, decide func(tx *state.Tx, h *Head, entries []Entry) error) error {
+// changeList decides on the list in force and writes the head with what else is written.
+func (d *Database) changeList(ctx context.Context, decide func(tx *state.Tx, h *Head, entries []Entry) error) error {
 	ctx, cancel := context.WithTimeout(ctx, storingTime)
 	defer cancel()
 	_, err := d.update(ctx, func(tx *state.Tx) error {
 		h, ok := d.heads.Get(tx, headKey)
 		if !ok {
-			h = Head{Generation: generation()}
+			h = Head{Generation: newGeneration()}
 		}
 		var entries []Entry
 		for _, s := range d.rows.All(tx.Snapshot(), h.Generation+"/") { // the head is the condition
 			s.Sealed = nil
-			e, _ := d.open(ctx, s)
+			e, _ := d.openEntry(ctx, s)
 			entries = append(entries, e)
 		}
 		if err := decide(tx, &h, entries); err != nil {
@@ -63,11 +63,11 @@ func (d *Database) change(ctx context.Context, decide func(tx *state.Tx, h *Head
 		h.Path, h.Sum, h.Place, h.Problems, h.Source, h.At = "", "", "", nil, d.Source, time.Now()
 		return d.heads.Put(tx, headKey, h)
 	})
-	return stays(err)
+	return listStaysError(err)
 }
 
-// stays says what a list is when it could not be changed.
-func stays(err error) error {
+// listStaysError says what a list is when it could not be changed.
+func listStaysError(err error) error {
 	switch fault.KindOf(err) {
 	case fault.Unavailable, fault.Timeout, fault.Internal, fault.InUse:
 		if err != nil {
@@ -79,11 +79,11 @@ func stays(err error) error {
 
 // Add adds a switch; fault.Exists when the MAC address, or address and port, are listed.
 func (d *Database) Add(ctx context.Context, e Entry) error {
-	row, err := d.seal(ctx, e)
+	row, err := d.sealEntry(ctx, e)
 	if err != nil {
-		return stays(err)
+		return listStaysError(err)
 	}
-	return d.change(ctx, func(tx *state.Tx, h *Head, all []Entry) error {
+	return d.changeList(ctx, func(tx *state.Tx, h *Head, all []Entry) error {
 		for _, o := range all {
 			if e.Same(o) {
 				return fault.At(fault.Exists, "node-mac", "%s is in the switch list already", o)
@@ -105,7 +105,7 @@ func (d *Database) Remove(ctx context.Context, at string) error {
 	if err != nil {
 		return fault.At(fault.Invalid, "node-ip", "%.60q is not an IP address", at)
 	}
-	return d.change(ctx, func(tx *state.Tx, h *Head, all []Entry) error {
+	return d.changeList(ctx, func(tx *state.Tx, h *Head, all []Entry) error {
 		match := slices.DeleteFunc(all, func(e Entry) bool {
 			return e.Address != address || port != "" && port != strconv.Itoa(int(e.Port))
 		})
@@ -134,7 +134,7 @@ func (d *Database) Replace(ctx context.Context, entries []Entry) error {
 	if len(l) > 0 {
 		return l.Err()
 	}
-	return d.put(ctx, d.update, Head{}, entries)
+	return d.putList(ctx, d.update, Head{}, entries)
 }
 
 // Reload loads the first default file that exists. Without a file nothing changes.
@@ -143,13 +143,13 @@ func (d *Database) Reload(ctx context.Context) (Loaded, error) {
 	if h, ok := d.heads.Get(d.store.Now(), headKey); ok && h.File != "" {
 		paths = append([]string{h.File}, paths...)
 	}
-	return d.first(ctx, d.update, paths)
+	return d.loadFirst(ctx, d.update, paths)
 }
 
-// first loads the first of the files that exists.
-func (d *Database) first(ctx context.Context, update updater, paths []string) (Loaded, error) {
+// loadFirst loads the first of the files that exists.
+func (d *Database) loadFirst(ctx context.Context, update updater, paths []string) (Loaded, error) {
 	for _, p := range paths {
-		l, err := d.load(ctx, update, Head{}, p)
+		l, err := d.loadFile(ctx, update, Head{}, p)
 		if err == nil || !errors.Is(err, &fault.Error{Kind: fault.NotFound}) {
 			return l, err
 		}
@@ -161,31 +161,31 @@ func (d *Database) first(ctx context.Context, update updater, paths []string) (L
 // cannot be read, that is empty or of which no line can be used changes nothing; other
 // bad lines are reported and left out.
 func (d *Database) File(ctx context.Context, path string) (Loaded, error) {
-	return d.load(ctx, d.update, Head{File: path}, path)
+	return d.loadFile(ctx, d.update, Head{File: path}, path)
 }
 
 type updater func(context.Context, func(*state.Tx) error) (uint64, error)
 
-func (d *Database) load(ctx context.Context, update updater, h Head, path string) (Loaded, error) {
-	text, entries, l, err := d.contents(ctx, path, nil)
+func (d *Database) loadFile(ctx context.Context, update updater, h Head, path string) (Loaded, error) {
+	text, entries, l, err := d.readContents(ctx, path, nil)
 	if err != nil {
 		return l, err
 	}
-	h.Path, h.Sum, h.Place, h.Problems = path, sum(text), placeOf(path), l.Problems[:min(len(l.Problems), keptProblems)]
-	return l, d.put(ctx, update, h, entries)
+	h.Path, h.Sum, h.Place, h.Problems = path, sumOfText(text), placeOf(path), l.Problems[:min(len(l.Problems), keptProblems)]
+	return l, d.putList(ctx, update, h, entries)
 }
 
-// contents reads a file that can be used; known are switches whose secrets it may lack.
-func (d *Database) contents(ctx context.Context, path string, known []Entry) (text []byte, entries []Entry, l Loaded, err error) {
-	if text, err = read(path); err != nil {
+// readContents reads a file that can be used; known are switches whose secrets it may lack.
+func (d *Database) readContents(ctx context.Context, path string, known []Entry) (text []byte, entries []Entry, l Loaded, err error) {
+	if text, err = readFile(path); err != nil {
 		return nil, nil, l, err
 	}
-	entries, problems := d.parse(ctx, path, text, known)
+	entries, problems := d.parseList(ctx, path, text, known)
 	l = Loaded{Path: path, At: time.Now(), Switches: len(entries), Problems: problems}
-	return text, entries, l, usable(path, text, entries, problems)
+	return text, entries, l, checkUsable(path, text, entries, problems)
 }
 
-func sum(text []byte) string {
+func sumOfText(text []byte) string {
 	s := sha256.Sum256(text)
 	return hex.EncodeToString(s[:])
 }
@@ -194,7 +194,7 @@ func sum(text []byte) string {
 // lacks are taken from the list in force. A file with bad lines changes nothing, unless
 // skip says to leave them out.
 func (d *Database) Import(ctx context.Context, path string, skip bool) (Loaded, error) {
-	_, entries, l, err := d.contents(ctx, path, d.Entries())
+	_, entries, l, err := d.readContents(ctx, path, d.Entries())
 	if err != nil {
 		return l, err
 	}
@@ -202,32 +202,32 @@ func (d *Database) Import(ctx context.Context, path string, skip bool) (Loaded, 
 	if bad && !skip {
 		return l, fault.New(fault.Invalid, "%s has lines that cannot be used, so nothing was imported", path)
 	}
-	return l, d.put(ctx, d.update, Head{}, entries)
+	return l, d.putList(ctx, d.update, Head{}, entries)
 }
 
 // generationTime is the form of the time in the name of a generation.
 const generationTime = "20060102T150405"
 
-// generation names one; the time in it says when it is garbage.
-func generation() string { return time.Now().UTC().Format(generationTime) + "-" + rand.Text()[:8] }
+// newGeneration names one; the time in it says when it is garbage.
+func newGeneration() string { return time.Now().UTC().Format(generationTime) + "-" + rand.Text()[:8] }
 
-// put stores a list in pieces, then puts it in force.
-func (d *Database) put(ctx context.Context, update updater, h Head, entries []Entry) error {
+// putList stores a list in pieces, then puts it in force.
+func (d *Database) putList(ctx context.Context, update updater, h Head, entries []Entry) error {
 	if len(entries) > maxStored {
 		return fault.New(fault.TooBig, "%d switches are more than the %d that can be stored", len(entries), maxStored)
 	}
 	ctx, cancel := context.WithTimeout(ctx, storingTime)
 	defer cancel()
 	rows := make([]stored, len(entries))
-	err := each(ctx, len(entries), func(ctx context.Context, i int) (err error) {
-		rows[i], err = d.seal(ctx, entries[i])
+	err := runEach(ctx, len(entries), func(ctx context.Context, i int) (err error) {
+		rows[i], err = d.sealEntry(ctx, entries[i])
 		rows[i].Line = i + 1
 		return err
 	})
 	if err != nil {
-		return stays(err)
+		return listStaysError(err)
 	}
-	h.Generation, h.Source, h.At = generation(), d.Source, time.Now()
+	h.Generation, h.Source, h.At = newGeneration(), d.Source, time.Now()
 	for chunk := range slices.Chunk(rows, perTxn) {
 		if _, err := update(ctx, func(tx *state.Tx) (err error) {
 			for _, r := range chunk {
@@ -235,7 +235,7 @@ func (d *Database) put(ctx context.Context, update updater, h Head, entries []En
 			}
 			return err
 		}); err != nil {
-			return stays(err)
+			return listStaysError(err)
 		}
 	}
 	var old Head
@@ -246,15 +246,15 @@ func (d *Database) put(ctx context.Context, update updater, h Head, entries []En
 		return d.heads.Put(tx, headKey, h)
 	})
 	if err != nil {
-		return stays(err)
+		return listStaysError(err)
 	}
-	d.sweep(ctx, update, old.Generation)
+	d.sweepGenerations(ctx, update, old.Generation)
 	return nil
 }
 
-// sweep removes the generation that was in force before, and what a process left that
+// sweepGenerations removes the generation that was in force before, and what a process left that
 // ended while it wrote one.
-func (d *Database) sweep(ctx context.Context, update updater, before string) {
+func (d *Database) sweepGenerations(ctx context.Context, update updater, before string) {
 	now := d.store.Now()
 	head, _ := d.heads.Get(now, headKey)
 	old := time.Now().Add(-garbage).UTC().Format(generationTime)
@@ -276,8 +276,8 @@ func (d *Database) sweep(ctx context.Context, update updater, before string) {
 	}
 }
 
-// parse reads a list, its sealed texts opened; known are switches whose secrets it may lack.
-func (v *Inventory) parse(ctx context.Context, path string, text []byte, known []Entry) ([]Entry, []Problem) {
+// parseList reads a list, its sealed texts opened; known are switches whose secrets it may lack.
+func (v *Inventory) parseList(ctx context.Context, path string, text []byte, known []Entry) ([]Entry, []Problem) {
 	ctx, cancel := context.WithTimeout(ctx, openingTime)
 	defer cancel()
 	o := Options{Known: known}
@@ -287,9 +287,9 @@ func (v *Inventory) parse(ctx context.Context, path string, text []byte, known [
 	return ParseWith(o, path, text)
 }
 
-// usable refuses a file that is empty or of which no line can be used: it is being
+// checkUsable refuses a file that is empty or of which no line can be used: it is being
 // written, or is another one. A list without switches has a title line.
-func usable(path string, text []byte, entries []Entry, problems []Problem) error {
+func checkUsable(path string, text []byte, entries []Entry, problems []Problem) error {
 	bad := slices.IndexFunc(problems, func(p Problem) bool { return !p.Loaded })
 	switch {
 	case len(bytes.TrimSpace(text)) == 0:
@@ -300,8 +300,8 @@ func usable(path string, text []byte, entries []Entry, problems []Problem) error
 	return nil
 }
 
-// read reads a bounded file.
-func read(path string) ([]byte, error) {
+// readFile reads a bounded file.
+func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -39,8 +39,8 @@ type Entry struct {
 	CLIPort      uint16 `json:"cli-port,omitempty"`      // TCP; 0: as the driver's settings say
 }
 
-// secrets are the members that are kept sealed.
-func (e *Entry) secrets() [5]*string {
+// secretFields are the members that are kept sealed.
+func (e *Entry) secretFields() [5]*string {
 	return [5]*string{&e.ReadCommunity, &e.WriteCommunity, &e.V3AuthPassword, &e.V3PrivPassword, &e.CLIPassword}
 }
 
@@ -128,14 +128,14 @@ func (f Info) Entry(path string) (e Entry, l fault.List) {
 	for col, cell := range row {
 		if len(cell) > maxCell {
 			l = append(l, fault.At(fault.Invalid, path+leaves[col], "more than %d octets", maxCell))
-		} else if sealed(cell) {
+		} else if isSealed(cell) {
 			l = append(l, fault.At(fault.Invalid, path+leaves[col], "a text of aaa:seal-secret can be used only in files; give the secret itself, it is sealed when it is stored"))
 		}
 	}
 	if len(l) > 0 {
 		return e, l
 	}
-	e, bad := examine(row)
+	e, bad := parseRow(row)
 	for _, b := range bad {
 		l = append(l, fault.At(fault.Invalid, path+leaves[b.column], "%s", b.text))
 	}

@@ -65,16 +65,16 @@ func (d *Database) Follow(ctx context.Context, term *state.Term, log *slog.Logge
 			}
 		case <-look:
 			look = nil
-			d.again(ctx, term, log, first.Generation)
+			d.rereadFile(ctx, term, log, first.Generation)
 			looked()
 		}
 	}
 }
 
-// again reads the file of the list, if it is another one than was read; as long as there
+// rereadFile reads the file of the list, if it is another one than was read; as long as there
 // is no list, the first default one that exists. first is the generation that was in force when this process began to
 // follow the file.
-func (d *Database) again(ctx context.Context, term *state.Term, log *slog.Logger, first string) {
+func (d *Database) rereadFile(ctx context.Context, term *state.Term, log *slog.Logger, first string) {
 	head, listed := d.heads.Get(d.store.Now(), headKey)
 	paths := d.Files
 	switch {
@@ -90,7 +90,7 @@ func (d *Database) again(ctx context.Context, term *state.Term, log *slog.Logger
 		}
 		paths = []string{head.Path}
 	}
-	l, err := d.first(ctx, term.Update, paths)
+	l, err := d.loadFirst(ctx, term.Update, paths)
 	switch {
 	case err == nil:
 		Report(log, l)

@@ -90,9 +90,9 @@ func newList(entries []Entry) *list {
 	return l
 }
 
-// now returns the list of the newest state. Every change of the list writes the head, so
+// currentList returns the list of the newest state. Every change of the list writes the head, so
 // its revision says whether there is something to make again.
-func (v *Inventory) now() *list {
+func (v *Inventory) currentList() *list {
 	l := v.cur.Load()
 	if v.store == nil || v.heads.Revision(v.store.Now(), headKey) == l.revision {
 		return l
@@ -105,7 +105,7 @@ func (v *Inventory) now() *list {
 	if revision == l.revision {
 		return l
 	}
-	next, again := v.build(sn, l)
+	next, again := v.buildList(sn, l)
 	if next.revision = revision; again {
 		next.revision = 0 // the secrets that did not open are tried again at the next look
 	}
@@ -113,9 +113,9 @@ func (v *Inventory) now() *list {
 	return next
 }
 
-// build makes the list of a snapshot; what has not changed is taken from the list
+// buildList makes the list of a snapshot; what has not changed is taken from the list
 // before. again says that some secrets could not be opened for the moment.
-func (v *Inventory) build(sn *state.Snapshot, before *list) (l *list, again bool) {
+func (v *Inventory) buildList(sn *state.Snapshot, before *list) (l *list, again bool) {
 	head, ok := v.heads.Get(sn, headKey)
 	if !ok {
 		return &list{}, false
@@ -136,12 +136,12 @@ func (v *Inventory) build(sn *state.Snapshot, before *list) (l *list, again bool
 	defer cancel()
 	entries := make([]Entry, len(rows))
 	faults := make([]error, len(rows))
-	_ = each(ctx, len(rows), func(ctx context.Context, i int) error {
+	_ = runEach(ctx, len(rows), func(ctx context.Context, i int) error {
 		if e, ok := known[rows[i].MAC]; ok {
 			entries[i] = e
 			return nil
 		}
-		entries[i], faults[i] = v.open(ctx, rows[i])
+		entries[i], faults[i] = v.openEntry(ctx, rows[i])
 		return nil
 	})
 	broken := map[mib.MAC]error{}
@@ -162,14 +162,14 @@ func (v *Inventory) build(sn *state.Snapshot, before *list) (l *list, again bool
 func (v *Inventory) Changed() <-chan struct{} { return v.changed.Wait() }
 
 // Last describes the current list; its zero value means that there is no list.
-func (v *Inventory) Last() Loaded { return v.now().loaded }
+func (v *Inventory) Last() Loaded { return v.currentList().loaded }
 
 // Entries returns the list in the order of the file.
-func (v *Inventory) Entries() []Entry { return slices.Clone(v.now().entries) }
+func (v *Inventory) Entries() []Entry { return slices.Clone(v.currentList().entries) }
 
 // All returns the switches in the order of the file. They must not be changed.
 func (v *Inventory) All() []*switchdriver.Switch {
-	l := v.now()
+	l := v.currentList()
 	out := make([]*switchdriver.Switch, 0, len(l.entries))
 	for _, e := range l.entries {
 		out = append(out, l.byMAC[e.MAC])
@@ -179,7 +179,7 @@ func (v *Inventory) All() []*switchdriver.Switch {
 
 // Find returns a switch by its MAC address; fault.NotFound when it is not listed.
 func (v *Inventory) Find(m mib.MAC) (*switchdriver.Switch, error) {
-	l := v.now()
+	l := v.currentList()
 	if err := l.broken[m]; err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ func (v *Inventory) Find(m mib.MAC) (*switchdriver.Switch, error) {
 }
 
 // DriverOf returns the driver the list asks for, empty for none.
-func (v *Inventory) DriverOf(node uint64) string { return v.now().driver[mib.MAC(node)] }
+func (v *Inventory) DriverOf(node uint64) string { return v.currentList().driver[mib.MAC(node)] }
 
 // String summarises a load for people.
 func (l Loaded) String() string {

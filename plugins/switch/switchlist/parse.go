@@ -34,31 +34,31 @@ type Options struct {
 func ParseWith(o Options, name string, text []byte) ([]Entry, []Problem) {
 	p := parser{name: name, byMAC: map[mib.MAC]int{}, byPlace: map[string]int{}, known: map[mib.MAC][columns]string{}, open: o.Open, opened: map[string]string{}}
 	for _, e := range o.Known {
-		p.known[e.MAC] = e.row()
+		p.known[e.MAC] = e.toRow()
 	}
 	if len(text) > MaxFile {
-		p.problem(1, false, "the file has %d octets, more than %d; nothing was read", len(text), MaxFile)
+		p.addProblem(1, false, "the file has %d octets, more than %d; nothing was read", len(text), MaxFile)
 		return nil, p.problems
 	}
 	n := 0
 	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
 		n++
-		p.line(n, strings.TrimRight(line, "\r\n"))
+		p.parseLine(n, strings.TrimRight(line, "\r\n"))
 	}
-	if len(p.entries) == 0 && len(p.problems) > 0 && !plausible(text) { // the lines of another file are not to be shown
+	if len(p.entries) == 0 && len(p.problems) > 0 && !isPlausibleList(text) { // the lines of another file are not to be shown
 		p.problems = nil
-		p.problem(1, false, "this is not a switch list: the first line does not name columns such as %s, and no line begins with a MAC address", Title())
+		p.addProblem(1, false, "this is not a switch list: the first line does not name columns such as %s, and no line begins with a MAC address", Title())
 	}
 	return slices.DeleteFunc(p.entries, func(e Entry) bool { return e.Line == 0 }), p.problems
 }
 
-// plausible reports whether a text can be meant as a switch list: its title line names a column, or a
+// isPlausibleList reports whether a text can be meant as a switch list: its title line names a column, or a
 // line begins with a MAC address.
-func plausible(text []byte) bool {
+func isPlausibleList(text []byte) bool {
 	first := true
 	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
 		cells := strings.Split(line, ",")
-		if first && slices.ContainsFunc(cells, func(c string) bool { return column(strings.Trim(c, "\"\r\n ")) >= 0 }) {
+		if first && slices.ContainsFunc(cells, func(c string) bool { return columnIndex(strings.Trim(c, "\"\r\n ")) >= 0 }) {
 			return true
 		}
 		if _, err := mib.ParseMAC(strings.Trim(cells[0], "\" ")); err == nil {
@@ -82,29 +82,29 @@ type parser struct {
 	opened   map[string]string // each sealed text once: switches often share a community
 }
 
-func (p *parser) problem(line int, loaded bool, format string, args ...any) {
+func (p *parser) addProblem(line int, loaded bool, format string, args ...any) {
 	p.problems = append(p.problems, Problem{p.name, line, loaded, fmt.Sprintf(format, args...)})
 }
 
-func (p *parser) line(n int, text string) {
+func (p *parser) parseLine(n int, text string) {
 	switch trimmed := strings.TrimSpace(text); {
 	case len(text) > maxLine:
-		p.problem(n, false, "the line has more than %d octets", maxLine)
+		p.addProblem(n, false, "the line has more than %d octets", maxLine)
 		return
 	case trimmed == "" && n > 1, strings.HasPrefix(trimmed, "#") && n > 1:
 		return
 	}
-	cells, err := split(text)
+	cells, err := splitCells(text)
 	if n == 1 {
-		p.title(cells, err)
+		p.parseTitleLine(cells, err)
 		return
 	}
 	if err != nil {
-		p.problem(n, false, "%v", err)
+		p.addProblem(n, false, "%v", err)
 		return
 	}
 	if len(cells) > p.titles {
-		p.problem(n, false, "%d cells, but the title line has %d columns; put a cell that has a comma in it between quotation marks", len(cells), p.titles)
+		p.addProblem(n, false, "%d cells, but the title line has %d columns; put a cell that has a comma in it between quotation marks", len(cells), p.titles)
 		return
 	}
 	var row [columns]string
@@ -113,32 +113,32 @@ func (p *parser) line(n int, text string) {
 			row[c] = cell
 		}
 	}
-	if err := p.unseal(&row); err != nil {
-		p.problem(n, false, "%v", err)
+	if err := p.unsealRow(&row); err != nil {
+		p.addProblem(n, false, "%v", err)
 		return
 	}
 	if m, err := mib.ParseMAC(row[colMAC]); err == nil {
 		if known, ok := p.known[m]; ok {
-			fill(&row, &known)
+			fillSecrets(&row, &known)
 		}
 	}
-	e, bad := examine(row)
+	e, bad := parseRow(row)
 	if len(bad) > 0 {
 		texts := make([]string, len(bad))
 		for i, b := range bad {
 			texts[i] = columnNames[b.column] + ": " + b.text
 		}
-		p.problem(n, false, "%s", strings.Join(texts, "; "))
+		p.addProblem(n, false, "%s", strings.Join(texts, "; "))
 		return
 	}
 	e.Line = n
 	if i, ok := p.byMAC[e.MAC]; ok {
-		p.problem(n, true, "MAC %s stands in line %d already; the later line holds", e.MAC, p.entries[i].Line)
+		p.addProblem(n, true, "MAC %s stands in line %d already; the later line holds", e.MAC, p.entries[i].Line)
 		p.entries[i].Line = 0
 	}
 	if place := e.Place() + "\x00" + e.ReadCommunity + "\x00" + e.V3User; e.Version != NoSNMP {
 		if i, ok := p.byPlace[place]; ok && p.entries[i].MAC != e.MAC && p.entries[i].Line != 0 {
-			p.problem(n, true, "IP %s stands in line %d already, for %s; a switch that is in the list twice is changed by two at a time: leave one line out", e.Place(), p.entries[i].Line, p.entries[i].MAC)
+			p.addProblem(n, true, "IP %s stands in line %d already, for %s; a switch that is in the list twice is changed by two at a time: leave one line out", e.Place(), p.entries[i].Line, p.entries[i].MAC)
 		}
 		p.byPlace[place] = len(p.entries)
 	}
@@ -149,28 +149,28 @@ func (p *parser) line(n int, text string) {
 // Title is the shortest title line.
 func Title() string { return strings.Join(columnNames[:colModel+1], ",") }
 
-// title reads the first line, which is never a switch.
-func (p *parser) title(cells []string, err error) {
+// parseTitleLine reads the first line, which is never a switch.
+func (p *parser) parseTitleLine(cells []string, err error) {
 	if err != nil {
 		cells = nil
 	}
 	var problems []string
-	p.layout, problems = titles(cells)
+	p.layout, problems = parseTitles(cells)
 	p.titles = len(p.layout)
 	for _, text := range problems {
-		p.problem(1, true, "%s", text)
+		p.addProblem(1, true, "%s", text)
 	}
 	if len(cells) > 1 {
 		_, err := mib.ParseMAC(cells[0])
 		if err == nil {
-			p.problem(1, false, "the first line must be the title line; put %q above this switch", Title())
+			p.addProblem(1, false, "the first line must be the title line; put %q above this switch", Title())
 		}
 	}
 }
 
-// split reads the cells of one line. A cell cannot go on in the next line, so a
+// splitCells reads the cells of one line. A cell cannot go on in the next line, so a
 // forgotten quotation mark spoils one line only.
-func split(text string) ([]string, error) {
+func splitCells(text string) ([]string, error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.TrimLeadingSpace = true
 	r.FieldsPerRecord = -1
@@ -191,22 +191,22 @@ func split(text string) ([]string, error) {
 	return cells, nil
 }
 
-// sealed reports whether a cell is a text of aaa:seal-secret.
-func sealed(cell string) bool { return strings.HasPrefix(cell, host.SealedMark) }
+// isSealed reports whether a cell is a text of aaa:seal-secret.
+func isSealed(cell string) bool { return strings.HasPrefix(cell, host.SealedMark) }
 
-// unseal puts the secrets of a line's sealed cells in their place; the error names every
+// unsealRow puts the secrets of a line's sealed cells in their place; the error names every
 // cell that does not open, by its column.
-func (p *parser) unseal(row *[columns]string) error {
+func (p *parser) unsealRow(row *[columns]string) error {
 	var bad []string
 	for col, cell := range row {
-		if !sealed(cell) {
+		if !isSealed(cell) {
 			continue
 		}
 		if !slices.Contains(secretColumns, col) {
 			bad = append(bad, columnNames[col]+": a text of aaa:seal-secret may stand for a community or a password only")
 			continue
 		}
-		plain, err := p.plain(cell)
+		plain, err := p.openCell(cell)
 		if err != nil {
 			bad = append(bad, columnNames[col]+": the sealed text does not open: "+err.Error())
 			continue
@@ -219,7 +219,7 @@ func (p *parser) unseal(row *[columns]string) error {
 	return nil
 }
 
-func (p *parser) plain(cell string) (string, error) {
+func (p *parser) openCell(cell string) (string, error) {
 	if plain, ok := p.opened[cell]; ok {
 		return plain, nil
 	}

@@ -50,8 +50,8 @@ type stored struct {
 	Sealed []byte `json:"sealed,omitempty"`
 }
 
-// purpose ties what is sealed to its switch.
-func purpose(m mib.MAC) string { return "switch-list/" + m.String() }
+// sealPurpose ties what is sealed to its switch.
+func sealPurpose(m mib.MAC) string { return "switch-list/" + m.String() }
 
 func rowKey(generation string, m mib.MAC) string { return generation + "/" + m.String() }
 
@@ -61,7 +61,7 @@ const (
 	sealers     = 16
 )
 
-func each(ctx context.Context, n int, f func(context.Context, int) error) error {
+func runEach(ctx context.Context, n int, f func(context.Context, int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(sealers)
 	for i := range n {
@@ -70,13 +70,13 @@ func each(ctx context.Context, n int, f func(context.Context, int) error) error 
 	return g.Wait()
 }
 
-// open returns the entry of a record; on error it has no secrets.
-func (v *Inventory) open(ctx context.Context, s stored) (Entry, error) {
+// openEntry returns the entry of a record; on error it has no secrets.
+func (v *Inventory) openEntry(ctx context.Context, s stored) (Entry, error) {
 	e := s.Entry
 	if len(s.Sealed) == 0 {
 		return e, nil
 	}
-	plain, err := v.secrets.Open(ctx, purpose(s.MAC), s.Sealed)
+	plain, err := v.secrets.Open(ctx, sealPurpose(s.MAC), s.Sealed)
 	if err != nil {
 		return e, fault.Wrap(fault.KindOf(err), err, "the secrets of switch %s cannot be opened: %v", s.MAC, err)
 	}
@@ -84,16 +84,16 @@ func (v *Inventory) open(ctx context.Context, s stored) (Entry, error) {
 	if err := json.Unmarshal(plain, &values); err != nil {
 		return e, fault.New(fault.Internal, "the secrets of switch %s are not readable", s.MAC)
 	}
-	for i, to := range e.secrets() {
+	for i, to := range e.secretFields() {
 		*to = values[i]
 	}
 	return e, nil
 }
 
-// seal returns the record of an entry.
-func (v *Inventory) seal(ctx context.Context, e Entry) (s stored, err error) {
+// sealEntry returns the record of an entry.
+func (v *Inventory) sealEntry(ctx context.Context, e Entry) (s stored, err error) {
 	var values [5]string
-	for i, from := range e.secrets() {
+	for i, from := range e.secretFields() {
 		values[i] = *from
 	}
 	s.Entry = e
@@ -104,6 +104,6 @@ func (v *Inventory) seal(ctx context.Context, e Entry) (s stored, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.Sealed, err = v.secrets.Seal(ctx, purpose(e.MAC), plain)
+	s.Sealed, err = v.secrets.Seal(ctx, sealPurpose(e.MAC), plain)
 	return s, err
 }

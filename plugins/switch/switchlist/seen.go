@@ -47,11 +47,11 @@ func (d *Database) noteFile(ctx context.Context, first string) error {
 // changedSince reports whether the file of the list in force differs from what was read of it before. live: the list
 // was put in force while this process ran.
 func (d *Database) changedSince(ctx context.Context, update updater, head Head, live bool) (bool, error) {
-	text, err := read(head.Path)
+	text, err := readFile(head.Path)
 	if err != nil {
 		return false, err
 	}
-	now := sum(text)
+	now := sumOfText(text)
 	if head.Source == d.Source {
 		return now != head.Sum, nil
 	}

@@ -20,24 +20,24 @@ type clock struct {
 	before *clock
 }
 
-// now is what the engine's clock shows by now.
-func (c *clock) now(at time.Time) time.Duration {
+// timeAt is what the engine's clock shows by now.
+func (c *clock) timeAt(at time.Time) time.Duration {
 	return time.Duration(c.time)*time.Second + at.Sub(c.at)
 }
 
-// behind reports whether a clock that was reported is older than this one, beyond the time window.
-func (c *clock) behind(said clock) bool {
-	return said.boots < c.boots || said.boots == c.boots && time.Duration(said.time)*time.Second < c.now(said.at)-timeWindow
+// isBehind reports whether a clock that was reported is older than this one, beyond the time window.
+func (c *clock) isBehind(said clock) bool {
+	return said.boots < c.boots || said.boots == c.boots && time.Duration(said.time)*time.Second < c.timeAt(said.at)-timeWindow
 }
 
-// ahead is the opposite of behind.
-func (c *clock) ahead(said clock) bool {
-	return said.boots > c.boots || said.boots == c.boots && time.Duration(said.time)*time.Second > c.now(said.at)+timeWindow
+// isAhead is the opposite of behind.
+func (c *clock) isAhead(said clock) bool {
+	return said.boots > c.boots || said.boots == c.boots && time.Duration(said.time)*time.Second > c.timeAt(said.at)+timeWindow
 }
 
-// fresh checks a message against what its engine reported before (RFC 3414 section 3.2, 7b).
-func (c *clock) fresh(said clock) bool {
-	return !c.behind(said) && !(c.before != nil && c.ahead(said) && !c.before.ahead(said))
+// isFresh checks a message against what its engine reported before (RFC 3414 section 3.2, 7b).
+func (c *clock) isFresh(said clock) bool {
+	return !c.isBehind(said) && !(c.before != nil && c.isAhead(said) && !c.before.isAhead(said))
 }
 
 // Clocks are the times of engines that answers to our own requests have proved: an authenticated answer is no
@@ -55,11 +55,11 @@ func (c *Clocks) Prove(at time.Time, agent netip.Addr, engine string, boots, sec
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	agent = agent.Unmap()
-	c.proofs[agent] = note(c.proofs[agent], clock{engine: engine, boots: boots, time: seconds, at: at})
+	c.proofs[agent] = noteClock(c.proofs[agent], clock{engine: engine, boots: boots, time: seconds, at: at})
 }
 
-// note replaces what is known of an engine; of too many the first goes.
-func note(known []clock, said clock) []clock {
+// noteClock replaces what is known of an engine; of too many the first goes.
+func noteClock(known []clock, said clock) []clock {
 	if i := slices.IndexFunc(known, func(c clock) bool { return c.engine == said.engine }); i >= 0 {
 		known[i] = said
 		return known
@@ -70,8 +70,8 @@ func note(known []clock, said clock) []clock {
 	return append(slices.Clip(known), said)
 }
 
-// take returns what was proved of an address since it was asked last.
-func (c *Clocks) take(agent netip.Addr) []clock {
+// takeProofs returns what was proved of an address since it was asked last.
+func (c *Clocks) takeProofs(agent netip.Addr) []clock {
 	if c == nil {
 		return nil
 	}
@@ -82,8 +82,8 @@ func (c *Clocks) take(agent netip.Addr) []clock {
 	return proved
 }
 
-// keep forgets all but some addresses.
-func (c *Clocks) keep(listed func(netip.Addr) bool) {
+// keepAddresses forgets all but some addresses.
+func (c *Clocks) keepAddresses(listed func(netip.Addr) bool) {
 	if c == nil {
 		return
 	}
@@ -96,45 +96,45 @@ func (c *Clocks) keep(listed func(netip.Addr) bool) {
 	}
 }
 
-// latest returns the one of two clocks, b may be nil, that shows more.
-func latest(a, b *clock, at time.Time) *clock {
-	if b != nil && (b.boots > a.boots || b.boots == a.boots && b.now(at) > a.now(at)) {
+// latestClock returns the one of two clocks, b may be nil, that shows more.
+func latestClock(a, b *clock, at time.Time) *clock {
+	if b != nil && (b.boots > a.boots || b.boots == a.boots && b.timeAt(at) > a.timeAt(at)) {
 		return b
 	}
 	return &clock{engine: a.engine, boots: a.boots, time: a.time, at: a.at}
 }
 
-// prove sets the clocks of an address to what was proved.
-func (d *Decoder) prove(from netip.Addr) {
-	for _, proof := range d.proved.take(from) {
+// applyProofs sets the clocks of an address to what was proved.
+func (d *Decoder) applyProofs(from netip.Addr) {
+	for _, proof := range d.proved.takeProofs(from) {
 		known := d.clocks[from]
 		if i := slices.IndexFunc(known, func(c clock) bool { return c.engine == proof.engine }); i >= 0 {
 			old := known[i]
 			switch proof.before = old.before; {
 			case proof.at.Before(old.at): // a trap came after it
 				continue
-			case old.behind(proof):
-				proof.before = latest(&old, old.before, proof.at)
-			case old.before != nil && !old.before.behind(proof): // it has caught up
+			case old.isBehind(proof):
+				proof.before = latestClock(&old, old.before, proof.at)
+			case old.before != nil && !old.before.isBehind(proof): // it has caught up
 				proof.before = nil
 			}
 		}
-		d.clocks[from] = note(known, proof)
+		d.clocks[from] = noteClock(known, proof)
 	}
 }
 
-// fresh checks a message against what its engine reported before, and remembers what it reports now.
-func (d *Decoder) fresh(now time.Time, from netip.Addr, sp *gosnmp.UsmSecurityParameters) bool {
-	d.prove(from)
+// isFreshMessage checks a message against what its engine reported before, and remembers what it reports now.
+func (d *Decoder) isFreshMessage(now time.Time, from netip.Addr, sp *gosnmp.UsmSecurityParameters) bool {
+	d.applyProofs(from)
 	said := clock{engine: sp.AuthoritativeEngineID, boots: sp.AuthoritativeEngineBoots, time: sp.AuthoritativeEngineTime, at: now}
 	known := d.clocks[from]
 	i := slices.IndexFunc(known, func(c clock) bool { return c.engine == said.engine })
 	if i < 0 {
-		d.clocks[from] = note(known, said)
+		d.clocks[from] = noteClock(known, said)
 		return true
 	}
 	c := &known[i]
-	if !c.fresh(said) {
+	if !c.isFresh(said) {
 		return false
 	}
 	if said.boots > c.boots || said.time > c.time {

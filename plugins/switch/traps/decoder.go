@@ -77,7 +77,7 @@ func (d *Decoder) SetSenders(list []switchlist.Entry) {
 		a := list[i].Address.Unmap()
 		d.senders[a] = append(d.senders[a], &list[i])
 	}
-	d.proved.keep(func(a netip.Addr) bool { return len(d.senders[a]) > 0 })
+	d.proved.keepAddresses(func(a netip.Addr) bool { return len(d.senders[a]) > 0 })
 	maps.DeleteFunc(d.clocks, func(a netip.Addr, _ []clock) bool { return len(d.senders[a]) == 0 })
 }
 
@@ -92,14 +92,14 @@ func (d *Decoder) Decode(now time.Time, from netip.AddrPort, msg []byte) (t *Tra
 	p, err := snmp.Unmarshal(&gosnmp.UsmSecurityParameters{}, msg, false)
 	var sender []*switchlist.Entry
 	if err == nil && p.Version != gosnmp.Version3 {
-		sender, reply, v = community(t, p, listed, msg)
+		sender, reply, v = decodeCommunity(t, p, listed, msg)
 	} else {
-		sender, reply, v = d.v3(t, p, listed, msg)
+		sender, reply, v = d.decodeV3(t, p, listed, msg)
 	}
 	if v != Accepted {
 		return nil, reply, v
 	}
-	t.Nodes = nodes(sender, from)
+	t.Nodes = nodesOf(sender, from)
 	if len(t.Nodes) == 1 {
 		t.Node = t.Nodes[0]
 	}
@@ -109,21 +109,21 @@ func (d *Decoder) Decode(now time.Time, from netip.AddrPort, msg []byte) (t *Tra
 // listedAt are the switches of the list at an address.
 func (d *Decoder) listedAt(from netip.AddrPort) string {
 	var names []string
-	for _, m := range nodes(d.senders[from.Addr().Unmap()], from) {
+	for _, m := range nodesOf(d.senders[from.Addr().Unmap()], from) {
 		names = append(names, m.String())
 	}
 	return strings.Join(names, ", ")
 }
 
-// community reads messages of versions 1 and 2c.
-func community(t *Trap, p *gosnmp.SnmpPacket, listed []*switchlist.Entry, msg []byte) ([]*switchlist.Entry, []byte, Verdict) {
-	sender := filter(listed, func(e *switchlist.Entry) bool {
-		return matches(p.Community, e.ReadCommunity) || matches(p.Community, e.WriteCommunity)
+// decodeCommunity reads messages of versions 1 and 2c.
+func decodeCommunity(t *Trap, p *gosnmp.SnmpPacket, listed []*switchlist.Entry, msg []byte) ([]*switchlist.Entry, []byte, Verdict) {
+	sender := filterEntries(listed, func(e *switchlist.Entry) bool {
+		return matchesSecret(p.Community, e.ReadCommunity) || matchesSecret(p.Community, e.WriteCommunity)
 	})
 	switch {
 	case len(sender) == 0:
 		return nil, nil, NotAuthentic
-	case !t.read(p):
+	case !t.readNotification(p):
 		return nil, nil, Malformed
 	case !t.Inform:
 		return sender, nil, Accepted
@@ -139,14 +139,14 @@ func community(t *Trap, p *gosnmp.SnmpPacket, listed []*switchlist.Entry, msg []
 	return sender, reply, Accepted
 }
 
-func matches(got, want string) bool {
+func matchesSecret(got, want string) bool {
 	return want != "" && subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1
 }
 
-// v3 is RFC 3414 section 3.2 for a receiver: the authority for traps is their sender, for informs it is
+// decodeV3 is RFC 3414 section 3.2 for a receiver: the authority for traps is their sender, for informs it is
 // us. p is the message if it needs no keys to be read, else nil.
-func (d *Decoder) v3(t *Trap, p *gosnmp.SnmpPacket, listed []*switchlist.Entry, msg []byte) ([]*switchlist.Entry, []byte, Verdict) {
-	users := filter(listed, func(e *switchlist.Entry) bool { return e.V3User != "" })
+func (d *Decoder) decodeV3(t *Trap, p *gosnmp.SnmpPacket, listed []*switchlist.Entry, msg []byte) ([]*switchlist.Entry, []byte, Verdict) {
+	users := filterEntries(listed, func(e *switchlist.Entry) bool { return e.V3User != "" })
 	switch {
 	case len(users) == 0 && p == nil:
 		return nil, nil, Malformed
@@ -155,7 +155,7 @@ func (d *Decoder) v3(t *Trap, p *gosnmp.SnmpPacket, listed []*switchlist.Entry, 
 	}
 	plain := p
 	// Several switches may share the address and the user.
-	sender := filter(users, func(e *switchlist.Entry) bool {
+	sender := filterEntries(users, func(e *switchlist.Entry) bool {
 		target := snmp.Target{User: e.V3User, AuthProtocol: e.V3AuthProtocol, AuthPassword: e.V3AuthPassword,
 			PrivProtocol: e.V3PrivProtocol, PrivPassword: e.V3PrivPassword}
 		made := plain
@@ -165,7 +165,7 @@ func (d *Decoder) v3(t *Trap, p *gosnmp.SnmpPacket, listed []*switchlist.Entry, 
 				return false
 			}
 		}
-		if made == nil || made.Version != gosnmp.Version3 || made.MsgFlags&gosnmp.AuthPriv != target.Level() || usm(made).UserName != e.V3User {
+		if made == nil || made.Version != gosnmp.Version3 || made.MsgFlags&gosnmp.AuthPriv != target.Level() || usmParameters(made).UserName != e.V3User {
 			return false // the list asks for as much protection as the user has
 		}
 		p = made
@@ -174,35 +174,35 @@ func (d *Decoder) v3(t *Trap, p *gosnmp.SnmpPacket, listed []*switchlist.Entry, 
 	if p == nil {
 		return nil, nil, NotAuthentic
 	}
-	sp := usm(p)
+	sp := usmParameters(p)
 	ours := sp.AuthoritativeEngineID == string(d.engine.ID)
 	switch {
 	case p.MsgFlags&gosnmp.Reportable != 0 && !ours: // who are you?
-		return nil, d.report(t.At, p, gosnmp.NoAuthNoPriv, unknownEngineIDs), Asked
+		return nil, d.makeReport(t.At, p, gosnmp.NoAuthNoPriv, unknownEngineIDs), Asked
 	case len(sender) == 0:
 		return nil, nil, NotAuthentic
 	case len(sp.AuthoritativeEngineID) < 5:
 		return nil, nil, Malformed
 	case p.MsgFlags&gosnmp.AuthNoPriv == 0:
 	case ours && !d.inTime(t.At, sp): // what time is it?
-		return nil, d.report(t.At, p, gosnmp.AuthNoPriv, notInTimeWindows), Asked
-	case !ours && !d.fresh(t.At, t.From.Addr().Unmap(), sp):
+		return nil, d.makeReport(t.At, p, gosnmp.AuthNoPriv, notInTimeWindows), Asked
+	case !ours && !d.isFreshMessage(t.At, t.From.Addr().Unmap(), sp):
 		return nil, nil, Replayed
 	}
-	if !t.read(p) || t.Inform != ours {
+	if !t.readNotification(p) || t.Inform != ours {
 		return nil, nil, Malformed
 	}
 	if !t.Inform {
 		return sender, nil, Accepted
 	}
-	reply := d.answer(t.At, p, p.MsgFlags&gosnmp.AuthPriv, gosnmp.GetResponse, p.Variables)
+	reply := d.makeAnswer(t.At, p, p.MsgFlags&gosnmp.AuthPriv, gosnmp.GetResponse, p.Variables)
 	if reply == nil {
 		return nil, nil, Malformed // it has a value that cannot be sent back
 	}
 	return sender, reply, Accepted
 }
 
-func usm(p *gosnmp.SnmpPacket) *gosnmp.UsmSecurityParameters {
+func usmParameters(p *gosnmp.SnmpPacket) *gosnmp.UsmSecurityParameters {
 	return p.SecurityParameters.(*gosnmp.UsmSecurityParameters)
 }
 
@@ -212,17 +212,17 @@ func (d *Decoder) inTime(now time.Time, sp *gosnmp.UsmSecurityParameters) bool {
 	return int(sp.AuthoritativeEngineBoots) == d.engine.Boots && off.Abs() <= timeWindow
 }
 
-// report gives a sender what it needs to be understood: our engine id, or, with the user's keys, our time.
+// makeReport gives a sender what it needs to be understood: our engine id, or, with the user's keys, our time.
 // Reports are the only answers to those who did not prove who they are; they go to listed addresses only.
-func (d *Decoder) report(now time.Time, p *gosnmp.SnmpPacket, level gosnmp.SnmpV3MsgFlags, counter int) []byte {
+func (d *Decoder) makeReport(now time.Time, p *gosnmp.SnmpPacket, level gosnmp.SnmpV3MsgFlags, counter int) []byte {
 	d.reports[counter]++
-	return d.answer(now, p, level, gosnmp.Report, []gosnmp.SnmpPDU{
+	return d.makeAnswer(now, p, level, gosnmp.Report, []gosnmp.SnmpPDU{
 		{Name: fmt.Sprintf(".1.3.6.1.6.3.15.1.1.%d.0", counter), Type: gosnmp.Counter32, Value: d.reports[counter]}})
 }
 
-// answer makes a message of this engine that answers p; nil when that is impossible.
-func (d *Decoder) answer(now time.Time, p *gosnmp.SnmpPacket, level gosnmp.SnmpV3MsgFlags, kind gosnmp.PDUType, list []gosnmp.SnmpPDU) []byte {
-	sp := usm(p).Copy().(*gosnmp.UsmSecurityParameters)
+// makeAnswer makes a message of this engine that answers p; nil when that is impossible.
+func (d *Decoder) makeAnswer(now time.Time, p *gosnmp.SnmpPacket, level gosnmp.SnmpV3MsgFlags, kind gosnmp.PDUType, list []gosnmp.SnmpPDU) []byte {
+	sp := usmParameters(p).Copy().(*gosnmp.UsmSecurityParameters)
 	if sp.AuthoritativeEngineID != string(d.engine.ID) {
 		sp.AuthoritativeEngineID, sp.SecretKey, sp.PrivacyKey = string(d.engine.ID), nil, nil
 	}
@@ -242,7 +242,7 @@ func (d *Decoder) answer(now time.Time, p *gosnmp.SnmpPacket, level gosnmp.SnmpV
 	return b
 }
 
-func filter(list []*switchlist.Entry, f func(*switchlist.Entry) bool) []*switchlist.Entry {
+func filterEntries(list []*switchlist.Entry, f func(*switchlist.Entry) bool) []*switchlist.Entry {
 	var out []*switchlist.Entry
 	for _, e := range list {
 		if f(e) {
@@ -252,11 +252,11 @@ func filter(list []*switchlist.Entry, f func(*switchlist.Entry) bool) []*switchl
 	return out
 }
 
-// nodes says of which switch a trap is. Several at one address are distinguished by
+// nodesOf says of which switch a trap is. Several at one address are distinguished by
 // the port the agent sends from, where that is the port it is asked at.
-func nodes(list []*switchlist.Entry, from netip.AddrPort) []mib.MAC {
+func nodesOf(list []*switchlist.Entry, from netip.AddrPort) []mib.MAC {
 	if len(list) > 1 {
-		if at := filter(list, func(e *switchlist.Entry) bool { return e.Port == from.Port() }); len(at) > 0 {
+		if at := filterEntries(list, func(e *switchlist.Entry) bool { return e.Port == from.Port() }); len(at) > 0 {
 			list = at
 		}
 	}

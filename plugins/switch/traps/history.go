@@ -72,7 +72,7 @@ func (h *History) Record(now time.Time, from netip.AddrPort, v Verdict, t *Trap)
 		h.waiting = append(h.waiting, *t)
 		h.of[t.From.Addr()]++
 	case UnknownSource:
-		h.count(now, from.Addr().Unmap())
+		h.countUnknown(now, from.Addr().Unmap())
 	}
 }
 
@@ -96,15 +96,15 @@ func (h *History) Lost(n uint32) {
 	h.system = uint64(n)
 }
 
-// drop notes a message that was thrown away before it was decoded.
-func (h *History) drop() {
+// noteDropped notes a message that was thrown away before it was decoded.
+func (h *History) noteDropped() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.dropped++
 }
 
-// count counts an address. The one that sent longest ago gives way to a new one.
-func (h *History) count(now time.Time, a netip.Addr) {
+// countUnknown counts an address. The one that sent longest ago gives way to a new one.
+func (h *History) countUnknown(now time.Time, a netip.Addr) {
 	s := h.unknown[a]
 	if s == nil {
 		if len(h.unknown) >= maxUnknown {

@@ -19,8 +19,8 @@ func countLost(c *net.UDPConn) {
 	})
 }
 
-// lost reads what came with a message; false when it reports nothing.
-func lost(control []byte) (uint32, bool) {
+// readLostCount reads what came with a message; false when it reports nothing.
+func readLostCount(control []byte) (uint32, bool) {
 	list, err := unix.ParseSocketControlMessage(control)
 	if err != nil {
 		return 0, false

@@ -10,4 +10,4 @@ const controlSize = 0
 
 func countLost(*net.UDPConn) {}
 
-func lost([]byte) (uint32, bool) { return 0, false }
+func readLostCount([]byte) (uint32, bool) { return 0, false }

@@ -31,8 +31,8 @@ type queue struct {
 
 func newQueue() *queue { return &queue{by: map[netip.Addr][]message{}, wake: make(chan struct{}, 1)} }
 
-// put adds a message of a sender, and reports whether one was lost for it.
-func (q *queue) put(sender netip.Addr, m message) (lost bool) {
+// putMessage adds a message of a sender, and reports whether one was lost for it.
+func (q *queue) putMessage(sender netip.Addr, m message) (lost bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.count == maxQueued {
@@ -59,10 +59,10 @@ func (q *queue) put(sender netip.Addr, m message) (lost bool) {
 	return lost
 }
 
-// take returns the next message, of the sender whose turn it is; false when ctx has ended.
-func (q *queue) take(ctx context.Context) (message, bool) {
+// takeMessage returns the next message, of the sender whose turn it is; false when ctx has ended.
+func (q *queue) takeMessage(ctx context.Context) (message, bool) {
 	for ctx.Err() == nil {
-		if m, ok := q.next(); ok {
+		if m, ok := q.nextMessage(); ok {
 			return m, true
 		}
 		select {
@@ -73,7 +73,7 @@ func (q *queue) take(ctx context.Context) (message, bool) {
 	return message{}, false
 }
 
-func (q *queue) next() (message, bool) {
+func (q *queue) nextMessage() (message, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.turn) == 0 {

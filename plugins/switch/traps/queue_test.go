@@ -13,13 +13,13 @@ func TestQueueIsFair(t *testing.T) {
 	q := newQueue()
 	lost := 0
 	for k := range 3 * maxQueued {
-		if q.put(addr(1), message{data: []byte{byte(k)}}) {
+		if q.putMessage(addr(1), message{data: []byte{byte(k)}}) {
 			lost++
 		}
 	}
 	for n := byte(2); n < 12; n++ {
 		for k := range byte(3) {
-			q.put(addr(n), message{data: []byte{n, k}})
+			q.putMessage(addr(n), message{data: []byte{n, k}})
 		}
 	}
 	if lost != 2*maxQueued {
@@ -27,7 +27,7 @@ func TestQueueIsFair(t *testing.T) {
 	}
 	got := map[byte]int{}
 	for range 3 * 11 {
-		m, ok := q.take(t.Context())
+		m, ok := q.takeMessage(t.Context())
 		if !ok {
 			t.Fatal("nothing waits")
 		}
@@ -45,7 +45,7 @@ func TestQueueIsFair(t *testing.T) {
 	}
 	left := 0
 	for {
-		if _, ok := q.next(); !ok {
+		if _, ok := q.nextMessage(); !ok {
 			break
 		}
 		left++

@@ -83,12 +83,12 @@ func (r *Receiver) Opened() <-chan struct{} { return r.open }
 func (r *Receiver) Run(ctx context.Context) {
 	warned := false
 	for ctx.Err() == nil {
-		conn, err := r.bind(ctx)
+		conn, err := r.bindSocket(ctx)
 		if err == nil {
 			if warned {
 				r.opt.Log.Info("the trap interface is there now", "listening", conn.LocalAddr().String())
 			}
-			r.serve(ctx, conn)
+			r.serveMessages(ctx, conn)
 			return
 		}
 		if ctx.Err() != nil {
@@ -105,13 +105,13 @@ func (r *Receiver) Run(ctx context.Context) {
 	}
 }
 
-func (r *Receiver) bind(ctx context.Context) (*net.UDPConn, error) {
+func (r *Receiver) bindSocket(ctx context.Context) (*net.UDPConn, error) {
 	var lc net.ListenConfig
 	c, err := lc.ListenPacket(ctx, "udp", r.opt.Listen)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
-		r.why = explain(r.opt.Listen, err)
+		r.why = explainBindError(r.opt.Listen, err)
 		return nil, r.why
 	}
 	conn := c.(*net.UDPConn)
@@ -123,8 +123,8 @@ func (r *Receiver) bind(ctx context.Context) (*net.UDPConn, error) {
 	return conn, nil
 }
 
-// explain names the remedy of a refused address.
-func explain(listen string, err error) error {
+// explainBindError names the remedy of a refused address.
+func explainBindError(listen string, err error) error {
 	remedy := "set traps.listen in etc/switch.yaml to another address"
 	switch {
 	case errors.Is(err, fs.ErrPermission):
@@ -132,11 +132,11 @@ func explain(listen string, err error) error {
 	case errors.Is(err, syscall.EADDRINUSE):
 		remedy = "another program has it; it is tried again, or set traps.listen in etc/switch.yaml to another port"
 	}
-	return fmt.Errorf("trap interface udp %s: bind: %w (%s)", listen, root(err), remedy)
+	return fmt.Errorf("trap interface udp %s: bind: %w (%s)", listen, rootError(err), remedy)
 }
 
-// root leaves out what the message says anyway.
-func root(err error) error {
+// rootError leaves out what the message says anyway.
+func rootError(err error) error {
 	var no syscall.Errno
 	if errors.As(err, &no) {
 		return no
@@ -144,8 +144,8 @@ func root(err error) error {
 	return err
 }
 
-// serve reads messages and has them handled, those of one sender in the order they come.
-func (r *Receiver) serve(ctx context.Context, conn *net.UDPConn) {
+// serveMessages reads messages and has them handled, those of one sender in the order they come.
+func (r *Receiver) serveMessages(ctx context.Context, conn *net.UDPConn) {
 	defer conn.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })
@@ -154,22 +154,22 @@ func (r *Receiver) serve(ctx context.Context, conn *net.UDPConn) {
 	senders := &atomic.Pointer[map[netip.Addr]bool]{}
 	changed := r.opt.Inventory.Changed()
 	decoder := NewDecoder(r.opt.Engine, r.opt.Clocks)
-	r.list(decoder, senders)
+	r.updateSenders(decoder, senders)
 	logged := map[netip.Addr]time.Time{} // of whom the log said that a notification is past
 	var handling sync.WaitGroup
 	handling.Go(func() {
 		for {
-			m, ok := q.take(ctx)
+			m, ok := q.takeMessage(ctx)
 			if !ok {
 				return
 			}
 			select {
 			case <-changed:
 				changed = r.opt.Inventory.Changed()
-				r.list(decoder, senders)
+				r.updateSenders(decoder, senders)
 			default:
 			}
-			r.handle(conn, decoder, logged, m)
+			r.handleMessage(conn, decoder, logged, m)
 		}
 	})
 	defer handling.Wait()
@@ -184,7 +184,7 @@ func (r *Receiver) serve(ctx context.Context, conn *net.UDPConn) {
 			continue // an ICMP answer to one of ours; the deadline when ctx has ended
 		}
 		if c > 0 {
-			if n, ok := lost(control[:c]); ok {
+			if n, ok := readLostCount(control[:c]); ok {
 				r.history.Lost(n)
 			}
 		}
@@ -193,14 +193,14 @@ func (r *Receiver) serve(ctx context.Context, conn *net.UDPConn) {
 		if !(*senders.Load())[share] {
 			share = netip.Addr{} // all that are not listed have one share
 		}
-		if q.put(share, message{from, time.Now(), bytes.Clone(buf[:n])}) {
-			r.history.drop()
+		if q.putMessage(share, message{from, time.Now(), bytes.Clone(buf[:n])}) {
+			r.history.noteDropped()
 		}
 	}
 }
 
-// list makes the switches of the list known.
-func (r *Receiver) list(decoder *Decoder, senders *atomic.Pointer[map[netip.Addr]bool]) {
+// updateSenders makes the switches of the list known.
+func (r *Receiver) updateSenders(decoder *Decoder, senders *atomic.Pointer[map[netip.Addr]bool]) {
 	entries := r.opt.Inventory.Entries()
 	decoder.SetSenders(entries)
 	known := make(map[netip.Addr]bool, len(entries))
@@ -210,8 +210,8 @@ func (r *Receiver) list(decoder *Decoder, senders *atomic.Pointer[map[netip.Addr
 	senders.Store(&known)
 }
 
-// handle decodes a message and acts on it.
-func (r *Receiver) handle(conn *net.UDPConn, decoder *Decoder, logged map[netip.Addr]time.Time, m message) {
+// handleMessage decodes a message and acts on it.
+func (r *Receiver) handleMessage(conn *net.UDPConn, decoder *Decoder, logged map[netip.Addr]time.Time, m message) {
 	t, reply, v := decoder.Decode(m.at, m.from, m.data)
 	r.history.Record(m.at, m.from, v, t)
 	if sender := m.from.Addr(); v == Replayed && m.at.Sub(logged[sender]) > tellEvery && len(logged) < maxTold {

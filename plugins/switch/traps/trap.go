@@ -98,8 +98,8 @@ const (
 // enterpriseSpecific is the generic-trap of version 1 traps that are not standard.
 const enterpriseSpecific = 6
 
-// read fills a Trap from a notification; false: the message is not a notification.
-func (t *Trap) read(p *gosnmp.SnmpPacket) bool {
+// readNotification fills a Trap from a notification; false: the message is not a notification.
+func (t *Trap) readNotification(p *gosnmp.SnmpPacket) bool {
 	rest := p.Variables
 	ticks := uint32(0)
 	switch p.PDUType {
@@ -134,14 +134,14 @@ func (t *Trap) read(p *gosnmp.SnmpPacket) bool {
 		k.name = Other
 	}
 	if t.Kind, t.Effect = k.name, k.effect; t.Kind == LinkUp || t.Kind == LinkDown {
-		t.link(rest)
+		t.findInterface(rest)
 	}
 	return t.OID != ""
 }
 
-// link finds the interface: in the value of ifIndex, else in the instance of any
+// findInterface finds the interface: in the value of ifIndex, else in the instance of any
 // column of ifTable that came along.
-func (t *Trap) link(list []gosnmp.SnmpPDU) {
+func (t *Trap) findInterface(list []gosnmp.SnmpPDU) {
 	for _, vb := range list {
 		arcs, ok := mib.Under(ifEntry, vb.Name, nil)
 		if !ok || len(arcs) != 2 {

@@ -41,7 +41,7 @@ func (d *Driver) Match() switchdriver.Match {
 // Has reports whether an operation is described for a switch. All those of access lists
 // are one operation, so a model is to describe all or none of them.
 func (d *Driver) Has(sw *switchdriver.Switch, operation string) bool {
-	m, all := d.source.File().Models[sw.Model], functions()
+	m, all := d.source.File().Models[sw.Model], describedFunctions()
 	return m != nil && slices.ContainsFunc(m.Functions, func(f *Function) bool { return all[f.Name].operation == operation })
 }
 
@@ -66,7 +66,7 @@ func (d *Driver) Perform(ctx context.Context, sw *switchdriver.Switch, o *writes
 	case f != nil && f.Channel == SNMP:
 		return nil, by(sw, f.SETs)
 	case f != nil:
-		return nil, d.typed(ctx, sw, m, f, o)
+		return nil, d.performTyped(ctx, sw, m, f, o)
 	}
 	next, known, err := d.Next(ctx, sw, o.Name())
 	if err != nil {

@@ -80,26 +80,26 @@ func Parse(path string, text []byte) *File {
 	f := &File{Path: path, Models: map[string]*Model{}}
 	root, err := parseTree(text)
 	if err != nil {
-		f.problem(err)
+		f.addProblem(err)
 		return f
 	}
 	if root.name != "VsConfig" {
-		f.problem(at(root.line, "the root element is <%s>, not <VsConfig>", root.name))
+		f.addProblem(lineErrorAt(root.line, "the root element is <%s>, not <VsConfig>", root.name))
 		return f
 	}
 	d := &decoder{f: f}
-	d.known(root, "SwitchConfig")
+	d.checkChildren(root, "SwitchConfig")
 	for _, e := range root.children {
 		if e.name != "SwitchConfig" {
 			continue
 		}
 		before := d.faults
-		m := d.model(e)
+		m := d.decodeModel(e)
 		if old := f.Models[m.Name]; old != nil {
-			d.bad(e, "the model %q is already described in line %d, which is used", m.Name, old.Line)
+			d.reportProblem(e, "the model %q is already described in line %d, which is used", m.Name, old.Line)
 		}
 		usable := d.faults == before
-		d.functions(e, m) // all faults are reported at once
+		d.decodeFunctions(e, m) // all faults are reported at once
 		if usable {
 			f.Models[m.Name] = m
 		}
@@ -108,7 +108,7 @@ func Parse(path string, text []byte) *File {
 	return f
 }
 
-func (f *File) problem(err error) {
+func (f *File) addProblem(err error) {
 	p := Problem{Path: f.Path, Line: 1, Text: err.Error()}
 	var l *lineError
 	if errors.As(err, &l) {
@@ -123,81 +123,81 @@ type decoder struct {
 	faults int // problems that keep what they are in from being used
 }
 
-func (d *decoder) bad(e *element, format string, args ...any) {
+func (d *decoder) reportProblem(e *element, format string, args ...any) {
 	d.faults++
-	d.f.problem(at(e.line, format, args...))
+	d.f.addProblem(lineErrorAt(e.line, format, args...))
 }
 
-// known reports every child that has no place, which is left out, and text where there should be children.
-func (d *decoder) known(e *element, names ...string) {
+// checkChildren reports every child that has no place, which is left out, and text where there should be children.
+func (d *decoder) checkChildren(e *element, names ...string) {
 	before := d.faults
-	d.only(e, names...)
+	d.requireOnly(e, names...)
 	if e.text == "" {
 		d.faults = before
 	}
 }
 
-// only is known where a missing part would change the meaning of the whole: commands, and prompts of a login.
-func (d *decoder) only(e *element, names ...string) {
+// requireOnly is known where a missing part would change the meaning of the whole: commands, and prompts of a login.
+func (d *decoder) requireOnly(e *element, names ...string) {
 	if e.text != "" {
-		d.bad(e, "<%s> has text beside its elements: %.40q", e.name, e.text)
+		d.reportProblem(e, "<%s> has text beside its elements: %.40q", e.name, e.text)
 	}
 	for _, c := range e.children {
 		if !slices.Contains(names, c.name) {
-			d.bad(c, "<%s> is not allowed in <%s>, which has %s%s", c.name, e.name, strings.Join(names, ", "), nearest.Hint(c.name, names))
+			d.reportProblem(c, "<%s> is not allowed in <%s>, which has %s%s", c.name, e.name, strings.Join(names, ", "), nearest.Hint(c.name, names))
 		}
 	}
 }
 
-// leaf returns the text of a child that may stand once; nil: it is not there.
-func (d *decoder) leaf(e *element, name string) *element {
+// leafChild returns the text of a child that may stand once; nil: it is not there.
+func (d *decoder) leafChild(e *element, name string) *element {
 	var found *element
 	for _, c := range e.children {
 		if c.name != name {
 			continue
 		}
 		if found != nil {
-			d.bad(c, "<%s> is twice in <%s>", name, e.name)
+			d.reportProblem(c, "<%s> is twice in <%s>", name, e.name)
 			continue
 		}
 		if found = c; len(c.children) > 0 && name != "login" && !strings.HasSuffix(name, "_in_order") {
-			d.bad(c, "<%s> has elements where text is expected", name)
+			d.reportProblem(c, "<%s> has elements where text is expected", name)
 		}
 	}
 	return found
 }
 
-func (d *decoder) text(e *element, name string) string {
-	if c := d.leaf(e, name); c != nil {
+func (d *decoder) leafText(e *element, name string) string {
+	if c := d.leafChild(e, name); c != nil {
 		return c.text
 	}
 	return ""
 }
 
-func (d *decoder) required(e *element, name string) string {
-	t := d.text(e, name)
+func (d *decoder) requiredText(e *element, name string) string {
+	t := d.leafText(e, name)
 	if t == "" {
-		d.bad(e, "<%s> has no <%s>", e.name, name)
+		d.reportProblem(e, "<%s> has no <%s>", e.name, name)
 	}
 	return t
 }
 
-func (d *decoder) number(e *element, name string, most int) int {
-	c := d.leaf(e, name)
+func (d *decoder) leafNumber(e *element, name string, most int) int {
+	c := d.leafChild(e, name)
 	if c == nil || c.text == "" {
 		return 0
 	}
 	n, err := strconv.Atoi(c.text)
 	if err != nil || n < 1 || n > most {
-		d.bad(c, "<%s> is %.20q, not a number from 1 to %d", name, c.text, most)
+		d.reportProblem(c, "<%s> is %.20q, not a number from 1 to %d", name, c.text, most)
 	}
 	return n
 }
 
 func (d *decoder) oneOf(e *element, name string, values ...string) string {
-	t := d.text(e, name)
+	t := d.leafText(e, name)
 	if t != "" && !slices.Contains(values, t) {
-		d.bad(d.leaf(e, name), "<%s> is %.20q, not one of %s", name, t, strings.Join(values, ", "))
+		d.reportProblem(d.leafChild(e, name), "<%s> is %.20q, not one of %s", name, t, strings.Join(values, ", "))
 	}
 	return t
 }
@@ -208,24 +208,24 @@ const (
 	maxDigits = 2 * (maxPorts + 7) / 8
 )
 
-func (d *decoder) model(e *element) *Model {
-	d.known(e, "model", "port_number", "vlan_port_list_value_hex_string_length", "login", "FunctionConfig")
-	m := &Model{Line: e.line, Name: d.required(e, "model"), Ports: d.number(e, "port_number", maxPorts),
-		ListDigits: d.number(e, "vlan_port_list_value_hex_string_length", maxDigits)}
+func (d *decoder) decodeModel(e *element) *Model {
+	d.checkChildren(e, "model", "port_number", "vlan_port_list_value_hex_string_length", "login", "FunctionConfig")
+	m := &Model{Line: e.line, Name: d.requiredText(e, "model"), Ports: d.leafNumber(e, "port_number", maxPorts),
+		ListDigits: d.leafNumber(e, "vlan_port_list_value_hex_string_length", maxDigits)}
 	if m.ListDigits%2 != 0 {
-		d.bad(e, "vlan_port_list_value_hex_string_length is %d: an octet has two digits", m.ListDigits)
+		d.reportProblem(e, "vlan_port_list_value_hex_string_length is %d: an octet has two digits", m.ListDigits)
 	}
 	if m.Ports > 0 && m.ListDigits > 0 && m.ListDigits*4 < m.Ports {
-		d.bad(e, "%d hexadecimal digits are not enough for %d ports", m.ListDigits, m.Ports)
+		d.reportProblem(e, "%d hexadecimal digits are not enough for %d ports", m.ListDigits, m.Ports)
 	}
-	if l := d.leaf(e, "login"); l != nil {
-		d.login(l, m)
+	if l := d.leafChild(e, "login"); l != nil {
+		d.decodeLogin(l, m)
 	}
 	return m
 }
 
-// functions reads the functions; one that has a problem is left out.
-func (d *decoder) functions(e *element, m *Model) {
+// decodeFunctions reads the functions; one that has a problem is left out.
+func (d *decoder) decodeFunctions(e *element, m *Model) {
 	type key struct{ name, layer string }
 	seen := map[key]int{}
 	for _, c := range e.children {
@@ -233,9 +233,9 @@ func (d *decoder) functions(e *element, m *Model) {
 			continue
 		}
 		before := d.faults
-		f := d.function(c)
+		f := d.decodeFunction(c)
 		if line := seen[key{f.Name, f.Layer}]; line != 0 {
-			d.bad(c, "the function %s is already described in line %d", f.Name, line)
+			d.reportProblem(c, "the function %s is already described in line %d", f.Name, line)
 		}
 		seen[key{f.Name, f.Layer}] = c.line
 		if d.faults == before {
@@ -244,33 +244,33 @@ func (d *decoder) functions(e *element, m *Model) {
 	}
 }
 
-func (d *decoder) login(e *element, m *Model) {
-	d.known(e, "channel", "prompt_in_order", "success_string", "error_string")
+func (d *decoder) decodeLogin(e *element, m *Model) {
+	d.checkChildren(e, "channel", "prompt_in_order", "success_string", "error_string")
 	m.Channel = d.oneOf(e, "channel", switchcli.Telnet, switchcli.SSH)
-	m.Success = d.text(e, "success_string")
+	m.Success = d.leafText(e, "success_string")
 	for _, c := range e.children {
 		if c.name == "error_string" && c.text != "" {
 			m.Errors = append(m.Errors, c.text)
 		}
 	}
-	list := d.leaf(e, "prompt_in_order")
+	list := d.leafChild(e, "prompt_in_order")
 	if list == nil {
 		return
 	}
-	d.only(list, "prompt")
+	d.requireOnly(list, "prompt")
 	steps := map[int]switchcli.Step{}
 	for _, p := range list.children {
 		if p.name != "prompt" {
 			continue
 		}
-		d.only(p, "order", "prompt_string", "send_string")
-		order := d.number(p, "order", 1000)
+		d.requireOnly(p, "order", "prompt_string", "send_string")
+		order := d.leafNumber(p, "order", 1000)
 		if _, twice := steps[order]; order == 0 || twice {
-			d.bad(p, "<prompt> needs a unique <order>, 1 or higher")
+			d.reportProblem(p, "<prompt> needs a unique <order>, 1 or higher")
 		}
-		s := switchcli.Step{Prompt: d.required(p, "prompt_string"), Send: d.text(p, "send_string")}
+		s := switchcli.Step{Prompt: d.requiredText(p, "prompt_string"), Send: d.leafText(p, "send_string")}
 		if _, err := parseTemplate(s.Send, []string{"user", "username", "password"}); err != nil {
-			d.bad(p, "send_string: %v", err)
+			d.reportProblem(p, "send_string: %v", err)
 		}
 		steps[order] = s
 	}

@@ -36,7 +36,7 @@ type described struct {
 	tags      []string
 }
 
-func functions() map[string]described {
+func describedFunctions() map[string]described {
 	vlan := []string{"vlan_id"}
 	ports := append(slices.Clone(vlan), mibdriver.SetEgress, "tagged_ports", mibdriver.SetUntagged)
 	profile := []string{"profile_id", "profile_name"}
@@ -58,94 +58,94 @@ func functions() map[string]described {
 	}
 }
 
-func (d *decoder) function(e *element) *Function {
-	d.known(e, "function_name", "channel", "layer", "permit_tag", "deny_tag", "commands_with_items_in_order", "rollback_commands_in_order")
-	f := &Function{Line: e.line, Name: d.required(e, "function_name"), Layer: d.oneOf(e, "layer", "mac", "ip", "ipv6"),
-		Permit: cmp.Or(d.text(e, "permit_tag"), "permit"), Deny: cmp.Or(d.text(e, "deny_tag"), "deny")}
-	all := functions()
+func (d *decoder) decodeFunction(e *element) *Function {
+	d.checkChildren(e, "function_name", "channel", "layer", "permit_tag", "deny_tag", "commands_with_items_in_order", "rollback_commands_in_order")
+	f := &Function{Line: e.line, Name: d.requiredText(e, "function_name"), Layer: d.oneOf(e, "layer", "mac", "ip", "ipv6"),
+		Permit: cmp.Or(d.leafText(e, "permit_tag"), "permit"), Deny: cmp.Or(d.leafText(e, "deny_tag"), "deny")}
+	all := describedFunctions()
 	if _, ok := all[f.Name]; !ok && f.Name != "" {
-		d.bad(e, "unknown function %.40q; known are: %s", f.Name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+		d.reportProblem(e, "unknown function %.40q; known are: %s", f.Name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 		return f
 	}
 	if f.Channel = d.oneOf(e, "channel", SNMP, switchcli.Telnet, switchcli.SSH); f.Channel == "" {
-		d.bad(e, "<FunctionConfig> has no <channel>")
+		d.reportProblem(e, "<FunctionConfig> has no <channel>")
 	}
 	for _, w := range []string{f.Permit, f.Deny} {
 		if _, err := switchcli.Word("permit_tag", w); err != nil {
-			d.bad(e, "%v", err)
+			d.reportProblem(e, "%v", err)
 		}
 	}
-	list := d.leaf(e, "commands_with_items_in_order")
+	list := d.leafChild(e, "commands_with_items_in_order")
 	if list == nil {
-		d.bad(e, "<FunctionConfig> has no <commands_with_items_in_order>")
+		d.reportProblem(e, "<FunctionConfig> has no <commands_with_items_in_order>")
 		return f
 	}
 	if f.Channel == SNMP {
-		d.sets(list, f)
-		if r := d.leaf(e, "rollback_commands_in_order"); r != nil {
-			d.bad(r, "SNMP changes are undone without commands")
+		d.decodeSets(list, f)
+		if r := d.leafChild(e, "rollback_commands_in_order"); r != nil {
+			d.reportProblem(r, "SNMP changes are undone without commands")
 		}
 		return f
 	}
-	f.Commands = d.lines(list, all[f.Name].tags, 0)
-	if r := d.leaf(e, "rollback_commands_in_order"); r != nil {
-		f.Rollback = d.lines(r, all[f.Name].tags, 0)
+	f.Commands = d.decodeCommands(list, all[f.Name].tags, 0)
+	if r := d.leafChild(e, "rollback_commands_in_order"); r != nil {
+		f.Rollback = d.decodeCommands(r, all[f.Name].tags, 0)
 	}
 	if len(f.Commands) == 0 {
-		d.bad(list, "there is no <command>")
+		d.reportProblem(list, "there is no <command>")
 	}
 	return f
 }
 
-// sets reads commands that are SETs: each names the variable bindings of one.
-func (d *decoder) sets(list *element, f *Function) {
+// decodeSets reads commands that are SETs: each names the variable bindings of one.
+func (d *decoder) decodeSets(list *element, f *Function) {
 	if f.Name != AddVLANAndSetPort {
-		d.bad(list, "with SNMP only %s can be described", AddVLANAndSetPort)
+		d.reportProblem(list, "with SNMP only %s can be described", AddVLANAndSetPort)
 	}
-	d.only(list, "command")
+	d.requireOnly(list, "command")
 	all := []string{mibdriver.CreateAndGo, mibdriver.SetName, mibdriver.SetEgress, mibdriver.SetUntagged}
 	count := map[string]int{}
 	for _, c := range list.children {
 		t, err := parseTemplate(c.text, all)
 		if err != nil {
-			d.bad(c, "%v", err)
+			d.reportProblem(c, "%v", err)
 			continue
 		}
 		tags, ok := tagsOf(t)
 		if !ok {
-			d.bad(c, "an SNMP command has only tags")
+			d.reportProblem(c, "an SNMP command has only tags")
 		}
 		for _, tag := range tags {
 			count[tag]++
 		}
 		if len(f.SETs) == 0 && !slices.Contains(tags, mibdriver.CreateAndGo) {
-			d.bad(c, "the first command does not create the VLAN: ${%s}$ is missing in it", mibdriver.CreateAndGo)
+			d.reportProblem(c, "the first command does not create the VLAN: ${%s}$ is missing in it", mibdriver.CreateAndGo)
 		}
 		f.SETs = append(f.SETs, tags)
 	}
 	for _, tag := range all {
 		if count[tag] != 1 {
-			d.bad(list, "${%s}$ is %d times in the commands, not once", tag, count[tag])
+			d.reportProblem(list, "${%s}$ is %d times in the commands, not once", tag, count[tag])
 		}
 	}
 }
 
-// lines reads commands that are typed. A level is a mode of the command line: its first
+// decodeCommands reads commands that are typed. A level is a mode of the command line: its first
 // command enters it, and at its end <leave>, or exit, is typed.
-func (d *decoder) lines(list *element, tags []string, depth int) (out []Command) {
+func (d *decoder) decodeCommands(list *element, tags []string, depth int) (out []Command) {
 	allowed := []string{"command", "level"}
 	if depth > 0 {
 		allowed = append(allowed, "leave")
 	}
-	d.only(list, allowed...)
+	d.requireOnly(list, allowed...)
 	line := func(e *element, text string) {
 		t, err := parseTemplate(text, tags)
 		if err != nil {
-			d.bad(e, "%v", err)
+			d.reportProblem(e, "%v", err)
 			return
 		}
 		if text == "" {
-			d.bad(e, "the command is empty")
+			d.reportProblem(e, "the command is empty")
 		}
 		out = append(out, Command{Line: e.line, Template: t})
 	}
@@ -153,12 +153,12 @@ func (d *decoder) lines(list *element, tags []string, depth int) (out []Command)
 		switch c.name {
 		case "command":
 			if len(c.children) > 0 {
-				d.bad(c, "<command> has elements where text is expected")
+				d.reportProblem(c, "<command> has elements where text is expected")
 			}
 			line(c, c.text)
 		case "level":
-			out = append(out, d.lines(c, tags, depth+1)...)
-			line(c, cmp.Or(d.text(c, "leave"), "exit"))
+			out = append(out, d.decodeCommands(c, tags, depth+1)...)
+			line(c, cmp.Or(d.leafText(c, "leave"), "exit"))
 		}
 	}
 	return out

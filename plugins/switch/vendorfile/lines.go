@@ -21,8 +21,8 @@ const (
 // job is the lines of a function with their values.
 type job struct{ lines, rollback []string }
 
-// prepare makes all lines before the first is typed.
-func prepare(f *Function, values map[string]Value) (j job, err error) {
+// prepareLines makes all lines before the first is typed.
+func prepareLines(f *Function, values map[string]Value) (j job, err error) {
 	expand := func(commands []Command) (out []string, err error) {
 		for _, c := range commands {
 			line, err := c.Template.Expand(values)
@@ -48,8 +48,8 @@ func prepare(f *Function, values map[string]Value) (j job, err error) {
 // refused matches a line by which a switch says that it does not take a command.
 var refused = regexp.MustCompile(`(?im)^\s*(?:%|\^\s*$|error\b|fail|invalid|incorrect|unknown command|unrecognized|ambiguous|incomplete|bad |next possible completions|available commands)`)
 
-// talk logs in, types the lines, and checks what the switch says to each.
-func (d *Driver) talk(ctx context.Context, sw *switchdriver.Switch, m *Model, f *Function, lines []string) error {
+// typeLines logs in, types the lines, and checks what the switch says to each.
+func (d *Driver) typeLines(ctx context.Context, sw *switchdriver.Switch, m *Model, f *Function, lines []string) error {
 	s, err := d.keys.Open(ctx, switchcli.TargetOf(sw, switchdriver.Label(sw), f.Channel), m.Login)
 	if err != nil {
 		return err
@@ -59,25 +59,25 @@ func (d *Driver) talk(ctx context.Context, sw *switchdriver.Switch, m *Model, f 
 		if err := writes.Check(ctx); err != nil {
 			return err
 		}
-		said, err := run(ctx, s, line)
+		said, err := runLine(ctx, s, line)
 		if err != nil {
 			return err
 		}
-		if why := verdict(m, said); why != "" {
+		if why := failureReason(m, said); why != "" {
 			return fault.Device(fault.Downstream, "switch %s refused %q: %s", switchdriver.Label(sw), line, why)
 		}
 	}
 	return nil
 }
 
-func run(ctx context.Context, s *switchcli.Session, line string) (string, error) {
+func runLine(ctx context.Context, s *switchcli.Session, line string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, lineTime)
 	defer cancel()
 	return s.Run(ctx, line)
 }
 
-// verdict is why what the switch said is no success; empty if it is one.
-func verdict(m *Model, said string) string {
+// failureReason is why what the switch said is no success; empty if it is one.
+func failureReason(m *Model, said string) string {
 	for _, e := range m.Errors {
 		if strings.Contains(said, e) {
 			return switchcli.Reason(e)

@@ -134,7 +134,7 @@ func TestProblems(t *testing.T) {
 
 func TestTemplate(t *testing.T) {
 	const acl = "create access_profile profile_id ${profile_id}$ profile_name ${profile_name}$ [ethernet vlan ${vlan_mask}$|ip {source_ip_mask ${src_ip_mask}$} {destination_ip_mask ${dst_ip_mask}$}]"
-	tags := functions()[CreateACLProfile].tags
+	tags := describedFunctions()[CreateACLProfile].tags
 	tmpl, err := parseTemplate(acl, tags)
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func FuzzParse(f *testing.F) {
 					continue
 				}
 				values := map[string]Value{}
-				for _, tag := range functions()[fn.Name].tags {
+				for _, tag := range describedFunctions()[fn.Name].tags {
 					values[tag] = Value{"1", tag}
 				}
 				for _, c := range fn.Commands {

@@ -45,7 +45,7 @@ func (s *Source) File() *File {
 		return s.file
 	}
 	s.looked = time.Now()
-	now, text := s.look()
+	now, text := s.readFirstFile()
 	if now == s.stamp {
 		return s.file
 	}
@@ -72,13 +72,13 @@ func (s *Source) File() *File {
 	return s.file
 }
 
-// look reads the first of the files that exists.
-func (s *Source) look() (stamp, []byte) {
+// readFirstFile reads the first of the files that exists.
+func (s *Source) readFirstFile() (stamp, []byte) {
 	for _, p := range s.paths {
 		if st, err := os.Stat(p); err != nil || !st.Mode().IsRegular() {
 			continue
 		}
-		text, err := read(p)
+		text, err := readBounded(p)
 		if err != nil {
 			return stamp{path: p, failure: err.Error()}, nil
 		}
@@ -87,7 +87,7 @@ func (s *Source) look() (stamp, []byte) {
 	return stamp{}, nil
 }
 
-func read(path string) ([]byte, error) {
+func readBounded(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

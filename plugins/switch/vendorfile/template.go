@@ -26,7 +26,7 @@ func parseTemplate(text string, tags []string) (Template, error) {
 		return Template{}, fmt.Errorf("the command is not one line of printable ASCII")
 	}
 	p := templateParser{rest: text, tags: tags}
-	alternatives, err := p.alternatives("", 0)
+	alternatives, err := p.parseAlternatives("", 0)
 	if err != nil {
 		return Template{}, err
 	}
@@ -41,8 +41,8 @@ type templateParser struct {
 	tags []string
 }
 
-// alternatives reads up to the end of a group; end is its closing bracket, empty for all.
-func (p *templateParser) alternatives(end string, depth int) ([][]part, error) {
+// parseAlternatives reads up to the end of a group; end is its closing bracket, empty for all.
+func (p *templateParser) parseAlternatives(end string, depth int) ([][]part, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("groups are nested deeper than %d", maxDepth)
 	}
@@ -62,7 +62,7 @@ func (p *templateParser) alternatives(end string, depth int) ([][]part, error) {
 			p.rest = rest
 		case c == "{" || c == "[":
 			p.rest = p.rest[1:]
-			group, err := p.alternatives(map[string]string{"{": "}", "[": "]"}[c], depth+1)
+			group, err := p.parseAlternatives(map[string]string{"{": "}", "[": "]"}[c], depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -96,13 +96,13 @@ type Value struct{ Text, Field string }
 // word. The error names the field of the request.
 func (t Template) Expand(values map[string]Value) (string, error) {
 	var words strings.Builder
-	if err := expand(&words, t.parts, values); err != nil {
+	if err := expandParts(&words, t.parts, values); err != nil {
 		return "", err
 	}
 	return switchcli.Line(strings.Fields(words.String())...)
 }
 
-func expand(to *strings.Builder, parts []part, values map[string]Value) error {
+func expandParts(to *strings.Builder, parts []part, values map[string]Value) error {
 	for _, p := range parts {
 		switch {
 		case p.tag != "":
@@ -116,12 +116,12 @@ func expand(to *strings.Builder, parts []part, values map[string]Value) error {
 			}
 			to.WriteString(word)
 		case p.alternatives != nil:
-			i := slices.IndexFunc(p.alternatives, func(a []part) bool { return given(a, values) })
+			i := slices.IndexFunc(p.alternatives, func(a []part) bool { return hasAllTags(a, values) })
 			if i < 0 && p.required {
 				return fmt.Errorf("the command needs one of several values, none of which is given")
 			}
 			if i >= 0 {
-				if err := expand(to, p.alternatives[i], values); err != nil {
+				if err := expandParts(to, p.alternatives[i], values); err != nil {
 					return err
 				}
 			}
@@ -132,13 +132,13 @@ func expand(to *strings.Builder, parts []part, values map[string]Value) error {
 	return nil
 }
 
-// given reports whether all tags have values that must have them.
-func given(parts []part, values map[string]Value) bool {
+// hasAllTags reports whether all tags have values that must have them.
+func hasAllTags(parts []part, values map[string]Value) bool {
 	for _, p := range parts {
 		switch {
 		case p.tag != "" && values[p.tag].Text == "":
 			return false
-		case p.required && !slices.ContainsFunc(p.alternatives, func(a []part) bool { return given(a, values) }):
+		case p.required && !slices.ContainsFunc(p.alternatives, func(a []part) bool { return hasAllTags(a, values) }):
 			return false
 		}
 	}

@@ -33,7 +33,7 @@ type lineError struct {
 
 func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.text) }
 
-func at(line int, format string, args ...any) error {
+func lineErrorAt(line int, format string, args ...any) error {
 	return &lineError{line, fmt.Sprintf(format, args...)}
 }
 
@@ -41,7 +41,7 @@ func at(line int, format string, args ...any) error {
 // than the first line's, and document types have no place in the file.
 func parseTree(text []byte) (*element, error) {
 	if len(text) > MaxFile {
-		return nil, at(1, "the file has %d octets, more than %d", len(text), MaxFile)
+		return nil, lineErrorAt(1, "the file has %d octets, more than %d", len(text), MaxFile)
 	}
 	d := xml.NewDecoder(bytes.NewReader(text))
 	var root *element
@@ -56,17 +56,17 @@ func parseTree(text []byte) (*element, error) {
 		if err != nil {
 			var s *xml.SyntaxError
 			if errors.As(err, &s) {
-				return nil, at(s.Line, "%s", s.Msg)
+				return nil, lineErrorAt(s.Line, "%s", s.Msg)
 			}
-			return nil, at(line, "%v", err)
+			return nil, lineErrorAt(line, "%v", err)
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
 			if count++; count > maxElements || len(open) >= maxDepth {
-				return nil, at(line, "more than %d elements, or deeper than %d", maxElements, maxDepth)
+				return nil, lineErrorAt(line, "more than %d elements, or deeper than %d", maxElements, maxDepth)
 			}
 			if len(t.Attr) > 0 || t.Name.Space != "" {
-				return nil, at(line, "<%s> has an attribute or a name space, of which the file knows none", t.Name.Local)
+				return nil, lineErrorAt(line, "<%s> has an attribute or a name space, of which the file knows none", t.Name.Local)
 			}
 			e := &element{name: t.Name.Local, line: line}
 			switch {
@@ -74,7 +74,7 @@ func parseTree(text []byte) (*element, error) {
 				up := open[len(open)-1]
 				up.children = append(up.children, e)
 			case root != nil:
-				return nil, at(line, "<%s> comes after the root element", e.name)
+				return nil, lineErrorAt(line, "<%s> comes after the root element", e.name)
 			default:
 				root = e
 			}
@@ -85,27 +85,27 @@ func parseTree(text []byte) (*element, error) {
 			if len(open) > 0 {
 				e := open[len(open)-1]
 				if e.text += string(t); len(strings.TrimSpace(e.text)) > maxText || len(e.text) > 4*maxText {
-					return nil, at(line, "<%s> has a text of more than %d octets", e.name, maxText)
+					return nil, lineErrorAt(line, "<%s> has a text of more than %d octets", e.name, maxText)
 				}
 			}
 		case xml.Directive:
-			return nil, at(line, "a document type has no place here")
+			return nil, lineErrorAt(line, "a document type has no place here")
 		case xml.ProcInst:
 			if t.Target != "xml" {
-				return nil, at(line, "a processing instruction has no place here")
+				return nil, lineErrorAt(line, "a processing instruction has no place here")
 			}
 		}
 	}
 	if root == nil {
-		return nil, at(1, "there is no element")
+		return nil, lineErrorAt(1, "there is no element")
 	}
-	trim(root)
+	trimText(root)
 	return root, nil
 }
 
-func trim(e *element) {
+func trimText(e *element) {
 	e.text = strings.TrimSpace(e.text)
 	for _, c := range e.children {
-		trim(c)
+		trimText(c)
 	}
 }

@@ -16,28 +16,28 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// typed types the described lines of an operation, reads the result back where a driver of the switch can, and takes
+// performTyped types the described lines of an operation, reads the result back where a driver of the switch can, and takes
 // back what was done when either fails.
-func (d *Driver) typed(ctx context.Context, sw *switchdriver.Switch, m *Model, f *Function, o *writes.Operation) error {
+func (d *Driver) performTyped(ctx context.Context, sw *switchdriver.Switch, m *Model, f *Function, o *writes.Operation) error {
 	var before *switchdriver.VLAN
 	readable, err := false, error(nil)
 	if id := o.VLAN(); id != 0 {
-		if before, readable, err = d.vlan(ctx, sw, id); err != nil {
+		if before, readable, err = d.readVLAN(ctx, sw, id); err != nil {
 			return err
 		}
-		if err := refuse(sw, o, before, readable); err != nil {
+		if err := checkVLANChange(sw, o, before, readable); err != nil {
 			return err
 		}
 	}
-	j, err := prepare(f, values(o, f))
+	j, err := prepareLines(f, tagValues(o, f))
 	if err != nil {
 		return err
 	}
 	if err := writes.Begin(ctx, writes.Plan{Driver: driver.VendorFile, Before: before}); err != nil {
 		return err
 	}
-	if err = d.talk(ctx, sw, m, f, j.lines); err == nil {
-		err = d.confirm(ctx, sw, o)
+	if err = d.typeLines(ctx, sw, m, f, j.lines); err == nil {
+		err = d.confirmOperation(ctx, sw, o)
 	}
 	if err == nil {
 		return nil
@@ -51,8 +51,8 @@ func (d *Driver) typed(ctx context.Context, sw *switchdriver.Switch, m *Model, f
 	return err
 }
 
-// vlan reads one VLAN by SNMP; readable is false for a switch that shows none.
-func (d *Driver) vlan(ctx context.Context, sw *switchdriver.Switch, id uint32) (v *switchdriver.VLAN, readable bool, err error) {
+// readVLAN reads one VLAN by SNMP; readable is false for a switch that shows none.
+func (d *Driver) readVLAN(ctx context.Context, sw *switchdriver.Switch, id uint32) (v *switchdriver.VLAN, readable bool, err error) {
 	v, err = switchdriver.FindVLAN(ctx, d.standard, sw, id)
 	if errors.Is(err, &fault.Error{Kind: fault.Unsupported}) {
 		return nil, false, nil
@@ -60,8 +60,8 @@ func (d *Driver) vlan(ctx context.Context, sw *switchdriver.Switch, id uint32) (
 	return v, true, err
 }
 
-// refuse refuses a change of a VLAN that is or is not there, as far as that can be read.
-func refuse(sw *switchdriver.Switch, o *writes.Operation, before *switchdriver.VLAN, readable bool) error {
+// checkVLANChange refuses a change of a VLAN that is or is not there, as far as that can be read.
+func checkVLANChange(sw *switchdriver.Switch, o *writes.Operation, before *switchdriver.VLAN, readable bool) error {
 	id := o.VLAN()
 	w, write := o.Request.(*pluginv1.WriteVlanRequest)
 	switch {
@@ -75,9 +75,9 @@ func refuse(sw *switchdriver.Switch, o *writes.Operation, before *switchdriver.V
 	return nil
 }
 
-// confirm reads back until the switch shows what the lines were to do. What nothing can read is believed: so is a
+// confirmOperation reads back until the switch shows what the lines were to do. What nothing can read is believed: so is a
 // spanning tree of a whole switch, of which the standard MIB knows only the ports.
-func (d *Driver) confirm(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) error {
+func (d *Driver) confirmOperation(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) error {
 	if r, ok := o.Request.(*pluginv1.WriteStpRequest); ok && r.Port == 0 {
 		return nil
 	}
@@ -108,14 +108,14 @@ func (d *Driver) takeBack(ctx context.Context, sw *switchdriver.Switch, m *Model
 	case !write && (o.VLAN() != 0 || len(undo) == 0):
 		return nil
 	case !write:
-		return d.talk(ctx, sw, m, f, undo)
+		return d.typeLines(ctx, sw, m, f, undo)
 	}
 	if del := m.Function(DeleteVLAN, ""); len(undo) == 0 && w.Create && del != nil {
-		if j, err := prepare(del, values(o, f)); err == nil {
+		if j, err := prepareLines(del, tagValues(o, f)); err == nil {
 			undo = j.lines
 		}
 	}
-	now, _, err := d.vlan(ctx, sw, o.VLAN())
+	now, _, err := d.readVLAN(ctx, sw, o.VLAN())
 	if readable && err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (d *Driver) takeBack(ctx context.Context, sw *switchdriver.Switch, m *Model
 		return nil // nothing was done
 	}
 	if len(undo) > 0 {
-		if err := d.talk(ctx, sw, m, f, undo); err == nil || !readable {
+		if err := d.typeLines(ctx, sw, m, f, undo); err == nil || !readable {
 			return err
 		}
 	}
@@ -134,27 +134,27 @@ func (d *Driver) takeBack(ctx context.Context, sw *switchdriver.Switch, m *Model
 		_, err = d.standard.WriteVLAN(ctx, sw, before, false, true)
 		return err
 	}
-	if now, _, err = d.vlan(ctx, sw, o.VLAN()); err != nil || now == nil {
+	if now, _, err = d.readVLAN(ctx, sw, o.VLAN()); err != nil || now == nil {
 		return err
 	}
 	return d.standard.DeleteVLAN(ctx, sw, o.VLAN())
 }
 
-// values are what the tags of an operation's lines stand for.
-func values(o *writes.Operation, f *Function) map[string]Value {
+// tagValues are what the tags of an operation's lines stand for.
+func tagValues(o *writes.Operation, f *Function) map[string]Value {
 	switch r := o.Request.(type) {
 	case *pluginv1.DeleteVlanRequest:
-		return map[string]Value{"vlan_id": number("vlan-id", r.VlanId)}
+		return map[string]Value{"vlan_id": numberValue("vlan-id", r.VlanId)}
 	case *pluginv1.WriteStpRequest:
-		return map[string]Value{"port": number("port", r.Port)}
+		return map[string]Value{"port": numberValue("port", r.Port)}
 	case *pluginv1.WriteVlanRequest:
 		v := r.GetVlan()
 		untagged := func(p uint32) bool { return slices.Contains(v.GetUntaggedPorts(), p) }
 		tagged := slices.DeleteFunc(slices.Clone(v.GetEgressPorts()), untagged)
-		return map[string]Value{"vlan_id": number("vlan-id", v.GetVlanId()), mibdriver.SetName: {v.GetName(), "vlan-name"},
-			mibdriver.SetEgress:   list(mibdriver.PathTagged, v.GetEgressPorts()),
-			"tagged_ports":        list(mibdriver.PathTagged, tagged),
-			mibdriver.SetUntagged: list(mibdriver.PathUntagged, v.GetUntaggedPorts())}
+		return map[string]Value{"vlan_id": numberValue("vlan-id", v.GetVlanId()), mibdriver.SetName: {v.GetName(), "vlan-name"},
+			mibdriver.SetEgress:   listValue(mibdriver.PathTagged, v.GetEgressPorts()),
+			"tagged_ports":        listValue(mibdriver.PathTagged, tagged),
+			mibdriver.SetUntagged: listValue(mibdriver.PathUntagged, v.GetUntaggedPorts())}
 	case *pluginv1.ApplyAclRequest:
 		return aclValues(r.Profile, r.Rule, f)
 	}
@@ -164,25 +164,25 @@ func values(o *writes.Operation, f *Function) map[string]Value {
 func aclValues(p *switchdriver.ACLProfile, r *switchdriver.ACLRule, f *Function) map[string]Value {
 	action := map[string]string{switchdriver.ActionPermit: f.Permit, switchdriver.ActionDeny: f.Deny}[r.GetAction()]
 	out := map[string]Value{
-		"profile_id": number("profile-id", p.GetProfileId()), "profile_name": {p.GetProfileName(), "profile-name"},
+		"profile_id": numberValue("profile-id", p.GetProfileId()), "profile_name": {p.GetProfileName(), "profile-name"},
 		"src_ip_mask": {p.GetSrcIpMask(), "src-ip-mask"}, "dst_ip_mask": {p.GetDstIpMask(), "dst-ip-mask"},
-		"rule_id": number("rule-id", r.GetRuleId()), "rule_name": {r.GetRuleName(), "rule-name"},
-		"vlan_id": number("vlan-id", r.GetVlanId()), "src_ip": {r.GetSrcIp(), "src-ip"}, "dst_ip": {r.GetDstIp(), "dst-ip"},
-		"port_list": list("port-list", r.GetPorts()), "action": {action, "acl-action"}}
+		"rule_id": numberValue("rule-id", r.GetRuleId()), "rule_name": {r.GetRuleName(), "rule-name"},
+		"vlan_id": numberValue("vlan-id", r.GetVlanId()), "src_ip": {r.GetSrcIp(), "src-ip"}, "dst_ip": {r.GetDstIp(), "dst-ip"},
+		"port_list": listValue("port-list", r.GetPorts()), "action": {action, "acl-action"}}
 	if p != nil && p.VlanMask != nil {
 		out["vlan_mask"] = Value{Text: fmt.Sprintf("0x%04x", *p.VlanMask), Field: "vlan-mask"}
 	}
 	return out
 }
 
-func number(field string, n uint32) Value {
+func numberValue(field string, n uint32) Value {
 	if n == 0 {
 		return Value{Field: field}
 	}
 	return Value{strconv.FormatUint(uint64(n), 10), field}
 }
 
-func list(field string, ports []uint32) Value {
+func listValue(field string, ports []uint32) Value {
 	text := make([]string, len(ports))
 	for i, p := range ports {
 		text[i] = strconv.FormatUint(uint64(p), 10)

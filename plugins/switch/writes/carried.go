@@ -22,7 +22,7 @@ type carried struct {
 
 type carriedKey struct{}
 
-func from(ctx context.Context) *carried {
+func carriedFrom(ctx context.Context) *carried {
 	c, _ := ctx.Value(carriedKey{}).(*carried)
 	return c
 }
@@ -31,13 +31,13 @@ func from(ctx context.Context) *carried {
 // or when another process has the role: then nothing may be sent. A way of making the
 // change that replaces one that was refused is begun again.
 func Begin(ctx context.Context, p Plan) error {
-	c := from(ctx)
+	c := carriedFrom(ctx)
 	if c == nil || c.quiet {
 		return nil
 	}
 	r := c.record
 	r.Plan, r.State, r.Epoch, r.Source = p, Sent, c.term.Epoch(), c.w.opt.Source
-	if err := c.w.put(ctx, c, r); err != nil {
+	if err := c.w.putRecord(ctx, c, r); err != nil {
 		if fault.KindOf(err) == fault.NotFound {
 			return err
 		}
@@ -50,7 +50,7 @@ func Begin(ctx context.Context, p Plan) error {
 // Check is called before each PDU or line that changes a device: an error says that
 // another process may act on devices now.
 func Check(ctx context.Context) error {
-	if c := from(ctx); c != nil {
+	if c := carriedFrom(ctx); c != nil {
 		return c.term.Check()
 	}
 	return nil
@@ -58,7 +58,7 @@ func Check(ctx context.Context) error {
 
 // Named returns the ports of the operation that the caller named, by number.
 func Named(ctx context.Context) map[uint32]string {
-	if c := from(ctx); c != nil {
+	if c := carriedFrom(ctx); c != nil {
 		return c.record.Operation.Ports
 	}
 	return nil
@@ -66,7 +66,7 @@ func Named(ctx context.Context) map[uint32]string {
 
 // Keep says that the device may be neither as before nor as asked for.
 func Keep(ctx context.Context) {
-	if c := from(ctx); c != nil {
+	if c := carriedFrom(ctx); c != nil {
 		c.kept = true
 	}
 }
@@ -74,7 +74,7 @@ func Keep(ctx context.Context) {
 // TakingBack returns a context for taking an operation back, which may last a while after
 // the call's own time is over, but not longer than the role is held.
 func TakingBack(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
-	c := from(ctx)
+	c := carriedFrom(ctx)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
 	if c == nil {
 		return ctx, cancel

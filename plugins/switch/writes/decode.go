@@ -15,9 +15,9 @@ import (
 // maxNode is the highest MAC address.
 const maxNode = 1<<48 - 1
 
-// decode reads a record. One that cannot be repaired (of another release, or damaged) is
+// decodeRecord reads a record. One that cannot be repaired (of another release, or damaged) is
 // refused here: it is shown, and its switch does not wait for it.
-func decode(key string, value []byte) (r Record, err error) {
+func decodeRecord(key string, value []byte) (r Record, err error) {
 	if err := json.Unmarshal(value, &r); err != nil {
 		return r, err
 	}
@@ -40,7 +40,7 @@ func decode(key string, value []byte) (r Record, err error) {
 }
 
 func (a Assignment) check() error {
-	if !object(a.OID) {
+	if !isObjectID(a.OID) {
 		return fmt.Errorf("%.60q is no object", a.OID)
 	}
 	if _, err := hex.DecodeString(a.Mask); err != nil {
@@ -68,8 +68,8 @@ func (a Assignment) check() error {
 	return nil
 }
 
-// object reports whether an object identifier is one (RFC 2578, 3.5).
-func object(oid string) bool {
+// isObjectID reports whether an object identifier is one (RFC 2578, 3.5).
+func isObjectID(oid string) bool {
 	_, ok := mib.Under("", "."+strings.TrimPrefix(oid, "."), nil)
 	return ok
 }

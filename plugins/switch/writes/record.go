@@ -47,11 +47,11 @@ type Record struct {
 // What names the operation for people.
 func (r *Record) What() string { return r.Operation.What }
 
-// ended reports whether nothing will change any more.
-func (r *Record) ended() bool { return r.State == Done || r.State == Failed }
+// hasEnded reports whether nothing will change any more.
+func (r *Record) hasEnded() bool { return r.State == Done || r.State == Failed }
 
-// left reports whether it was begun and not ended.
-func (r *Record) left() bool { return r.State == Sent || r.State == Unknown }
+// isLeft reports whether it was begun and not ended.
+func (r *Record) isLeft() bool { return r.State == Sent || r.State == Unknown }
 
 // Plan is what is noted before anything is sent: the steps of a driver that knows them,
 // else who makes the change, and of a VLAN what was before.
@@ -125,15 +125,15 @@ type Fault struct {
 	Source fault.Source `json:"source,omitempty"`
 }
 
-func faults(err error) (out []Fault) {
+func toFaults(err error) (out []Fault) {
 	for _, e := range fault.All(err) {
 		out = append(out, Fault{e.Kind, e.Text, e.Path, e.Source})
 	}
 	return out
 }
 
-// err is the result as the caller gets it.
-func (r *Record) err() error {
+// toError is the result as the caller gets it.
+func (r *Record) toError() error {
 	var l fault.List
 	for _, f := range r.Faults {
 		l = append(l, &fault.Error{Kind: f.Kind, Text: f.Text, Path: f.Path, Source: f.Source})

@@ -26,7 +26,7 @@ const (
 // the oldest first.
 func (w *Writer) List() (out []Record) {
 	for _, r := range w.table.All(w.store.Now(), "") {
-		if !r.ended() || r.Outcome != "" {
+		if !r.hasEnded() || r.Outcome != "" {
 			out = append(out, r)
 		}
 	}
@@ -38,7 +38,7 @@ func (w *Writer) List() (out []Record) {
 // back in that order.
 func (w *Writer) leftOf(node uint64) (out []Record) {
 	for _, r := range w.table.All(w.store.Now(), keyOf(node, "")) {
-		if r.left() {
+		if r.isLeft() {
 			out = append(out, r)
 		}
 	}
@@ -46,10 +46,10 @@ func (w *Writer) leftOf(node uint64) (out []Record) {
 	return out
 }
 
-// repair ends what was begun at a switch and not ended. The caller has the switch for
+// repairSwitch ends what was begun at a switch and not ended. The caller has the switch for
 // itself, so none of it is being carried out. It fails when the switch cannot be asked
 // now; unless all is asked for, not about one whose state only its driver plugin knows.
-func (w *Writer) repair(ctx context.Context, term *state.Term, sw *switchdriver.Switch, all bool) error {
+func (w *Writer) repairSwitch(ctx context.Context, term *state.Term, sw *switchdriver.Switch, all bool) error {
 	for _, r := range w.leftOf(sw.NodeId) {
 		c := &carried{w: w, term: term, record: r, stored: true, quiet: true}
 		act, end, err := term.Act(context.WithValue(ctx, carriedKey{}, c), repairMost)
@@ -61,21 +61,21 @@ func (w *Writer) repair(ctx context.Context, term *state.Term, sw *switchdriver.
 		if err != nil {
 			f := fault.Wrap(fault.KindOf(err), err, "an earlier change of switch %s (%s, operation %s) was not finished and cannot be repaired now: %v", switchdriver.Label(sw), r.What(), r.ID, err)
 			f.Source = fault.SourceDevice
-			if !all && r.apart() {
+			if !all && r.isDriverOnly() {
 				continue
 			}
 			return f
 		}
-		if err := w.repaired(ctx, c, outcome, text); err != nil {
+		if err := w.endRepaired(ctx, c, outcome, text); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// repaired ends a record by what its repair found. Whoever still waits for it is
+// endRepaired ends a record by what its repair found. Whoever still waits for it is
 // answered by it.
-func (w *Writer) repaired(ctx context.Context, c *carried, outcome Outcome, text string) error {
+func (w *Writer) endRepaired(ctx context.Context, c *carried, outcome Outcome, text string) error {
 	r := c.record
 	r.Outcome, r.Text, r.Ended, r.State = outcome, text, time.Now().UTC(), Done
 	if outcome != Whole {
@@ -84,9 +84,9 @@ func (w *Writer) repaired(ctx context.Context, c *carried, outcome Outcome, text
 		if outcome == Left {
 			what = "the switch is to be looked at: " + text
 		}
-		r.Faults = faults(fault.New(fault.Unavailable, "the operation %s (%s of switch %s) was interrupted; %s", r.ID, r.What(), r.Switch, what))
+		r.Faults = toFaults(fault.New(fault.Unavailable, "the operation %s (%s of switch %s) was interrupted; %s", r.ID, r.What(), r.Switch, what))
 	}
-	if err := w.put(ctx, c, r); err != nil {
+	if err := w.putRecord(ctx, c, r); err != nil {
 		return err
 	}
 	log := w.opt.Log.Info
@@ -97,17 +97,17 @@ func (w *Writer) repaired(ctx context.Context, c *carried, outcome Outcome, text
 	return nil
 }
 
-// apart separates changes that a driver plugin made of what no other driver touches, such
+// isDriverOnly separates changes that a driver plugin made of what no other driver touches, such
 // as access lists: while the plugin is away they wait, and the rest of the switch does
 // not wait for them.
-func (r *Record) apart() bool {
+func (r *Record) isDriverOnly() bool {
 	_, acl := r.Operation.Request.(*pluginv1.ApplyAclRequest)
 	return acl && r.Driver != "" && len(r.Steps) == 0
 }
 
-// repairs repairs what an earlier holder left, and what could not be undone, until
+// runRepairs repairs what an earlier holder left, and what could not be undone, until
 // ctx ends. Switches that are not listed wait until they are.
-func (w *Writer) repairs(ctx context.Context, term *state.Term) {
+func (w *Writer) runRepairs(ctx context.Context, term *state.Term) {
 	pause := time.Duration(0) // at once: nothing of this process is left over yet
 	for ctx.Err() == nil {
 		host.Pause(ctx, pause)
@@ -140,7 +140,7 @@ func (w *Writer) repairNode(ctx context.Context, term *state.Term, node uint64) 
 	if node == 0 { // nothing is left half by a discovery
 		for _, r := range w.leftOf(0) {
 			if r.Epoch != term.Epoch() {
-				_ = w.repaired(ctx, &carried{w: w, term: term, record: r, stored: true, quiet: true}, Undone, "")
+				_ = w.endRepaired(ctx, &carried{w: w, term: term, record: r, stored: true, quiet: true}, Undone, "")
 			}
 		}
 		return
@@ -149,7 +149,7 @@ func (w *Writer) repairNode(ctx context.Context, term *state.Term, node uint64) 
 	if err != nil {
 		return
 	}
-	leave, err := w.turn(ctx, node)
+	leave, err := w.takeTurn(ctx, node)
 	if err != nil {
 		return
 	}
@@ -158,7 +158,7 @@ func (w *Writer) repairNode(ctx context.Context, term *state.Term, node uint64) 
 		err = w.opt.Refuse(sw)
 	}
 	if err == nil {
-		err = w.repair(ctx, term, sw, true)
+		err = w.repairSwitch(ctx, term, sw, true)
 	}
 	if err != nil && ctx.Err() == nil {
 		w.opt.Log.Warn("a change that was not finished waits", "err", err)

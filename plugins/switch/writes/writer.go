@@ -79,7 +79,7 @@ type Writer struct {
 // New makes a Writer; Bind it before use.
 func New(o Options) *Writer {
 	w := &Writer{opt: o, news: make(chan struct{}, 1), taken: map[string]bool{}}
-	w.table = state.NewTableWith(state.Private(prefix), state.Codec[Record]{Decode: decode})
+	w.table = state.NewTableWith(state.Private(prefix), state.Codec[Record]{Decode: decodeRecord})
 	w.table.Notify(func([]string) { together.Notify(w.news) })
 	return w
 }
@@ -94,8 +94,8 @@ func keyOf(node uint64, id string) string { return fmt.Sprintf("%012x/%s", node,
 
 func (r *Record) key() string { return keyOf(r.Node, r.ID) }
 
-// record makes the record of an operation. Ids are in the order of time.
-func (w *Writer) record(ctx context.Context, sw *switchdriver.Switch, o Operation) Record {
+// newRecord makes the record of an operation. Ids are in the order of time.
+func (w *Writer) newRecord(ctx context.Context, sw *switchdriver.Switch, o Operation) Record {
 	w.mu.Lock()
 	now := time.Now().UTC()
 	if !now.After(w.last) {
@@ -115,11 +115,11 @@ func (w *Writer) record(ctx context.Context, sw *switchdriver.Switch, o Operatio
 // whoever did it. When the caller's time ends first, an operation that was not begun
 // is cancelled; of another the fault says that its end is not known, and names it.
 func (w *Writer) Do(ctx context.Context, sw *switchdriver.Switch, o Operation) ([]string, error) {
-	r := w.record(ctx, sw, o)
+	r := w.newRecord(ctx, sw, o)
 	if term := w.term.Load(); term != nil && term.Check() == nil {
-		return w.carry(ctx, &carried{w: w, term: term, record: r}, sw)
+		return w.carryOperation(ctx, &carried{w: w, term: term, record: r}, sw)
 	}
-	return w.ask(ctx, r)
+	return w.askHolder(ctx, r)
 }
 
 // Holds reports whether this process acts on switches.
@@ -128,16 +128,16 @@ func (w *Writer) Holds() bool {
 	return t != nil && t.Check() == nil
 }
 
-// put writes the record of an operation that this process carries out.
-func (w *Writer) put(ctx context.Context, c *carried, r Record) error {
+// putRecord writes the record of an operation that this process carries out.
+func (w *Writer) putRecord(ctx context.Context, c *carried, r Record) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 	defer cancel()
 	_, err := c.term.Update(ctx, func(tx *state.Tx) error {
-		if now, ok := w.table.Get(tx, r.key()); c.stored && (!ok || now.ended()) {
+		if now, ok := w.table.Get(tx, r.key()); c.stored && (!ok || now.hasEnded()) {
 			return fault.New(fault.NotFound, "the operation %s was cancelled", r.ID)
 		}
-		if r.ended() {
-			w.prune(tx, r.Outcome != "")
+		if r.hasEnded() {
+			w.pruneRecords(tx, r.Outcome != "")
 		}
 		return w.table.Put(tx, r.key(), r)
 	})
@@ -147,12 +147,12 @@ func (w *Writer) put(ctx context.Context, c *carried, r Record) error {
 	return err
 }
 
-// prune removes what ended longest ago, to make room for one more.
-func (w *Writer) prune(tx *state.Tx, repaired bool) {
+// pruneRecords removes what ended longest ago, to make room for one more.
+func (w *Writer) pruneRecords(tx *state.Tx, repaired bool) {
 	var same []Record
 	for key, r := range w.table.All(tx.Snapshot(), "") {
 		switch {
-		case !r.ended():
+		case !r.hasEnded():
 		case time.Since(r.Ended) > keepEnded:
 			w.table.Delete(tx, key)
 		case (r.Outcome != "") == repaired:
@@ -165,36 +165,36 @@ func (w *Writer) prune(tx *state.Tx, repaired bool) {
 	}
 }
 
-// carry carries an operation out while no other one of the switch is.
-func (w *Writer) carry(ctx context.Context, c *carried, sw *switchdriver.Switch) (lines []string, err error) {
+// carryOperation carries an operation out while no other one of the switch is.
+func (w *Writer) carryOperation(ctx context.Context, c *carried, sw *switchdriver.Switch) (lines []string, err error) {
 	w.active.Add(1)
 	defer w.active.Add(-1)
 	leave := func() {}
 	defer func() { leave() }()
 	if sw != nil {
-		done, err := w.turn(ctx, sw.NodeId)
+		done, err := w.takeTurn(ctx, sw.NodeId)
 		if err != nil {
-			return nil, w.finish(ctx, c, nil, fault.Wrap(fault.InUse, err, "switch %s is busy with other changes, so nothing was sent; try again", switchdriver.Label(sw)))
+			return nil, w.finishOperation(ctx, c, nil, fault.Wrap(fault.InUse, err, "switch %s is busy with other changes, so nothing was sent; try again", switchdriver.Label(sw)))
 		}
 		leave = done
 	}
-	lines, err = w.perform(ctx, c, sw)
-	return lines, w.finish(ctx, c, lines, err)
+	lines, err = w.performOperation(ctx, c, sw)
+	return lines, w.finishOperation(ctx, c, lines, err)
 }
 
-// turn waits for the switch. It goes by the MAC address alone: the list may change the address meanwhile.
-func (w *Writer) turn(ctx context.Context, node uint64) (done func(), err error) {
+// takeTurn waits for the switch. It goes by the MAC address alone: the list may change the address meanwhile.
+func (w *Writer) takeTurn(ctx context.Context, node uint64) (done func(), err error) {
 	return w.turns.Take(ctx, &switchdriver.Switch{NodeId: node})
 }
 
-func (w *Writer) perform(ctx context.Context, c *carried, sw *switchdriver.Switch) ([]string, error) {
+func (w *Writer) performOperation(ctx context.Context, c *carried, sw *switchdriver.Switch) ([]string, error) {
 	if sw != nil && w.opt.Refuse != nil {
 		if err := w.opt.Refuse(sw); err != nil {
 			return nil, err
 		}
 	}
 	if sw != nil {
-		if err := w.repair(ctx, c.term, sw, false); err != nil {
+		if err := w.repairSwitch(ctx, c.term, sw, false); err != nil {
 			return nil, err
 		}
 	}
@@ -212,10 +212,10 @@ func (w *Writer) perform(ctx context.Context, c *carried, sw *switchdriver.Switc
 	return w.opt.Perform(act, sw, &c.record.Operation)
 }
 
-// finish writes what is left of an operation: for a caller that waits for its record the
+// finishOperation writes what is left of an operation: for a caller that waits for its record the
 // result, else nothing, or of one that is to be repaired that. The switch is still the
 // caller's alone.
-func (w *Writer) finish(ctx context.Context, c *carried, lines []string, err error) error {
+func (w *Writer) finishOperation(ctx context.Context, c *carried, lines []string, err error) error {
 	r := c.record
 	lost := c.term.Check()
 	switch {
@@ -224,7 +224,7 @@ func (w *Writer) finish(ctx context.Context, c *carried, lines []string, err err
 	case lost != nil || !c.stored:
 		return err
 	case c.kept:
-		r.State, r.Text, r.Faults = Unknown, err.Error(), faults(err)
+		r.State, r.Text, r.Faults = Unknown, err.Error(), toFaults(err)
 	case r.Timeout == 0: // no caller waits for the record
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 		defer cancel()
@@ -240,17 +240,17 @@ func (w *Writer) finish(ctx context.Context, c *carried, lines []string, err err
 	default:
 		r.State, r.Ended, r.Lines = Done, time.Now().UTC(), lines
 		if err != nil {
-			r.State, r.Faults = Failed, faults(err)
+			r.State, r.Faults = Failed, toFaults(err)
 		}
 	}
-	if e := w.put(ctx, c, r); e != nil && fault.KindOf(e) != fault.NotFound {
+	if e := w.putRecord(ctx, c, r); e != nil && fault.KindOf(e) != fault.NotFound {
 		w.opt.Log.Warn("the result of an operation is not written", "operation", r.ID, "err", e)
 	}
 	return err
 }
 
-// ask queues an operation for the holder of the role and waits for its end.
-func (w *Writer) ask(ctx context.Context, r Record) ([]string, error) {
+// askHolder queues an operation for the holder of the role and waits for its end.
+func (w *Writer) askHolder(ctx context.Context, r Record) ([]string, error) {
 	most := time.Minute
 	if end, ok := ctx.Deadline(); ok {
 		left := time.Until(end)
@@ -280,21 +280,21 @@ func (w *Writer) ask(ctx context.Context, r Record) ([]string, error) {
 		if ok {
 			last = now
 		}
-		return !ok || now.ended() || now.State == Unknown
+		return !ok || now.hasEnded() || now.State == Unknown
 	})
 	if err != nil {
-		if cancelled, e := w.cancel(ctx, &last); e == nil && cancelled {
+		if cancelled, e := w.cancelOperation(ctx, &last); e == nil && cancelled {
 			return nil, w.notBegun(&last)
 		}
 	}
-	if last.ended() || last.State == Unknown && len(last.Faults) > 0 {
-		return last.Lines, last.err()
+	if last.hasEnded() || last.State == Unknown && len(last.Faults) > 0 {
+		return last.Lines, last.toError()
 	}
 	return nil, fault.New(fault.Timeout, "the outcome of operation %s (%s of switch %s) is not known yet; see switch:changes", r.ID, r.What(), r.Switch)
 }
 
-// cancel removes an operation that was not begun; false: it was.
-func (w *Writer) cancel(ctx context.Context, r *Record) (cancelled bool, err error) {
+// cancelOperation removes an operation that was not begun; false: it was.
+func (w *Writer) cancelOperation(ctx context.Context, r *Record) (cancelled bool, err error) {
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), answerIn)
 	defer end()
 	_, err = w.store.Update(ctx, func(tx *state.Tx) error {
@@ -327,10 +327,10 @@ func (w *Writer) Run(ctx context.Context, term *state.Term) {
 	w.term.Store(term)
 	defer w.term.Store(nil)
 	defer w.work.Wait()
-	w.work.Go(func() { w.repairs(ctx, term) })
+	w.work.Go(func() { w.runRepairs(ctx, term) })
 	for {
-		for _, r := range w.queued() {
-			w.work.Go(func() { w.take(ctx, term, r) })
+		for _, r := range w.queuedOperations() {
+			w.work.Go(func() { w.takeQueued(ctx, term, r) })
 		}
 		select {
 		case <-w.news:
@@ -340,8 +340,8 @@ func (w *Writer) Run(ctx context.Context, term *state.Term) {
 	}
 }
 
-// queued returns the operations that are to be taken, the oldest first, each once.
-func (w *Writer) queued() (out []Record) {
+// queuedOperations returns the operations that are to be taken, the oldest first, each once.
+func (w *Writer) queuedOperations() (out []Record) {
 	if w.draining.Load() {
 		return nil
 	}
@@ -359,8 +359,8 @@ func (w *Writer) queued() (out []Record) {
 	return out
 }
 
-// take carries out an operation of the queue.
-func (w *Writer) take(ctx context.Context, term *state.Term, r Record) {
+// takeQueued carries out an operation of the queue.
+func (w *Writer) takeQueued(ctx context.Context, term *state.Term, r Record) {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 	c := &carried{w: w, term: term, record: r, stored: true}
@@ -368,11 +368,11 @@ func (w *Writer) take(ctx context.Context, term *state.Term, r Record) {
 	if r.Node != 0 {
 		var err error
 		if sw, err = w.opt.Find(r.Node); err != nil {
-			_ = w.finish(ctx, c, nil, err)
+			_ = w.finishOperation(ctx, c, nil, err)
 			return
 		}
 	}
-	_, _ = w.carry(ctx, c, sw) // the record has the result
+	_, _ = w.carryOperation(ctx, c, sw) // the record has the result
 }
 
 // Drain takes nothing more of the queue and waits for what this process is carrying out,

@@ -393,7 +393,7 @@ func FuzzRecord(f *testing.F) {
 		f.Add(r.key(), []byte(form))
 	}
 	f.Fuzz(func(t *testing.T, key string, value []byte) {
-		r, err := decode(key, value)
+		r, err := decodeRecord(key, value)
 		if err != nil {
 			return
 		}
@@ -401,7 +401,7 @@ func FuzzRecord(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := decode(key, b)
+		again, err := decodeRecord(key, b)
 		if err != nil {
 			t.Fatalf("%s: %v", b, err)
 		}

@@ -21,13 +21,13 @@ import (
 )
 
 func main() {
-	if err := run(context.Background()); err != nil {
+	if err := runGenerators(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
+func runGenerators(ctx context.Context) error {
 	names, err := filepath.Glob("ctl/plugin/v1/*.proto")
 	if err != nil || len(names) == 0 {
 		return fmt.Errorf("no .proto files below %s (run by go generate ./proto): %v", "ctl/plugin/v1", err)
@@ -44,18 +44,18 @@ func run(ctx context.Context) error {
 	req := &pluginpb.CodeGeneratorRequest{
 		FileToGenerate: names,
 		Parameter:      proto.String("paths=source_relative"),
-		ProtoFile:      closure(files),
+		ProtoFile:      importClosure(files),
 	}
 	for _, tool := range []string{"protoc-gen-go", "protoc-gen-go-grpc"} {
-		if err := generate(ctx, tool, req); err != nil {
+		if err := generateCode(ctx, tool, req); err != nil {
 			return fmt.Errorf("%s: %w", tool, err)
 		}
 	}
 	return nil
 }
 
-// closure lists every file after the files it imports, as generators expect.
-func closure(files linker.Files) []*descriptorpb.FileDescriptorProto {
+// importClosure lists every file after the files it imports, as generators expect.
+func importClosure(files linker.Files) []*descriptorpb.FileDescriptorProto {
 	var out []*descriptorpb.FileDescriptorProto
 	seen := map[string]bool{}
 	var add func(f protoreflect.FileDescriptor)
@@ -79,7 +79,7 @@ func closure(files linker.Files) []*descriptorpb.FileDescriptorProto {
 	return out
 }
 
-func generate(ctx context.Context, tool string, req *pluginpb.CodeGeneratorRequest) error {
+func generateCode(ctx context.Context, tool string, req *pluginpb.CodeGeneratorRequest) error {
 	in, err := proto.Marshal(req)
 	if err != nil {
 		return err

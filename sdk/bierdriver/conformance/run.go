@@ -33,15 +33,15 @@ type Peer struct {
 // Run checks a driver; peer makes a new Peer for each check.
 func Run(t *testing.T, peer func(t *testing.T) Peer) {
 	for name, check := range map[string]func(*testing.T, Peer){
-		"says what it is for":                   describes,
-		"applies and reads back":                applies,
-		"applying again sends nothing":          repeats,
-		"a try changes nothing":                 tries,
-		"gets from any configuration to any":    wanders,
-		"a router that does not answer":         silent,
-		"reports the session":                   watches,
-		"reports changes by others":             drifts,
-		"a call that is cancelled ends in time": cancels,
+		"says what it is for":                   checkDescription,
+		"applies and reads back":                checkConfigsApplied,
+		"applying again sends nothing":          checkIdempotence,
+		"a try changes nothing":                 checkDryRun,
+		"gets from any configuration to any":    checkRandomSequence,
+		"a router that does not answer":         checkSilentRouter,
+		"reports the session":                   checkWatches,
+		"reports changes by others":             checkDriftReport,
+		"a call that is cancelled ends in time": checkCancelledCalls,
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := peer(t)
@@ -56,26 +56,26 @@ func Run(t *testing.T, peer func(t *testing.T) Peer) {
 	}
 }
 
-func (p Peer) ctx(t *testing.T) context.Context {
+func (p Peer) callContext(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), p.Deadline)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// apply applies and fails the test unless the router holds the configuration.
-func (p Peer) apply(t *testing.T, c *bierdriver.Config) *bierdriver.Result {
+// applyConfig applies and fails the test unless the router holds the configuration.
+func (p Peer) applyConfig(t *testing.T, c *bierdriver.Config) *bierdriver.Result {
 	t.Helper()
-	res, err := p.Driver.Apply(p.ctx(t), p.Router, proto.CloneOf(c), bierdriver.Always)
+	res, err := p.Driver.Apply(p.callContext(t), p.Router, proto.CloneOf(c), bierdriver.Always)
 	if err != nil || res.State != bierdriver.Applied {
 		t.Fatalf("apply: %v, %v", res, err)
 	}
-	p.holds(t, c)
+	p.checkHolds(t, c)
 	return res
 }
 
-func (p Peer) holds(t *testing.T, c *bierdriver.Config) {
+func (p Peer) checkHolds(t *testing.T, c *bierdriver.Config) {
 	t.Helper()
-	o, err := p.Driver.Read(p.ctx(t), p.Router)
+	o, err := p.Driver.Read(p.callContext(t), p.Router)
 	if err != nil {
 		t.Fatalf("read: %v", err)
 	}
@@ -92,7 +92,7 @@ func (p Peer) holds(t *testing.T, c *bierdriver.Config) {
 	}
 }
 
-func describes(t *testing.T, p Peer) {
+func checkDescription(t *testing.T, p Peer) {
 	d := p.Driver.Describe()
 	if len(d.Dialects) == 0 {
 		t.Error("a driver names at least one dialect")
@@ -100,61 +100,61 @@ func describes(t *testing.T, p Peer) {
 	if !d.Probes {
 		return
 	}
-	r, err := p.Driver.Probe(p.ctx(t), p.Router)
+	r, err := p.Driver.Probe(p.callContext(t), p.Router)
 	if err != nil || !r.Supported || !r.Reached {
 		t.Errorf("probe: %v, %v", r, err)
 	}
 }
 
-func applies(t *testing.T, p Peer) {
+func checkConfigsApplied(t *testing.T, p Peer) {
 	for _, c := range p.Configs {
-		p.apply(t, c)
+		p.applyConfig(t, c)
 	}
-	p.apply(t, &bierdriver.Config{})
+	p.applyConfig(t, &bierdriver.Config{})
 }
 
-func repeats(t *testing.T, p Peer) {
+func checkIdempotence(t *testing.T, p Peer) {
 	for _, c := range p.Configs {
-		p.apply(t, c)
-		if res := p.apply(t, c); len(res.Edits) > 0 {
+		p.applyConfig(t, c)
+		if res := p.applyConfig(t, c); len(res.Edits) > 0 {
 			t.Errorf("applying the same again sent %v", res.Edits)
 		}
 	}
 }
 
-func tries(t *testing.T, p Peer) {
-	p.apply(t, p.Configs[0])
+func checkDryRun(t *testing.T, p Peer) {
+	p.applyConfig(t, p.Configs[0])
 	last := p.Configs[len(p.Configs)-1]
-	res, err := p.Driver.Apply(p.ctx(t), p.Router, proto.CloneOf(last), nil)
+	res, err := p.Driver.Apply(p.callContext(t), p.Router, proto.CloneOf(last), nil)
 	if err != nil || len(res.Edits) == 0 {
 		t.Fatalf("a try reports what it would send: %v, %v", res, err)
 	}
-	p.holds(t, p.Configs[0])
+	p.checkHolds(t, p.Configs[0])
 }
 
-func wanders(t *testing.T, p Peer) {
+func checkRandomSequence(t *testing.T, p Peer) {
 	r := rand.New(rand.NewSource(1))
 	for range 3 * len(p.Configs) {
-		p.apply(t, p.Configs[r.Intn(len(p.Configs))])
+		p.applyConfig(t, p.Configs[r.Intn(len(p.Configs))])
 	}
 }
 
-func silent(t *testing.T, p Peer) {
+func checkSilentRouter(t *testing.T, p Peer) {
 	if p.Up == nil {
 		t.Skip("SKIPPED, NOT TESTED: a router that falls silent: the peer's router always answers")
 	}
-	p.apply(t, p.Configs[0])
+	p.applyConfig(t, p.Configs[0])
 	p.Up(false)
-	res, err := p.Driver.Apply(p.ctx(t), p.Router, proto.CloneOf(p.Configs[1]), bierdriver.Always)
+	res, err := p.Driver.Apply(p.callContext(t), p.Router, proto.CloneOf(p.Configs[1]), bierdriver.Always)
 	if err != nil || res.State != bierdriver.Pending || res.Reason == "" {
 		t.Errorf("apply: %v, %v; want pending with a reason", res, err)
 	}
-	if _, err := p.Driver.Read(p.ctx(t), p.Router); !errors.Is(err, &fault.Error{Kind: fault.Unavailable}) && !errors.Is(err, &fault.Error{Kind: fault.Timeout}) {
+	if _, err := p.Driver.Read(p.callContext(t), p.Router); !errors.Is(err, &fault.Error{Kind: fault.Unavailable}) && !errors.Is(err, &fault.Error{Kind: fault.Timeout}) {
 		t.Errorf("read: %v; want a fault of kind unavailable or timeout", err)
 	}
 	p.Up(true)
-	p.holds(t, p.Configs[0])
-	p.apply(t, p.Configs[1])
+	p.checkHolds(t, p.Configs[0])
+	p.applyConfig(t, p.Configs[1])
 }
 
 // Configs are configurations that differ in every part of the model.

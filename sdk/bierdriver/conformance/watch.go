@@ -8,8 +8,8 @@ import (
 	"ctl.internal/sdk/bierdriver"
 )
 
-// watch runs the driver's watch until the test ends and returns what it reports.
-func (p Peer) watch(t *testing.T) <-chan *bierdriver.Event {
+// watchEvents runs the driver's watch until the test ends and returns what it reports.
+func (p Peer) watchEvents(t *testing.T) <-chan *bierdriver.Event {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	events := make(chan *bierdriver.Event)
@@ -36,8 +36,8 @@ func (p Peer) watch(t *testing.T) <-chan *bierdriver.Event {
 	return events
 }
 
-// until waits for an event.
-func (p Peer) until(t *testing.T, events <-chan *bierdriver.Event, what string, is func(*bierdriver.Event) bool) {
+// awaitEvent waits for an event.
+func (p Peer) awaitEvent(t *testing.T, events <-chan *bierdriver.Event, what string, is func(*bierdriver.Event) bool) {
 	t.Helper()
 	limit := time.After(p.Deadline)
 	for {
@@ -52,35 +52,35 @@ func (p Peer) until(t *testing.T, events <-chan *bierdriver.Event, what string, 
 	}
 }
 
-func state(s bierdriver.SessionState) func(*bierdriver.Event) bool {
+func isSessionState(s bierdriver.SessionState) func(*bierdriver.Event) bool {
 	return func(e *bierdriver.Event) bool { return e.GetSession().GetState() == s }
 }
 
-func watches(t *testing.T, p Peer) {
-	events := p.watch(t)
-	p.until(t, events, "the session is up", state(bierdriver.Up))
+func checkWatches(t *testing.T, p Peer) {
+	events := p.watchEvents(t)
+	p.awaitEvent(t, events, "the session is up", isSessionState(bierdriver.Up))
 	if p.Up == nil {
 		return
 	}
 	p.Up(false)
-	p.until(t, events, "the session is down", state(bierdriver.Down))
+	p.awaitEvent(t, events, "the session is down", isSessionState(bierdriver.Down))
 	p.Up(true)
-	p.until(t, events, "the session is up again", state(bierdriver.Up))
+	p.awaitEvent(t, events, "the session is up again", isSessionState(bierdriver.Up))
 }
 
-func drifts(t *testing.T, p Peer) {
+func checkDriftReport(t *testing.T, p Peer) {
 	if p.Change == nil {
 		t.Skip("SKIPPED, NOT TESTED: a change by others: the peer's router cannot be changed by another client")
 	}
-	events := p.watch(t)
-	p.until(t, events, "the session is up", state(bierdriver.Up))
-	p.apply(t, p.Configs[0])
+	events := p.watchEvents(t)
+	p.awaitEvent(t, events, "the session is up", isSessionState(bierdriver.Up))
+	p.applyConfig(t, p.Configs[0])
 	p.Change()
-	p.until(t, events, "somebody else changed the router", func(e *bierdriver.Event) bool { return e.Drift != nil })
-	p.apply(t, p.Configs[0])
+	p.awaitEvent(t, events, "somebody else changed the router", func(e *bierdriver.Event) bool { return e.Drift != nil })
+	p.applyConfig(t, p.Configs[0])
 }
 
-func cancels(t *testing.T, p Peer) {
+func checkCancelledCalls(t *testing.T, p Peer) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	done := make(chan struct{})

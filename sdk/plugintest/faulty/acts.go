@@ -53,18 +53,18 @@ const (
 	mostMiB      = 3 << 10
 )
 
-// until makes an act so often, or until it fails.
-func until(times int, act func(i int) error) actOutcome {
+// repeatAct makes an act so often, or until it fails.
+func repeatAct(times int, act func(i int) error) actOutcome {
 	for i := range times {
 		if err := act(i); err != nil {
-			return actOutcome{Taken: i, Refused: reason(err)}
+			return actOutcome{Taken: i, Refused: errorReason(err)}
 		}
 	}
 	return actOutcome{Taken: times}
 }
 
-// reason is the name of a system error, else the text of it.
-func reason(err error) string {
+// errorReason is the name of a system error, else the text of it.
+func errorReason(err error) string {
 	var number syscall.Errno
 	switch {
 	case errors.As(err, &number):
@@ -75,24 +75,24 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// number is a number of the act, or another when it has none.
-func (a hostileAct) number(i, other int) int {
+// numberAt is a number of the act, or another when it has none.
+func (a hostileAct) numberAt(i, other int) int {
 	if i < len(a.Number) {
 		return int(a.Number[i])
 	}
 	return other
 }
 
-func (a hostileAct) make(ctx context.Context, env *sdk.Env) (actOutcome, error) {
+func (a hostileAct) performAct(ctx context.Context, env *sdk.Env) (actOutcome, error) {
 	t, own := a.Target, func(name string) string { return filepath.Join(env.DataDir, name) }
-	once := func(act func() error) (actOutcome, error) { return until(1, func(int) error { return act() }), nil }
-	repeat := func(act func(i int) error) (actOutcome, error) { return until(a.number(0, 1), act), nil }
+	once := func(act func() error) (actOutcome, error) { return repeatAct(1, func(int) error { return act() }), nil }
+	repeat := func(act func(i int) error) (actOutcome, error) { return repeatAct(a.numberAt(0, 1), act), nil }
 	switch a.Name {
 	case "hang":
 		select {}
 	case "read":
 		var head [4096]byte
-		out := until(1, func(int) error {
+		out := repeatAct(1, func(int) error {
 			f, err := os.Open(t)
 			if err != nil {
 				return err
@@ -151,7 +151,7 @@ func (a hostileAct) make(ctx context.Context, env *sdk.Env) (actOutcome, error) 
 			return nil
 		})
 	case "unix":
-		return once(func() error { return greeted(ctx, t) })
+		return once(func() error { return awaitGreeting(ctx, t) })
 	case "sockets": // they stay open
 		return repeat(func(int) error {
 			fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
@@ -172,17 +172,17 @@ func (a hostileAct) make(ctx context.Context, env *sdk.Env) (actOutcome, error) 
 			return err
 		})
 	case "steal": // SOCKET TOKEN
-		return once(func() error { return steal(ctx, t) })
+		return once(func() error { return useStolenToken(ctx, t) })
 	case "fork":
-		return until(min(a.number(0, 0), mostChildren), func(int) error { return exec.Command("sleep", t).Start() }), nil
+		return repeatAct(min(a.numberAt(0, 0), mostChildren), func(int) error { return exec.Command("sleep", t).Start() }), nil
 	case "orphan":
-		child, err := spawn(ctx, struct {
+		child, err := spawnProcess(ctx, struct {
 			OwnGroup bool `json:"own-group"`
 		}{true})
 		return actOutcome{Taken: child["pid"]}, err
 	case "eat":
 		var kept [][]byte
-		out := until(min(a.number(0, 0), mostMiB), func(int) error {
+		out := repeatAct(min(a.numberAt(0, 0), mostMiB), func(int) error {
 			b := make([]byte, 1<<20)
 			for i := 0; i < len(b); i += 4096 {
 				b[i] = 1
@@ -206,10 +206,10 @@ func (a hostileAct) make(ctx context.Context, env *sdk.Env) (actOutcome, error) 
 	case "foreign":
 		return once(func() error { _, err := env.Host.Datastore.Get(ctx, host.Tree, t); return err })
 	case "publish-tree":
-		return once(func() error { return write(ctx, env.Host, host.Operational, t) })
+		return once(func() error { return writeDocument(ctx, env.Host, host.Operational, t) })
 	case "identity":
 		return repeat(func(int) error {
-			if _, err := (hostCall{Call: "identity"}).make(ctx, env.Host); fault.KindOf(err) != fault.Denied {
+			if _, err := (hostCall{Call: "identity"}).makeCall(ctx, env.Host); fault.KindOf(err) != fault.Denied {
 				return fmt.Errorf("not denied: %w", err)
 			}
 			return nil
@@ -221,16 +221,16 @@ func (a hostileAct) make(ctx context.Context, env *sdk.Env) (actOutcome, error) 
 	case "store":
 		value := []byte(strings.Repeat("x", 512<<10))
 		return repeat(func(i int) error {
-			return env.Host.Datastore.Put(ctx, fmt.Sprintf("fill/%d/%d", a.number(1, 0), i), value)
+			return env.Host.Datastore.Put(ctx, fmt.Sprintf("fill/%d/%d", a.numberAt(1, 0), i), value)
 		})
 	case "rewrite": // for so many seconds
-		return rewrite(ctx, env.Host, time.Duration(a.number(0, 1))*time.Second), nil
+		return rewrite(ctx, env.Host, time.Duration(a.numberAt(0, 1))*time.Second), nil
 	case "unread":
-		return unread(env.Host, a.number(0, 1), a.number(1, 1), a.number(2, 1)), nil
+		return unread(env.Host, a.numberAt(0, 1), a.numberAt(1, 1), a.numberAt(2, 1)), nil
 	case "memfd":
-		return fillMemfd(a.number(0, 0)), nil
+		return fillMemfd(a.numberAt(0, 0)), nil
 	case "watches":
-		ended := make(chan error, a.number(0, 1))
+		ended := make(chan error, a.numberAt(0, 1))
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		for range cap(ended) {
@@ -240,20 +240,20 @@ func (a hostileAct) make(ctx context.Context, env *sdk.Env) (actOutcome, error) 
 		}
 		return once(func() error { return <-ended })
 	case "log":
-		for i := range a.number(0, 1) {
+		for i := range a.numberAt(0, 1) {
 			slog.Error("flood "+strings.Repeat("x", 4000), "line", i)
 		}
 		fmt.Fprintln(stderr, strings.Repeat("y", 3<<20))
 		return actOutcome{}, nil
 	case "flap":
-		for i := range a.number(0, 1) {
+		for i := range a.numberAt(0, 1) {
 			env.Health(sdk.Health{State: []sdk.State{sdk.Healthy, sdk.Degraded}[i%2], Reason: strings.Repeat("x", 5000)})
 		}
 		env.Health(sdk.Health{State: sdk.Healthy})
 		return actOutcome{}, nil
 	case "metrics": // more series than one may have
 		v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "faulty_series", Help: "Too many."}, []string{"n"})
-		for i := range a.number(0, 1) {
+		for i := range a.numberAt(0, 1) {
 			v.WithLabelValues(strconv.Itoa(i))
 		}
 		return once(func() error { return env.Metrics.Register(v) })
@@ -261,8 +261,8 @@ func (a hostileAct) make(ctx context.Context, env *sdk.Env) (actOutcome, error) 
 	return actOutcome{}, fault.New(fault.Invalid, "unknown act %q", a.Name)
 }
 
-// greeted connects to a unix socket, speaks HTTP/2, and waits for the first byte of an answer.
-func greeted(ctx context.Context, path string) error {
+// awaitGreeting connects to a unix socket, speaks HTTP/2, and waits for the first byte of an answer.
+func awaitGreeting(ctx context.Context, path string) error {
 	c, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
 	if err != nil {
 		return err
@@ -279,8 +279,8 @@ func greeted(ctx context.Context, path string) error {
 	return err
 }
 
-// steal uses the socket and the token of another plugin.
-func steal(ctx context.Context, target string) error {
+// useStolenToken uses the socket and the token of another plugin.
+func useStolenToken(ctx context.Context, target string) error {
 	socket, token, _ := strings.Cut(target, " ")
 	conn, err := grpc.NewClient("unix:"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {

@@ -36,7 +36,7 @@ func main() {
 	if v := os.Getenv("READS"); v != "" { // it requests a file
 		manifest = bytes.Replace(manifest, []byte("requests:\n"), []byte("requests:\n  - {read: \""+v+"\"}\n"), 1)
 	}
-	sdk.Serve(sdk.Options{Manifest: manifest, YANG: modules, New: newPlugin, Commands: table()})
+	sdk.Serve(sdk.Options{Manifest: manifest, YANG: modules, New: newPlugin, Commands: listCommands()})
 }
 
 // beforeServing does what the variable FAULTY says, a list of words, or the last line of the program's own file.

@@ -45,7 +45,7 @@ func rewrite(ctx context.Context, h *host.Client, d time.Duration) actOutcome {
 	work.Wait()
 	out := actOutcome{Taken: int(made.Load())}
 	if err := refusal.Load(); err != nil {
-		out.Refused = reason(*err)
+		out.Refused = errorReason(*err)
 	}
 	return out
 }
@@ -95,8 +95,8 @@ func (deaf) Apply(uint64, []host.Event) error { return errDeaf() }
 func fillMemfd(mib int) actOutcome {
 	fd, err := unix.MemfdCreate("eaten", unix.MFD_CLOEXEC)
 	if err != nil {
-		return actOutcome{Refused: reason(err)}
+		return actOutcome{Refused: errorReason(err)}
 	}
 	page := bytes.Repeat([]byte("m"), 1<<20)
-	return until(min(mib, mostMiB), func(int) error { _, err := unix.Write(fd, page); return err })
+	return repeatAct(min(mib, mostMiB), func(int) error { _, err := unix.Write(fd, page); return err })
 }

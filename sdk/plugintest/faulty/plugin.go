@@ -40,7 +40,7 @@ func newPlugin(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		env.Health(sdk.Health{State: s, Reason: "by the settings"})
 	}
 	source := &topology.Publisher{}
-	source.Set(view(1))
+	source.Set(newRingTopology(1))
 	p := &sdk.Plugin{
 		SwitchDriver: driver{env.Host},
 		Topology:     source,
@@ -56,15 +56,15 @@ func newPlugin(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	if !claimless {
 		p.Operations = operationsOf(env)
 		p.Routes = http.HandlerFunc(serveHTTP)
-		p.Commands = table()
+		p.Commands = listCommands()
 	}
 	return p, nil
 }
 
 var states = map[string]sdk.State{"healthy": sdk.Healthy, "degraded": sdk.Degraded, "failed": sdk.Failed}
 
-// view is a ring of two nodes.
-func view(seconds int64) topology.Topology {
+// newRingTopology is a ring of two nodes.
+func newRingTopology(seconds int64) topology.Topology {
 	node := func(id string) topology.Node {
 		return topology.Node{ID: id, TPs: map[string]topology.TerminationPoint{id + ":1": {ID: id + ":1"}}}
 	}
@@ -109,7 +109,7 @@ func serveHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, r.Body)
 }
 
-func table() []commands.Command {
+func listCommands() []commands.Command {
 	if claimless {
 		return nil
 	}

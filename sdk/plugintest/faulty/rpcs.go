@@ -38,21 +38,21 @@ func operationsOf(env *sdk.Env) operations.Handler {
 	var served atomic.Uint64
 	mux := operations.Mux{
 		"faulty:echo":  operations.Func(func(_ context.Context, in text) (text, error) { return in, nil }),
-		"faulty:wait":  operations.Func(wait),
-		"faulty:fail":  operations.Func(fail),
+		"faulty:wait":  operations.Func(waitMilliseconds),
+		"faulty:fail":  operations.Func(failWithKind),
 		"faulty:count": operations.Func(func(context.Context, none) (number, error) { return number{served.Load()}, nil }),
-		"faulty:panic": act(func() { panic("in the handler") }),
-		"faulty:panic-goroutine": act(func() {
+		"faulty:panic": newActHandler(func() { panic("in the handler") }),
+		"faulty:panic-goroutine": newActHandler(func() {
 			go panic("in a goroutine")
 			select {}
 		}),
-		"faulty:crash": act(kill),
-		"faulty:hang":  act(func() { select {} }),
-		"faulty:crash-once": act(func() {
+		"faulty:crash": newActHandler(killSelf),
+		"faulty:hang":  newActHandler(func() { select {} }),
+		"faulty:crash-once": newActHandler(func() {
 			mark := filepath.Join(env.DataDir, "crashed")
 			if _, err := os.Stat(mark); err != nil {
 				_ = os.WriteFile(mark, nil, 0o600)
-				kill()
+				killSelf()
 			}
 		}),
 		"faulty:exit": operations.Func(func(_ context.Context, in struct{ Code int }) (none, error) {
@@ -60,7 +60,7 @@ func operationsOf(env *sdk.Env) operations.Handler {
 			os.Exit(in.Code)
 			return none{}, nil
 		}),
-		"faulty:spawn": operations.Func(spawn),
+		"faulty:spawn": operations.Func(spawnProcess),
 		"faulty:flood": operations.Func(func(_ context.Context, in struct{ Lines int }) (none, error) {
 			for i := range in.Lines {
 				slog.Info("flood", "line", i)
@@ -87,8 +87,8 @@ func operationsOf(env *sdk.Env) operations.Handler {
 			env.Health(sdk.Health{State: states[in.State], Reason: in.Text})
 			return none{}, nil
 		}),
-		"faulty:host": operations.Func(func(ctx context.Context, in hostCall) (text, error) { return in.make(ctx, env.Host) }),
-		"faulty:act":  operations.Func(func(ctx context.Context, in hostileAct) (actOutcome, error) { return in.make(ctx, env) }),
+		"faulty:host": operations.Func(func(ctx context.Context, in hostCall) (text, error) { return in.makeCall(ctx, env.Host) }),
+		"faulty:act":  operations.Func(func(ctx context.Context, in hostileAct) (actOutcome, error) { return in.performAct(ctx, env) }),
 		"faulty:relay": operations.Func(func(ctx context.Context, in struct{ Provider string }) (number, error) {
 			slog.InfoContext(ctx, "relaying")
 			ports, err := switchdriver.NewClient(env.Host.Switchboard.Dial(in.Provider)).ReadPorts(ctx, &switchdriver.Switch{NodeId: 7})
@@ -108,16 +108,16 @@ func operationsOf(env *sdk.Env) operations.Handler {
 	})
 }
 
-func act(f func()) operations.Handler {
+func newActHandler(f func()) operations.Handler {
 	return operations.Func(func(context.Context, none) (none, error) { f(); return none{}, nil })
 }
 
-func kill() {
+func killSelf() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {}
 }
 
-func wait(ctx context.Context, in struct{ Milliseconds int }) (none, error) {
+func waitMilliseconds(ctx context.Context, in struct{ Milliseconds int }) (none, error) {
 	slog.Info("the wait has begun")
 	select {
 	case <-time.After(time.Duration(in.Milliseconds) * time.Millisecond):
@@ -128,14 +128,14 @@ func wait(ctx context.Context, in struct{ Milliseconds int }) (none, error) {
 	}
 }
 
-func fail(_ context.Context, in struct {
+func failWithKind(_ context.Context, in struct {
 	Kind int32
 	Text string
 }) (none, error) {
 	return none{}, fault.At(fault.Kind(in.Kind), "/faulty:fail/input/kind", "%s", in.Text)
 }
 
-func spawn(_ context.Context, in struct {
+func spawnProcess(_ context.Context, in struct {
 	OwnGroup bool `json:"own-group"`
 }) (map[string]int, error) {
 	if in.OwnGroup { // in a session of its own, and its parent ends
@@ -163,12 +163,12 @@ type hostCall struct {
 	Text string `json:"text"`
 }
 
-func write(ctx context.Context, h *host.Client, space host.Space, path string) error {
+func writeDocument(ctx context.Context, h *host.Client, space host.Space, path string) error {
 	_, err := h.Datastore.Commit(ctx, host.Txn{Ops: []host.Op{{Space: space, Key: path, Value: []byte("{}")}}})
 	return err
 }
 
-func (c hostCall) make(ctx context.Context, h *host.Client) (text, error) {
+func (c hostCall) makeCall(ctx context.Context, h *host.Client) (text, error) {
 	switch c.Call {
 	case "put":
 		return text{}, h.Datastore.Put(ctx, "k", []byte(c.Text))
@@ -176,9 +176,9 @@ func (c hostCall) make(ctx context.Context, h *host.Client) (text, error) {
 		e, err := h.Datastore.Get(ctx, host.Private, "k")
 		return text{string(e.Value)}, err
 	case "publish-tree":
-		return text{}, write(ctx, h, host.Operational, c.Text)
+		return text{}, writeDocument(ctx, h, host.Operational, c.Text)
 	case "write-config":
-		return text{}, write(ctx, h, host.Tree, c.Text)
+		return text{}, writeDocument(ctx, h, host.Tree, c.Text)
 	case "publish":
 		return text{}, h.Events.Publish(ctx, c.Text, "faulty:event", map[string]int{"n": 1})
 	case "seal":

@@ -31,7 +31,7 @@ func OpenDir(prefix string) (dir string, done func(), err error) {
 		return "", nil, err
 	}
 	for _, dir := range old {
-		if f, err := hold(dir); err == nil {
+		if f, err := lockDirectory(dir); err == nil {
 			_ = os.RemoveAll(dir)
 			f.Close()
 		}
@@ -42,16 +42,16 @@ func OpenDir(prefix string) (dir string, done func(), err error) {
 			return "", nil, err
 		}
 		// Between the making and the holding another caller may have removed it.
-		if f, err := hold(dir); err == nil {
+		if f, err := lockDirectory(dir); err == nil {
 			return dir, func() { _ = os.RemoveAll(dir); f.Close() }, nil
 		}
 	}
 	return "", nil, fmt.Errorf("no directory %s.* can be held in %s", prefix, os.TempDir())
 }
 
-// hold locks a directory until the file is closed or its process ends. It fails when
+// lockDirectory locks a directory until the file is closed or its process ends. It fails when
 // somebody else has it, when it is another user's, or when it is gone.
-func hold(dir string) (*os.File, error) {
+func lockDirectory(dir string) (*os.File, error) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil, err

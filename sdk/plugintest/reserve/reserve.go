@@ -25,12 +25,12 @@ const lowest, highest = 10_000, 32_767
 // A listener on port 0 that reports its port is better where that can be had.
 func Port(t testing.TB, network, ip string) int {
 	t.Helper()
-	first, last := ports()
+	first, last := portRange()
 	var port int
 	var failed error
-	try(t, "port", first, last, func(n int) bool {
+	reserveNumber(t, "port", first, last, func(n int) bool {
 		address := net.JoinHostPort(ip, strconv.Itoa(n))
-		if failed = listens(network, address); failed == nil {
+		if failed = tryListen(network, address); failed == nil {
 			port = n
 		}
 		return failed == nil
@@ -41,8 +41,8 @@ func Port(t testing.TB, network, ip string) int {
 	return port
 }
 
-// listens is nil when one can listen at an address.
-func listens(network, address string) error {
+// tryListen is nil when one can listen at an address.
+func tryListen(network, address string) error {
 	if network == "udp" {
 		c, err := net.ListenPacket(network, address)
 		if err != nil {
@@ -57,8 +57,8 @@ func listens(network, address string) error {
 	return l.Close()
 }
 
-// ports are the range to choose from.
-func ports() (first, last int) {
+// portRange are the range to choose from.
+func portRange() (first, last int) {
 	first, last = lowest, highest
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if f := strings.Fields(string(text)); err == nil && len(f) == 2 {
@@ -75,7 +75,7 @@ func ports() (first, last int) {
 func Number(t testing.TB, name string, first, last int) int {
 	t.Helper()
 	n, found := 0, false
-	try(t, name, first, last, func(got int) bool {
+	reserveNumber(t, name, first, last, func(got int) bool {
 		n, found = got, true
 		return true
 	})
@@ -87,20 +87,20 @@ func Number(t testing.TB, name string, first, last int) int {
 
 // Free calls f if the number is not reserved under the name, and not if it is.
 func Free(name string, number int, f func()) {
-	if l, err := take(name, number); err == nil {
+	if l, err := takeNumber(name, number); err == nil {
 		defer l.Close()
 		f()
 	}
 }
 
-// try reserves numbers, from one at random on, until good takes one.
-func try(t testing.TB, name string, first, last int, good func(int) bool) {
+// reserveNumber reserves numbers, from one at random on, until good takes one.
+func reserveNumber(t testing.TB, name string, first, last int, good func(int) bool) {
 	t.Helper()
 	size := last - first + 1
 	start := rand.IntN(size) // tests that begin together do not try the same ones
 	for i := range size {
 		n := first + (start+i)%size
-		l, err := take(name, n)
+		l, err := takeNumber(name, n)
 		if err != nil {
 			continue
 		}
@@ -112,8 +112,8 @@ func try(t testing.TB, name string, first, last int, good func(int) bool) {
 	}
 }
 
-// take holds a number: a name without a file, which the kernel keeps for each network
+// takeNumber holds a number: a name without a file, which the kernel keeps for each network
 // namespace, gives to one holder at a time, and frees when that one dies.
-func take(name string, number int) (net.Listener, error) {
+func takeNumber(name string, number int) (net.Listener, error) {
 	return net.Listen("unix", fmt.Sprintf("@ctl-reserve/%s/%d", name, number))
 }

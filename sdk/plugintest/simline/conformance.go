@@ -22,8 +22,8 @@ type planted struct {
 	hit   chan struct{}
 }
 
-// next is the fault of the command that comes now.
-func (p *planted) next(reads bool) conformance.Fault {
+// nextFault is the fault of the command that comes now.
+func (p *planted) nextFault(reads bool) conformance.Fault {
 	if p.n == 0 || p.reads != reads {
 		return 0
 	}
@@ -52,8 +52,8 @@ func (s *Switch) Idle() <-chan struct{} {
 // hangUp ends an answer with the session.
 const hangUp = "\x00"
 
-// with carries out a command with a fault, or without.
-func (s *Switch) with(f conformance.Fault, line string) string {
+// executeWithFault carries out a command with a fault, or without.
+func (s *Switch) executeWithFault(f conformance.Fault, line string) string {
 	switch f {
 	case conformance.Refuses:
 		return "error refused today\n"
@@ -83,10 +83,10 @@ var state = [...]string{1: "up", 2: "down"}
 func (s *Switch) Ports() []*switchdriver.Port {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.ports()
+	return s.listPorts()
 }
 
-func (s *Switch) ports() (out []*switchdriver.Port) {
+func (s *Switch) listPorts() (out []*switchdriver.Port) {
 	for i := range s.o.Ports {
 		p := &switchdriver.Port{Number: uint32(i + 1), Name: fmt.Sprint("lan", i+1), AdminStatus: 1, OperStatus: 1}
 		if s.off[p.Number] {

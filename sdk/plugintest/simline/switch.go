@@ -72,7 +72,7 @@ func Start(o Options) (*Switch, error) {
 	for i := 2; i <= o.Ports; i += 2 {
 		s.cut[uint32(i)] = true
 	}
-	s.all.Go(s.accept)
+	s.all.Go(s.acceptConns)
 	return s, nil
 }
 
@@ -98,7 +98,7 @@ func (s *Switch) Close() {
 	s.all.Wait()
 }
 
-func (s *Switch) accept() {
+func (s *Switch) acceptConns() {
 	for {
 		c, err := s.tcp.Accept()
 		if err != nil {
@@ -111,7 +111,7 @@ func (s *Switch) accept() {
 		s.conns[c] = true
 		s.mu.Unlock()
 		s.all.Go(func() {
-			s.session(c)
+			s.serveSession(c)
 			c.Close()
 			s.mu.Lock()
 			if delete(s.conns, c); len(s.conns) == 0 {
@@ -122,7 +122,7 @@ func (s *Switch) accept() {
 	}
 }
 
-func (s *Switch) session(c net.Conn) {
+func (s *Switch) serveSession(c net.Conn) {
 	fmt.Fprintf(c, "ready\n") // whether that arrives is seen below
 	in := bufio.NewScanner(c)
 	known := false
@@ -130,7 +130,7 @@ func (s *Switch) session(c net.Conn) {
 		line := strings.TrimSpace(in.Text())
 		answer := "error denied\n"
 		if known {
-			answer = s.do(line)
+			answer = s.executeLine(line)
 		} else if known = line == "login "+s.o.User+" "+s.o.Password; known {
 			answer = "ok\n"
 		}
@@ -162,16 +162,16 @@ func (s *Switch) setPort(number, what, value string) string {
 	return "ok\n"
 }
 
-// do carries out one line, unless a fault comes in between.
-func (s *Switch) do(line string) string {
+// executeLine carries out one line, unless a fault comes in between.
+func (s *Switch) executeLine(line string) string {
 	reads := strings.HasPrefix(line, "show ")
 	s.mu.Lock()
 	if !reads {
 		s.sent = append(s.sent, line)
 	}
-	f := s.fault.next(reads)
+	f := s.fault.nextFault(reads)
 	s.mu.Unlock()
-	return s.with(f, line)
+	return s.executeWithFault(f, line)
 }
 
 // carryOut is what a switch without a fault does.
@@ -197,11 +197,11 @@ func (s *Switch) carryOut(line string) string {
 	}
 	switch line {
 	case "show descriptions":
-		for _, p := range s.ports() {
+		for _, p := range s.listPorts() {
 			fmt.Fprintf(&out, "port %d description %s\n", p.Number, s.about[p.Number])
 		}
 	case "show ports":
-		for _, p := range s.ports() {
+		for _, p := range s.listPorts() {
 			fmt.Fprintf(&out, "port %d admin %s link %s name %s\n", p.Number, state[p.AdminStatus], state[p.OperStatus], p.Name)
 		}
 	case "show vlans":

@@ -24,9 +24,9 @@ const station uint64 = 0x02_00_5e_00_53_01
 // call is one call of an operation, with good values.
 type call func(ctx context.Context, sw *switchdriver.Switch) error
 
-// requests are good ones of all operations. They may fail because what they name is not
+// goodRequests are good ones of all operations. They may fail because what they name is not
 // there; never because they are wrong.
-func (k *kit) requests() []proto.Message {
+func (k *kit) goodRequests() []proto.Message {
 	return []proto.Message{
 		&pluginv1.ReadVlansRequest{},
 		&pluginv1.WriteVlanRequest{Vlan: &switchdriver.VLAN{VlanId: vlanA, Name: "kit"}, Create: true},
@@ -49,30 +49,30 @@ func (k *kit) requests() []proto.Message {
 	}
 }
 
-// do makes the call of a request.
-func (k *kit) do(request proto.Message) call {
+// callOf makes the call of a request.
+func (k *kit) callOf(request proto.Message) call {
 	return func(ctx context.Context, sw *switchdriver.Switch) error {
 		_, err := switchdriver.Do(ctx, k.client, sw, request)
 		return err
 	}
 }
 
-// each runs f for every announced operation, in the order of their names.
-func (k *kit) each(f func(operation string, do call)) {
+// forEachOperation runs f for every announced operation, in the order of their names.
+func (k *kit) forEachOperation(f func(operation string, do call)) {
 	byName := func(a, b proto.Message) int { return strings.Compare(switchdriver.NameOf(a), switchdriver.NameOf(b)) }
-	for _, r := range slices.SortedFunc(slices.Values(k.requests()), byName) {
-		if o := switchdriver.NameOf(r); k.has(o) {
-			f(o, k.do(r))
+	for _, r := range slices.SortedFunc(slices.Values(k.goodRequests()), byName) {
+		if o := switchdriver.NameOf(r); k.hasOperation(o) {
+			f(o, k.callOf(r))
 		}
 	}
 }
 
-// possible checks that no answer is one that cannot be true.
-func possible(k *kit) {
-	for _, r := range k.requests() {
-		if o := switchdriver.NameOf(r); k.has(o) && strings.HasPrefix(o, "Read") {
-			answer, err := switchdriver.Do(k.ctx(), k.client, k.Switch, r)
-			k.must(o, err)
+// checkPossibleAnswers checks that no answer is one that cannot be true.
+func checkPossibleAnswers(k *kit) {
+	for _, r := range k.goodRequests() {
+		if o := switchdriver.NameOf(r); k.hasOperation(o) && strings.HasPrefix(o, "Read") {
+			answer, err := switchdriver.Do(k.testContext(), k.client, k.Switch, r)
+			k.mustSucceed(o, err)
 			if err := switchdriver.CheckAnswer(r, answer); err != nil {
 				k.t.Errorf("%s answers what cannot be: %v", o, err)
 			}
@@ -80,42 +80,42 @@ func possible(k *kit) {
 	}
 }
 
-// other is the peer's switch with something changed.
-func (k *kit) other(f func(*switchdriver.Switch)) *switchdriver.Switch {
+// changedSwitch is the peer's switch with something changed.
+func (k *kit) changedSwitch(f func(*switchdriver.Switch)) *switchdriver.Switch {
 	sw := proto.CloneOf(k.Switch)
 	f(sw)
 	return sw
 }
 
-func announces(k *kit) {
-	requests := k.requests()
+func checkAnnouncedOperations(k *kit) {
+	requests := k.goodRequests()
 	for _, o := range switchdriver.Operations(k.client) {
 		i := slices.IndexFunc(requests, func(r proto.Message) bool { return switchdriver.NameOf(r) == o })
 		if i < 0 {
 			k.t.Fatalf("the kit has no request of %s", o)
 		}
-		err := k.do(requests[i])(k.ctx(), k.Switch)
+		err := k.callOf(requests[i])(k.testContext(), k.Switch)
 		kind := fault.Internal
 		if err != nil {
 			kind = fault.KindOf(err)
 		}
 		switch {
-		case !k.has(o):
-			k.refused("an operation that is not announced, "+o, err, fault.Unsupported)
+		case !k.hasOperation(o):
+			k.checkRefused("an operation that is not announced, "+o, err, fault.Unsupported)
 		case err != nil && kind != fault.NotFound && kind != fault.Exists && kind != fault.Invalid:
 			// Invalid: an entry for a VLAN or subnet that this switch does not have.
 			k.t.Errorf("%s is announced, but a call with good values fails: %v (%v)", o, err, kind)
 		case err == nil:
-			k.shown(o, requests[i])
+			k.checkShown(o, requests[i])
 		}
 	}
 }
 
-// shown checks that the switch shows what was done, where the driver reads it.
-func (k *kit) shown(what string, request proto.Message) {
+// checkShown checks that the switch shows what was done, where the driver reads it.
+func (k *kit) checkShown(what string, request proto.Message) {
 	k.t.Helper()
-	differs, err := switchdriver.Shown(k.ctx(), k.Switch, request, func(operation string) (switchdriver.Driver, error) {
-		if !k.has(operation) {
+	differs, err := switchdriver.Shown(k.testContext(), k.Switch, request, func(operation string) (switchdriver.Driver, error) {
+		if !k.hasOperation(operation) {
 			return nil, fault.New(fault.Unsupported, "the driver does not have %s", operation)
 		}
 		return k.client, nil
@@ -126,10 +126,10 @@ func (k *kit) shown(what string, request proto.Message) {
 }
 
 func noSwitch(k *kit) {
-	k.each(func(o string, do call) {
+	k.forEachOperation(func(o string, do call) {
 		defer k.sendsNothing(o + " without a switch")()
-		k.refused(o+" without a switch", do(k.ctx(), nil), bad...)
-		k.refused(o+" of a switch without an address", do(k.ctx(), k.other(func(sw *pluginv1.Switch) { sw.Address = "" })), bad...)
-		k.refused(o+" of a switch at no address", do(k.ctx(), k.other(func(sw *pluginv1.Switch) { sw.Address = "192.0.2.1\nreboot" })), bad...)
+		k.checkRefused(o+" without a switch", do(k.testContext(), nil), bad...)
+		k.checkRefused(o+" of a switch without an address", do(k.testContext(), k.changedSwitch(func(sw *pluginv1.Switch) { sw.Address = "" })), bad...)
+		k.checkRefused(o+" of a switch at no address", do(k.testContext(), k.changedSwitch(func(sw *pluginv1.Switch) { sw.Address = "192.0.2.1\nreboot" })), bad...)
 	})
 }

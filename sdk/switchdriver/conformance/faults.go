@@ -49,8 +49,8 @@ type Fake interface {
 // maxCommands is how many commands of one change are given a fault, one at a time.
 const maxCommands = 16
 
-// happened reports whether a planted fault has.
-func happened(hit <-chan struct{}) bool {
+// hasHappened reports whether a planted fault has.
+func hasHappened(hit <-chan struct{}) bool {
 	select {
 	case <-hit:
 		return true
@@ -59,11 +59,11 @@ func happened(hit <-chan struct{}) bool {
 	}
 }
 
-// faulty checks changes at a switch with a fault: at the first command of the change,
+// newFaultCheck checks changes at a switch with a fault: at the first command of the change,
 // the second, and so on.
-func faulty(f Fault) func(*kit) {
+func newFaultCheck(f Fault) func(*kit) {
 	return func(k *kit) {
-		before := k.vlans()
+		before := k.readVLANs()
 		v := &switchdriver.VLAN{VlanId: vlanA, Name: "kit", EgressPorts: k.Ports[:2], UntaggedPorts: k.Ports[:1]}
 		most := maxCommands
 		if f == AnswersLate {
@@ -71,8 +71,8 @@ func faulty(f Fault) func(*kit) {
 		}
 		for n := 1; n <= most; n++ {
 			hit := k.Fake.Plant(f, false, n)
-			got, err := k.client.WriteVLAN(k.ctx(), k.Switch, proto.CloneOf(v), true, true)
-			if !happened(hit) {
+			got, err := k.client.WriteVLAN(k.testContext(), k.Switch, proto.CloneOf(v), true, true)
+			if !hasHappened(hit) {
 				if n == 1 {
 					k.t.Fatalf("WriteVlan asks the switch to change nothing (%v)", err)
 				}
@@ -86,8 +86,8 @@ func faulty(f Fault) func(*kit) {
 func (k *kit) faultyChange(what string, f Fault, v, got *switchdriver.VLAN, err error, before map[uint32]*switchdriver.VLAN) {
 	k.t.Helper()
 	if f == AnswersLate {
-		k.must(what, err)
-		if now := k.vlans()[v.VlanId]; now == nil || !slices.Equal(now.EgressPorts, normal(v).EgressPorts) || !slices.Equal(now.UntaggedPorts, v.UntaggedPorts) {
+		k.mustSucceed(what, err)
+		if now := k.readVLANs()[v.VlanId]; now == nil || !slices.Equal(now.EgressPorts, sortVLANPorts(v).EgressPorts) || !slices.Equal(now.UntaggedPorts, v.UntaggedPorts) {
 			k.t.Fatalf("%s: is done, but the switch shows %v", what, now)
 		}
 		k.deleteVLAN(v.VlanId)
@@ -98,7 +98,7 @@ func (k *kit) faultyChange(what string, f Fault, v, got *switchdriver.VLAN, err 
 	} else {
 		k.deviceFault(what, err)
 	}
-	if now := k.vlans(); !same(before, now) {
+	if now := k.readVLANs(); !equalVLANs(before, now) {
 		k.t.Fatalf("%s: the change is neither whole nor taken back; the switch has\n%v\nand had\n%v", what, now, before)
 	}
 }
@@ -107,14 +107,14 @@ func (k *kit) faultyChange(what string, f Fault, v, got *switchdriver.VLAN, err 
 // answer.
 func faultyReads(k *kit) {
 	for _, f := range []Fault{Refuses, HangsUp} {
-		k.reach(func(o string, do call) {
+		k.forEachReaching(func(o string, do call) {
 			if !strings.HasPrefix(o, "Read") {
 				return
 			}
 			hit := k.Fake.Plant(f, true, 1)
-			err := do(k.ctx(), k.Switch)
+			err := do(k.testContext(), k.Switch)
 			switch what := fmt.Sprintf("%s at a switch that %s", o, f); {
-			case !happened(hit):
+			case !hasHappened(hit):
 				k.Fake.Plant(f, true, 0)
 				k.t.Errorf("%s does not ask the switch: what it answers may be old", o)
 			case err == nil:
@@ -128,24 +128,24 @@ func faultyReads(k *kit) {
 
 // readsOnly checks that what reads sends nothing that changes the switch.
 func readsOnly(k *kit) {
-	k.each(func(o string, do call) {
-		if before := len(k.sent()); strings.HasPrefix(o, "Read") {
-			_ = do(k.ctx(), k.Switch) // whether it works is checked elsewhere
-			if now := k.sent(); len(now) != before {
+	k.forEachOperation(func(o string, do call) {
+		if before := len(k.sentCommands()); strings.HasPrefix(o, "Read") {
+			_ = do(k.testContext(), k.Switch) // whether it works is checked elsewhere
+			if now := k.sentCommands(); len(now) != before {
 				k.t.Errorf("%s changes the switch: it sends %q", o, now[before:])
 			}
 		}
 	})
 }
 
-// hangs checks calls at a switch that falls silent in the middle of a change.
-func hangs(k *kit) {
+// checkHangingSwitch checks calls at a switch that falls silent in the middle of a change.
+func checkHangingSwitch(k *kit) {
 	write := func(ctx context.Context, id uint32) error {
-		return second(k.client.WriteVLAN(ctx, k.Switch, &switchdriver.VLAN{VlanId: id, EgressPorts: k.Ports[:1]}, true, true))
+		return secondError(k.client.WriteVLAN(ctx, k.Switch, &switchdriver.VLAN{VlanId: id, EgressPorts: k.Ports[:1]}, true, true))
 	}
 	hit := k.Fake.Plant(Hangs, false, 1)
 	own := k.endsByItself("WriteVlan at a switch that falls silent", func(ctx context.Context) error { return write(ctx, vlanA) })
-	if !happened(hit) {
+	if !hasHappened(hit) {
 		k.t.Fatal("WriteVlan asks the switch to change nothing")
 	}
 	hit = k.Fake.Plant(Hangs, false, 1)
@@ -153,46 +153,46 @@ func hangs(k *kit) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- write(ctx, vlanA) }()
-	if !k.within(hit) {
+	if !k.waitWithin(hit) {
 		k.t.Fatal("WriteVlan asks the switch to change nothing, after one that had no answer")
 	}
-	sent := len(k.sent())
+	sent := len(k.sentCommands())
 	soon, stop := context.WithTimeout(k.t.Context(), time.Second)
 	err := write(soon, vlanB) // waits for its turn until its time is over
 	stop()
-	if now := k.sent(); err == nil || len(now) != sent {
+	if now := k.sentCommands(); err == nil || len(now) != sent {
 		k.t.Errorf("two changes at one switch at the same time: while one waits for the switch's answer, the other sends %q; use switchdriver.Turns", now[sent:])
 	}
 	cancel()
 	<-done // the client's end of it
 	select {
 	case <-k.Fake.Idle():
-	case <-k.soon(own).Done():
+	case <-k.shortContext(own).Done():
 		k.t.Fatal("a cancelled WriteVlan goes on in the plugin: the session stays open")
 	}
-	if _, err := k.client.ReadVLANs(k.ctx(), k.Switch); err != nil {
+	if _, err := k.client.ReadVLANs(k.testContext(), k.Switch); err != nil {
 		k.t.Errorf("ReadVlans after a cancelled WriteVlan: %v", err)
 	}
 }
 
-// within waits for an event for as long as one call may take.
-func (k *kit) within(event <-chan struct{}) bool {
+// waitWithin waits for an event for as long as one call may take.
+func (k *kit) waitWithin(event <-chan struct{}) bool {
 	select {
 	case <-event:
 		return true
-	case <-k.ctx().Done():
+	case <-k.testContext().Done():
 		return false
 	}
 }
 
-// truth checks the ports against those of the switch, also when one changes.
-func truth(k *kit) {
+// checkPortsMatch checks the ports against those of the switch, also when one changes.
+func checkPortsMatch(k *kit) {
 	for _, what := range []string{"", "after a link went down", "after it came up again"} {
 		if what != "" {
 			k.Fake.SetLink(k.Ports[0], what != "after a link went down")
 		}
-		got, err := k.client.ReadPorts(k.ctx(), k.Switch)
-		k.must("ReadPorts", err)
+		got, err := k.client.ReadPorts(k.testContext(), k.Switch)
+		k.mustSucceed("ReadPorts", err)
 		want := k.Fake.Ports()
 		if len(got) != len(want) {
 			k.t.Fatalf("ReadPorts answers %d ports, the switch has %d", len(got), len(want))
@@ -212,26 +212,26 @@ func truth(k *kit) {
 	}
 	select {
 	case <-k.Fake.Idle():
-	case <-k.ctx().Done():
+	case <-k.testContext().Done():
 		k.t.Error("the driver keeps its session at the switch after ReadPorts: the session stays open")
 	}
 }
 
-// login checks that a wrong login is the list's fault, and stays a secret.
-func login(k *kit) {
+// checkLogin checks that a wrong login is the list's fault, and stays a secret.
+func checkLogin(k *kit) {
 	const wrong = "kit-Wrong-1"
 	k.Secrets = append(k.Secrets, wrong)
-	sw := k.other(func(sw *pluginv1.Switch) {
+	sw := k.changedSwitch(func(sw *pluginv1.Switch) {
 		if sw.Cli == nil {
 			sw.Cli = &pluginv1.CliAccess{}
 		}
 		sw.Cli.Password = wrong
 	})
-	k.reach(func(o string, do call) {
-		err := do(k.ctx(), sw)
+	k.forEachReaching(func(o string, do call) {
+		err := do(k.testContext(), sw)
 		if err == nil || fault.KindOf(err) == fault.NotFound {
 			return // the driver needs no login
 		}
-		k.refused(o+" with a wrong password", err, append([]fault.Kind{fault.Denied}, unreachable...)...)
+		k.checkRefused(o+" with a wrong password", err, append([]fault.Kind{fault.Denied}, unreachable...)...)
 	})
 }

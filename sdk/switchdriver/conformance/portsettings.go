@@ -35,18 +35,18 @@ func portSettings(k *kit) {
 		k.t.Errorf("the settings of other ports were changed from\n%s\nto\n%s", others, now)
 	}
 	gone := &switchdriver.PortSettings{Port: 65000, Up: new(false)}
-	k.refused("settings of a port that is not there", k.client.WritePortSettings(k.ctx(), k.Switch, gone), fault.NotFound)
-	_, _, err := k.client.ReadPortSettings(k.ctx(), k.Switch, 65000)
-	k.refused("reading the settings of a port that is not there", err, fault.NotFound)
+	k.checkRefused("settings of a port that is not there", k.client.WritePortSettings(k.testContext(), k.Switch, gone), fault.NotFound)
+	_, _, err := k.client.ReadPortSettings(k.testContext(), k.Switch, 65000)
+	k.checkRefused("reading the settings of a port that is not there", err, fault.NotFound)
 }
 
 // writeSettings makes a change that must show, or be refused by the name of the field before anything is sent.
 func (k *kit) writeSettings(s *switchdriver.PortSettings) {
 	k.t.Helper()
-	sent := len(k.sent())
-	err := k.client.WritePortSettings(k.ctx(), k.Switch, s)
+	sent := len(k.sentCommands())
+	err := k.client.WritePortSettings(k.testContext(), k.Switch, s)
 	if err == nil {
-		k.shown("WritePortSettings", &pluginv1.WritePortSettingsRequest{Settings: s})
+		k.checkShown("WritePortSettings", &pluginv1.WritePortSettingsRequest{Settings: s})
 		return
 	}
 	if fault.KindOf(err) != fault.Unsupported {
@@ -58,7 +58,7 @@ func (k *kit) writeSettings(s *switchdriver.PortSettings) {
 			k.t.Errorf("WritePortSettings %v is not supported, but the fault names the field %q: %v", s, f.Path, err)
 		}
 	}
-	if now := k.sent(); len(now) != sent {
+	if now := k.sentCommands(); len(now) != sent {
 		k.t.Errorf("WritePortSettings %v is not supported, but sent %q", s, now[sent:])
 	}
 }
@@ -66,8 +66,8 @@ func (k *kit) writeSettings(s *switchdriver.PortSettings) {
 // settingsOf reads the settings of one port.
 func (k *kit) settingsOf(port uint32) *switchdriver.PortSettings {
 	k.t.Helper()
-	got, _, err := k.client.ReadPortSettings(k.ctx(), k.Switch, port)
-	k.must("ReadPortSettings of one port", err)
+	got, _, err := k.client.ReadPortSettings(k.testContext(), k.Switch, port)
+	k.mustSucceed("ReadPortSettings of one port", err)
 	if len(got) != 1 || got[0].Port != port {
 		k.t.Fatalf("ReadPortSettings of port %d answers %v", port, got)
 	}
@@ -77,8 +77,8 @@ func (k *kit) settingsOf(port uint32) *switchdriver.PortSettings {
 // otherSettings are those of all ports but one, as a text. What changes by itself is left out.
 func (k *kit) otherSettings(port uint32) string {
 	k.t.Helper()
-	all, _, err := k.client.ReadPortSettings(k.ctx(), k.Switch, 0)
-	k.must("ReadPortSettings", err)
+	all, _, err := k.client.ReadPortSettings(k.testContext(), k.Switch, 0)
+	k.mustSucceed("ReadPortSettings", err)
 	var lines []string
 	for _, s := range all {
 		if s.Port != port {
@@ -100,7 +100,7 @@ func (k *kit) restoreSettings(before *switchdriver.PortSettings) {
 		{PowerPriority: before.PowerPriority}, {PowerLimit: before.PowerLimit}, {Speed: before.Speed, Duplex: before.Duplex}} {
 		s.Port = before.Port
 		if switchdriver.CheckPortSettings(s) == nil {
-			_ = k.client.WritePortSettings(k.ctx(), k.Switch, s) // what it cannot set it has not changed
+			_ = k.client.WritePortSettings(k.testContext(), k.Switch, s) // what it cannot set it has not changed
 		}
 	}
 }
@@ -121,6 +121,6 @@ func badPortSettings(k *kit) {
 		"what can only be read":    {Port: port, Up: new(true), LinkSpeed: new(uint32(10))},
 		"half duplex at 10 Gbit/s": {Port: port, Speed: new(uint32(10_000)), Duplex: new(switchdriver.DuplexHalf)},
 	} {
-		k.refused("settings with "+name, k.client.WritePortSettings(k.ctx(), k.Switch, s), bad...)
+		k.checkRefused("settings with "+name, k.client.WritePortSettings(k.testContext(), k.Switch, s), bad...)
 	}
 }

@@ -39,22 +39,22 @@ func newHole(k *kit) *hole {
 		}
 		h.tcp.Close()
 	}
-	k.must("a place that answers nothing", err)
+	k.mustSucceed("a place that answers nothing", err)
 	h.port = uint16(h.tcp.Addr().(*net.TCPAddr).Port)
-	h.all.Go(h.accept)
+	h.all.Go(h.acceptConns)
 	h.all.Go(func() {
 		b := make([]byte, 1<<16)
 		for {
 			if _, _, err := h.udp.ReadFrom(b); err != nil {
 				return
 			}
-			h.change(func() { h.seen++ })
+			h.changeState(func() { h.seen++ })
 		}
 	})
 	k.t.Cleanup(func() {
 		h.tcp.Close()
 		h.udp.Close()
-		h.change(func() {
+		h.changeState(func() {
 			for c := range h.conns {
 				c.Close()
 			}
@@ -64,22 +64,22 @@ func newHole(k *kit) *hole {
 	return h
 }
 
-func (h *hole) accept() {
+func (h *hole) acceptConns() {
 	for {
 		c, err := h.tcp.Accept()
 		if err != nil {
 			return
 		}
-		h.change(func() { h.seen++; h.conns[c] = true })
+		h.changeState(func() { h.seen++; h.conns[c] = true })
 		h.all.Go(func() {
 			_, _ = io.Copy(io.Discard, c) // ends when the driver hangs up
 			c.Close()
-			h.change(func() { delete(h.conns, c) })
+			h.changeState(func() { delete(h.conns, c) })
 		})
 	}
 }
 
-func (h *hole) change(f func()) {
+func (h *hole) changeState(f func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f()
@@ -87,8 +87,8 @@ func (h *hole) change(f func()) {
 	h.moved = make(chan struct{})
 }
 
-// until waits until f of the numbers of contacts and of open connections holds.
-func (h *hole) until(ctx context.Context, f func(seen, open int) bool) bool {
+// waitUntil waits until f of the numbers of contacts and of open connections holds.
+func (h *hole) waitUntil(ctx context.Context, f func(seen, open int) bool) bool {
 	for {
 		h.mu.Lock()
 		ok, moved := f(h.seen, len(h.conns)), h.moved
@@ -104,15 +104,15 @@ func (h *hole) until(ctx context.Context, f func(seen, open int) bool) bool {
 	}
 }
 
-func contacted(seen, _ int) bool { return seen > 0 }
-func left(_, open int) bool      { return open == 0 }
+func isContacted(seen, _ int) bool    { return seen > 0 }
+func isDisconnected(_, open int) bool { return open == 0 }
 
 // unreachable are the kinds of a switch that does not answer.
 var unreachable = []fault.Kind{fault.Timeout, fault.Unavailable, fault.Downstream}
 
-// reach is an operation that asks the switch something, and is good anywhere.
-func (k *kit) reach(f func(operation string, do call)) {
-	k.each(func(o string, do call) {
+// forEachReaching is an operation that asks the switch something, and is good anywhere.
+func (k *kit) forEachReaching(f func(operation string, do call)) {
+	k.forEachOperation(func(o string, do call) {
 		if o != "ApplySettings" { // a dry run may know without asking
 			f(o, do)
 		}
@@ -124,13 +124,13 @@ func noListener(k *kit) {
 		k.t.Skip("SKIPPED, NOT TESTED: the peer, a switch that does not answer, cannot be had: the driver does not speak IP")
 	}
 	sw := k.At("127.0.0.1", uint16(reserve.Port(k.t, "tcp", "127.0.0.1")))
-	k.reach(func(o string, do call) { k.deviceFault(o+" where no program listens", do(k.ctx(), sw)) })
+	k.forEachReaching(func(o string, do call) { k.deviceFault(o+" where no program listens", do(k.testContext(), sw)) })
 }
 
 // deviceFault checks the fault of a switch that does not answer.
 func (k *kit) deviceFault(what string, err error) {
 	k.t.Helper()
-	k.refused(what, err, unreachable...)
+	k.checkRefused(what, err, unreachable...)
 	var f *fault.Error
 	if errors.As(err, &f) && f.Source != fault.SourceDevice {
 		k.t.Errorf("%s: the fault (%v) counts as the driver's own; make it with fault.Device", what, err)
@@ -140,7 +140,7 @@ func (k *kit) deviceFault(what string, err error) {
 	}
 }
 
-func silent(k *kit) {
+func checkSilentSwitch(k *kit) {
 	if k.At == nil {
 		k.t.Skip("SKIPPED, NOT TESTED: the peer, a switch that does not answer, cannot be had: the driver does not speak IP")
 	}
@@ -148,7 +148,7 @@ func silent(k *kit) {
 	sw := k.At("127.0.0.1", h.port)
 	// One operation shows it: the driver's own deadline is the same for all.
 	asked, first := "", call(nil)
-	k.reach(func(o string, do call) {
+	k.forEachReaching(func(o string, do call) {
 		if first == nil {
 			asked, first = o, do
 		}
@@ -157,15 +157,15 @@ func silent(k *kit) {
 		return
 	}
 	own := k.endsByItself(asked+" of a silent switch", func(ctx context.Context) error { return first(ctx, sw) })
-	if !h.until(k.ctx(), left) {
+	if !h.waitUntil(k.testContext(), isDisconnected) {
 		k.t.Error("the driver keeps the connection to a switch that did not answer")
 	}
-	k.each(func(o string, do call) { // the others are not harmed
+	k.forEachOperation(func(o string, do call) { // the others are not harmed
 		if strings.HasPrefix(o, "Read") {
-			k.must(o+" of a good switch after a silent one", do(k.ctx(), k.Switch))
+			k.mustSucceed(o+" of a good switch after a silent one", do(k.testContext(), k.Switch))
 		}
 	})
-	k.cancels(own)
+	k.checkCancelledCalls(own)
 }
 
 // endsByItself makes a call without a deadline to a switch that does not answer. It
@@ -184,40 +184,40 @@ func (k *kit) endsByItself(what string, do func(context.Context) error) time.Dur
 	return time.Since(start)
 }
 
-// soon is how long a cancelled call may go on: clearly less than until the driver's own
+// shortContext is how long a cancelled call may go on: clearly less than until the driver's own
 // deadline.
-func (k *kit) soon(own time.Duration) context.Context {
-	ctx, cancel := context.WithTimeout(k.ctx(), own*3/4)
+func (k *kit) shortContext(own time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(k.testContext(), own*3/4)
 	k.t.Cleanup(cancel)
 	return ctx
 }
 
-// cancels checks that calls that are cancelled end, in the plugin, too.
-func (k *kit) cancels(own time.Duration) {
-	k.reach(func(o string, do call) {
+// checkCancelledCalls checks that calls that are cancelled end, in the plugin, too.
+func (k *kit) checkCancelledCalls(own time.Duration) {
+	k.forEachReaching(func(o string, do call) {
 		h := newHole(k)
 		sw := k.At("127.0.0.1", h.port)
-		ctx, cancel := context.WithCancel(k.ctx())
+		ctx, cancel := context.WithCancel(k.testContext())
 		done := make(chan error, 1)
 		go func() { done <- do(ctx, sw) }()
-		if !h.until(k.ctx(), contacted) {
+		if !h.waitUntil(k.testContext(), isContacted) {
 			k.t.Errorf("%s does not ask the switch", o)
 		}
 		cancel()
 		select {
 		case err := <-done:
-			k.refused("a cancelled "+o, err, unreachable...)
+			k.checkRefused("a cancelled "+o, err, unreachable...)
 		case <-time.After(k.Deadline):
 			k.t.Fatalf("a cancelled %s does not end", o)
 		}
-		if !h.until(k.soon(own), left) {
+		if !h.waitUntil(k.shortContext(own), isDisconnected) {
 			k.t.Fatalf("a cancelled %s goes on in the plugin: the connection stays open", o)
 		}
 		// Nor does it keep the others from their turn.
-		short, stop := context.WithTimeout(k.ctx(), 200*time.Millisecond)
-		k.refused(o+" with a short deadline", do(short, sw), unreachable...)
+		short, stop := context.WithTimeout(k.testContext(), 200*time.Millisecond)
+		k.checkRefused(o+" with a short deadline", do(short, sw), unreachable...)
 		stop()
-		if !h.until(k.ctx(), left) {
+		if !h.waitUntil(k.testContext(), isDisconnected) {
 			k.t.Errorf("%s goes on after its deadline: the connection stays open", o)
 		}
 	})

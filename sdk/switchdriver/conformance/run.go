@@ -56,9 +56,9 @@ func Run(t *testing.T, peer func(t *testing.T) Peer) {
 	t.Run("says what it is for", func(t *testing.T) {
 		k := newKit(t, peer(t))
 		operations = k.operations
-		describes(k)
+		checkDescription(k)
 	})
-	for _, c := range checks() {
+	for _, c := range listChecks() {
 		if !slices.ContainsFunc(c.needs, func(o string) bool { return !slices.Contains(operations, o) }) {
 			t.Run(c.name, func(t *testing.T) {
 				k := newKit(t, peer(t))
@@ -80,9 +80,9 @@ func newKit(t *testing.T, p Peer) *kit {
 	k.Secrets = append(slices.Clone(p.Secrets), p.Switch.GetCli().GetPassword(), p.Switch.GetSnmp().GetWriteCommunity(),
 		p.Switch.GetSnmp().GetAuthPassword(), p.Switch.GetSnmp().GetPrivPassword())
 	var err error
-	k.match, k.operations, err = k.client.Describe(k.ctx())
-	k.must("DescribeDriver", err)
-	t.Cleanup(k.tidy)
+	k.match, k.operations, err = k.client.Describe(k.testContext())
+	k.mustSucceed("DescribeDriver", err)
+	t.Cleanup(k.cleanUpSwitch)
 	return k
 }
 
@@ -94,41 +94,41 @@ type check struct {
 	f     func(*kit)
 }
 
-func checks() []check {
+func listChecks() []check {
 	changes := []string{"WriteVlan", "ReadVlans"}
 	return []check{
-		{"does what it announces", nil, false, announces},
+		{"does what it announces", nil, false, checkAnnouncedOperations},
 		{"a call without a switch", nil, false, noSwitch},
 		{"no listener at the address", nil, false, noListener},
-		{"a wrong password", nil, false, login},
+		{"a wrong password", nil, false, checkLogin},
 		{"what reads changes nothing", nil, false, readsOnly},
-		{"ports as the switch has them", []string{"ReadPorts"}, true, truth},
+		{"ports as the switch has them", []string{"ReadPorts"}, true, checkPortsMatch},
 		{"a read at a switch with a fault", nil, true, faultyReads},
-		{"a switch that refuses", changes, true, faulty(Refuses)},
-		{"a switch that lies", changes, true, faulty(Lies)},
-		{"a switch that hangs up", changes, true, faulty(HangsUp)},
+		{"a switch that refuses", changes, true, newFaultCheck(Refuses)},
+		{"a switch that lies", changes, true, newFaultCheck(Lies)},
+		{"a switch that hangs up", changes, true, newFaultCheck(HangsUp)},
 		{"a VLAN is made, changed, removed", changes, false, vlanLife},
 		{"a port is untagged in one VLAN", changes, false, untaggedOnce},
 		{"VLANs that cannot be", changes, false, badVLANs},
 		{"forwarding entries", []string{"WriteFdbEntry", "ReadFdb"}, false, fdbLife},
 		{"forwarding entries that cannot be", []string{"WriteFdbEntry"}, false, badFDB},
 		{"a forwarding entry that is not there", []string{"ReadFdb"}, false, missingFDB},
-		{"ports", []string{"ReadPorts"}, false, ports},
+		{"ports", []string{"ReadPorts"}, false, checkPorts},
 		{"settings of ports", []string{"WritePortSettings"}, false, portSettings},
 		{"settings of ports that cannot be", []string{"WritePortSettings"}, false, badPortSettings},
-		{"answers that cannot be", nil, false, possible},
+		{"answers that cannot be", nil, false, checkPossibleAnswers},
 		{"spanning tree as read", []string{"ReadStp"}, false, readSTP},
 		{"spanning tree off and on", []string{"WriteStp"}, false, writeSTP},
 		{"ARP entries", []string{"WriteArpEntry", "ReadArp"}, false, arpLife},
 		{"ARP entries that cannot be", []string{"WriteArpEntry"}, false, badARP},
 		{"access lists", []string{"ApplyAcl"}, false, aclLife},
 		{"access lists that cannot be", []string{"ApplyAcl"}, false, badACL},
-		{"settings", []string{"ApplySettings"}, false, settings},
+		{"settings", []string{"ApplySettings"}, false, checkSettings},
 		// Those that wait come last.
-		{"a switch that answers late", changes, true, faulty(AnswersLate)},
-		{"a switch that falls silent", changes, true, hangs},
+		{"a switch that answers late", changes, true, newFaultCheck(AnswersLate)},
+		{"a switch that falls silent", changes, true, checkHangingSwitch},
 		{"many changes at the same time", changes, false, manyVLANs},
-		{"a switch that does not answer", nil, false, silent},
+		{"a switch that does not answer", nil, false, checkSilentSwitch},
 	}
 }
 
@@ -142,27 +142,27 @@ type kit struct {
 	operations []string
 }
 
-// tidy leaves a switch that outlives the check as it was: only what the kit makes.
-func (k *kit) tidy() {
+// cleanUpSwitch leaves a switch that outlives the check as it was: only what the kit makes.
+func (k *kit) cleanUpSwitch() {
 	ctx, cancel := context.WithTimeout(context.Background(), k.Deadline)
 	defer cancel()
-	if k.has("DeleteVlan") {
+	if k.hasOperation("DeleteVlan") {
 		for _, id := range []uint32{vlanA, vlanB} {
 			_ = k.client.DeleteVLAN(ctx, k.Switch, id) // most checks have done it
 		}
 	}
 }
 
-func (k *kit) ctx() context.Context {
+func (k *kit) testContext() context.Context {
 	ctx, cancel := context.WithTimeout(k.t.Context(), k.Deadline)
 	k.t.Cleanup(cancel)
 	return ctx
 }
 
-func (k *kit) has(operation string) bool { return slices.Contains(k.operations, operation) }
+func (k *kit) hasOperation(operation string) bool { return slices.Contains(k.operations, operation) }
 
-// sent is what the switch was asked to do; nothing when that is not known.
-func (k *kit) sent() []string {
+// sentCommands is what the switch was asked to do; nothing when that is not known.
+func (k *kit) sentCommands() []string {
 	if k.Sent == nil {
 		return nil
 	}
@@ -171,25 +171,25 @@ func (k *kit) sent() []string {
 
 // sendsNothing begins a check that what follows has the switch change nothing; the function that it returns ends it.
 func (k *kit) sendsNothing(what string) (end func()) {
-	before := len(k.sent())
+	before := len(k.sentCommands())
 	return func() {
 		k.t.Helper()
-		if now := k.sent(); len(now) != before {
+		if now := k.sentCommands(); len(now) != before {
 			k.t.Errorf("%s sent %q", what, now[before:])
 		}
 	}
 }
 
-// must fails the test unless a call has succeeded.
-func (k *kit) must(what string, err error) {
+// mustSucceed fails the test unless a call has succeeded.
+func (k *kit) mustSucceed(what string, err error) {
 	k.t.Helper()
 	if err != nil {
 		k.t.Fatalf("%s: %v", what, err)
 	}
 }
 
-// refused checks that a call has failed as one of some kinds, without a secret.
-func (k *kit) refused(what string, err error, kinds ...fault.Kind) {
+// checkRefused checks that a call has failed as one of some kinds, without a secret.
+func (k *kit) checkRefused(what string, err error, kinds ...fault.Kind) {
 	k.t.Helper()
 	switch {
 	case err == nil:
@@ -199,12 +199,12 @@ func (k *kit) refused(what string, err error, kinds ...fault.Kind) {
 	case strings.TrimSpace(err.Error()) == "":
 		k.t.Errorf("%s: the fault has no text", what)
 	default:
-		k.discreet(what, err.Error())
+		k.checkNoSecret(what, err.Error())
 	}
 }
 
-// discreet checks that a text for people holds no secret.
-func (k *kit) discreet(what, text string) {
+// checkNoSecret checks that a text for people holds no secret.
+func (k *kit) checkNoSecret(what, text string) {
 	k.t.Helper()
 	for _, s := range k.Secrets {
 		if len(s) > 2 && strings.Contains(text, s) {
@@ -218,9 +218,9 @@ var bad = []fault.Kind{fault.Invalid, fault.Missing}
 
 var oidForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)+$`)
 
-func describes(k *kit) {
-	r, err := k.raw.DescribeDriver(k.ctx(), &pluginv1.DescribeDriverRequest{})
-	k.must("DescribeDriver", err)
+func checkDescription(k *kit) {
+	r, err := k.raw.DescribeDriver(k.testContext(), &pluginv1.DescribeDriverRequest{})
+	k.mustSucceed("DescribeDriver", err)
 	if r.Name == "" {
 		k.t.Error("the driver has no name")
 	}
@@ -254,11 +254,11 @@ func describes(k *kit) {
 			k.t.Errorf("operation %q is announced twice", o)
 		}
 	}
-	if k.has("WritePortSettings") && !k.has("ReadPortSettings") {
+	if k.hasOperation("WritePortSettings") && !k.hasOperation("ReadPortSettings") {
 		k.t.Error("a driver with WritePortSettings needs ReadPortSettings: what is written is read back")
 	}
 	for _, p := range [][2]string{{"WriteVlan", "DeleteVlan"}, {"WriteFdbEntry", "DeleteFdbEntry"}, {"WriteArpEntry", "DeleteArpEntry"}} {
-		if k.has(p[0]) != k.has(p[1]) {
+		if k.hasOperation(p[0]) != k.hasOperation(p[1]) {
 			k.t.Errorf("%s and %s belong together: announce both or none", p[0], p[1])
 		}
 	}

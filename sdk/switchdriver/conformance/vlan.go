@@ -13,41 +13,41 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// vlans reads all VLANs; each is there once, its ports in order.
-func (k *kit) vlans() map[uint32]*switchdriver.VLAN {
+// readVLANs reads all VLANs; each is there once, its ports in order.
+func (k *kit) readVLANs() map[uint32]*switchdriver.VLAN {
 	k.t.Helper()
-	all, err := k.client.ReadVLANs(k.ctx(), k.Switch)
-	k.must("ReadVlans", err)
+	all, err := k.client.ReadVLANs(k.testContext(), k.Switch)
+	k.mustSucceed("ReadVlans", err)
 	out := map[uint32]*switchdriver.VLAN{}
 	for _, v := range all {
 		if err := switchdriver.CheckVLAN(v, nil); err != nil {
 			k.t.Errorf("VLAN %d as read: %v", v.VlanId, err)
 		}
 		if out[v.VlanId] == nil {
-			out[v.VlanId] = normal(v)
+			out[v.VlanId] = sortVLANPorts(v)
 		}
 	}
 	return out
 }
 
-func normal(v *switchdriver.VLAN) *switchdriver.VLAN {
+func sortVLANPorts(v *switchdriver.VLAN) *switchdriver.VLAN {
 	v = proto.CloneOf(v)
 	slices.Sort(v.EgressPorts)
 	slices.Sort(v.UntaggedPorts)
 	return v
 }
 
-// write writes a VLAN and checks that it is answered and read back so.
-func (k *kit) write(v *switchdriver.VLAN, create, ports bool) {
+// writeVLAN writes a VLAN and checks that it is answered and read back so.
+func (k *kit) writeVLAN(v *switchdriver.VLAN, create, ports bool) {
 	k.t.Helper()
-	got, err := k.client.WriteVLAN(k.ctx(), k.Switch, proto.CloneOf(v), create, ports)
-	k.must(fmt.Sprintf("WriteVlan %v", v), err)
-	for where, have := range map[string]*switchdriver.VLAN{"answers": got, "reads": k.vlans()[v.VlanId]} {
+	got, err := k.client.WriteVLAN(k.testContext(), k.Switch, proto.CloneOf(v), create, ports)
+	k.mustSucceed(fmt.Sprintf("WriteVlan %v", v), err)
+	for where, have := range map[string]*switchdriver.VLAN{"answers": got, "reads": k.readVLANs()[v.VlanId]} {
 		if have == nil {
 			k.t.Fatalf("after WriteVlan %v it %s no such VLAN", v, where)
 		}
-		have := normal(have)
-		want := normal(v)
+		have := sortVLANPorts(have)
+		want := sortVLANPorts(v)
 		if !slices.Equal(have.EgressPorts, want.EgressPorts) || !slices.Equal(have.UntaggedPorts, want.UntaggedPorts) || (v.Name != "" && have.Name != v.Name) {
 			k.t.Errorf("after WriteVlan %v it %s %v", v, where, have)
 		}
@@ -56,48 +56,48 @@ func (k *kit) write(v *switchdriver.VLAN, create, ports bool) {
 
 func (k *kit) deleteVLAN(id uint32) {
 	k.t.Helper()
-	k.must(fmt.Sprintf("DeleteVlan %d", id), k.client.DeleteVLAN(k.ctx(), k.Switch, id))
-	if v := k.vlans()[id]; v != nil {
+	k.mustSucceed(fmt.Sprintf("DeleteVlan %d", id), k.client.DeleteVLAN(k.testContext(), k.Switch, id))
+	if v := k.readVLANs()[id]; v != nil {
 		k.t.Errorf("VLAN %d was removed, but is read: %v", id, v)
 	}
 }
 
 func vlanLife(k *kit) {
-	before := k.vlans()
+	before := k.readVLANs()
 	a, b, c := k.Ports[0], k.Ports[1], k.Ports[2]
-	k.refused("changing a VLAN that is not there", second(k.client.WriteVLAN(k.ctx(), k.Switch, &switchdriver.VLAN{VlanId: vlanA}, false, true)), fault.NotFound)
-	k.refused("removing a VLAN that is not there", k.client.DeleteVLAN(k.ctx(), k.Switch, vlanA), fault.NotFound)
-	k.write(&switchdriver.VLAN{VlanId: vlanA, Name: "kit-a"}, true, false)
-	k.refused("making a VLAN again", second(k.client.WriteVLAN(k.ctx(), k.Switch, &switchdriver.VLAN{VlanId: vlanA, Name: "again"}, true, false)), fault.Exists)
-	k.write(&switchdriver.VLAN{VlanId: vlanA, EgressPorts: []uint32{a, b}}, false, true)
-	k.write(&switchdriver.VLAN{VlanId: vlanA, EgressPorts: []uint32{a, b, c}, UntaggedPorts: []uint32{c}}, false, true)
-	k.write(&switchdriver.VLAN{VlanId: vlanA, EgressPorts: []uint32{a}}, false, true)
-	if n := k.vlans()[vlanA].Name; n != "kit-a" {
+	k.checkRefused("changing a VLAN that is not there", secondError(k.client.WriteVLAN(k.testContext(), k.Switch, &switchdriver.VLAN{VlanId: vlanA}, false, true)), fault.NotFound)
+	k.checkRefused("removing a VLAN that is not there", k.client.DeleteVLAN(k.testContext(), k.Switch, vlanA), fault.NotFound)
+	k.writeVLAN(&switchdriver.VLAN{VlanId: vlanA, Name: "kit-a"}, true, false)
+	k.checkRefused("making a VLAN again", secondError(k.client.WriteVLAN(k.testContext(), k.Switch, &switchdriver.VLAN{VlanId: vlanA, Name: "again"}, true, false)), fault.Exists)
+	k.writeVLAN(&switchdriver.VLAN{VlanId: vlanA, EgressPorts: []uint32{a, b}}, false, true)
+	k.writeVLAN(&switchdriver.VLAN{VlanId: vlanA, EgressPorts: []uint32{a, b, c}, UntaggedPorts: []uint32{c}}, false, true)
+	k.writeVLAN(&switchdriver.VLAN{VlanId: vlanA, EgressPorts: []uint32{a}}, false, true)
+	if n := k.readVLANs()[vlanA].Name; n != "kit-a" {
 		k.t.Errorf("the name of a VLAN changed with its ports, to %q", n)
 	}
-	k.write(&switchdriver.VLAN{VlanId: vlanB, Name: "kit b 2", EgressPorts: []uint32{b, a}}, true, true)
+	k.writeVLAN(&switchdriver.VLAN{VlanId: vlanB, Name: "kit b 2", EgressPorts: []uint32{b, a}}, true, true)
 	k.deleteVLAN(vlanA)
-	if v := k.vlans()[vlanB]; v == nil || len(v.EgressPorts) != 2 {
+	if v := k.readVLANs()[vlanB]; v == nil || len(v.EgressPorts) != 2 {
 		k.t.Errorf("removing one VLAN changed another: %v", v)
 	}
 	k.deleteVLAN(vlanB)
-	if after := k.vlans(); !same(before, after) {
+	if after := k.readVLANs(); !equalVLANs(before, after) {
 		k.t.Errorf("VLANs that were made and removed left something:\n%v\nbefore:\n%v", after, before)
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
+func secondError[T any](_ T, err error) error { return err }
 
-func same(a, b map[uint32]*switchdriver.VLAN) bool {
+func equalVLANs(a, b map[uint32]*switchdriver.VLAN) bool {
 	return maps.EqualFunc(a, b, func(v, w *switchdriver.VLAN) bool { return proto.Equal(v, w) })
 }
 
 func untaggedOnce(k *kit) {
 	p := k.Ports[0]
-	k.write(&switchdriver.VLAN{VlanId: vlanA, EgressPorts: []uint32{p}, UntaggedPorts: []uint32{p}}, true, true)
-	k.write(&switchdriver.VLAN{VlanId: vlanB, EgressPorts: []uint32{p}, UntaggedPorts: []uint32{p}}, true, true)
+	k.writeVLAN(&switchdriver.VLAN{VlanId: vlanA, EgressPorts: []uint32{p}, UntaggedPorts: []uint32{p}}, true, true)
+	k.writeVLAN(&switchdriver.VLAN{VlanId: vlanB, EgressPorts: []uint32{p}, UntaggedPorts: []uint32{p}}, true, true)
 	in := []uint32{}
-	for id, v := range k.vlans() {
+	for id, v := range k.readVLANs() {
 		if slices.Contains(v.UntaggedPorts, p) {
 			in = append(in, id)
 		}
@@ -107,13 +107,13 @@ func untaggedOnce(k *kit) {
 	}
 	k.deleteVLAN(vlanA)
 	k.deleteVLAN(vlanB)
-	if v := k.vlans()[1]; v != nil && !slices.Contains(v.UntaggedPorts, p) {
+	if v := k.readVLANs()[1]; v != nil && !slices.Contains(v.UntaggedPorts, p) {
 		k.t.Errorf("port %d, whose VLAN was removed, is not back in VLAN 1: %v", p, v)
 	}
 }
 
 func badVLANs(k *kit) {
-	before := k.vlans()
+	before := k.readVLANs()
 	defer k.sendsNothing("refused VLANs")()
 	good := func(f func(*switchdriver.VLAN)) *switchdriver.VLAN {
 		v := &switchdriver.VLAN{VlanId: vlanA, Name: "kit", EgressPorts: []uint32{k.Ports[0]}}
@@ -132,12 +132,12 @@ func badVLANs(k *kit) {
 		"a port that is not there":           good(func(v *switchdriver.VLAN) { v.EgressPorts = append(v.EgressPorts, 65000) }),
 		"an untagged port that is no egress": good(func(v *switchdriver.VLAN) { v.UntaggedPorts = []uint32{k.Ports[1]} }),
 	} {
-		k.refused("a VLAN with "+name, second(k.client.WriteVLAN(k.ctx(), k.Switch, v, true, true)), bad...)
+		k.checkRefused("a VLAN with "+name, secondError(k.client.WriteVLAN(k.testContext(), k.Switch, v, true, true)), bad...)
 	}
 	for _, id := range []uint32{0, 1, 4095, 70000} {
-		k.refused(fmt.Sprintf("removing VLAN %d", id), k.client.DeleteVLAN(k.ctx(), k.Switch, id), bad...)
+		k.checkRefused(fmt.Sprintf("removing VLAN %d", id), k.client.DeleteVLAN(k.testContext(), k.Switch, id), bad...)
 	}
-	if after := k.vlans(); !same(before, after) {
+	if after := k.readVLANs(); !equalVLANs(before, after) {
 		k.t.Errorf("refused VLANs changed something:\n%v\nbefore:\n%v", after, before)
 	}
 }
@@ -149,13 +149,13 @@ func manyVLANs(k *kit) {
 	for i := range n {
 		all.Go(func() {
 			v := &switchdriver.VLAN{VlanId: uint32(3100 + i), Name: fmt.Sprint("kit-", i), EgressPorts: []uint32{k.Ports[i%len(k.Ports)], k.Ports[(i+1)%len(k.Ports)]}}
-			_, errs[i] = k.client.WriteVLAN(k.ctx(), k.Switch, v, true, true)
+			_, errs[i] = k.client.WriteVLAN(k.testContext(), k.Switch, v, true, true)
 		})
 	}
 	all.Wait()
-	now := k.vlans()
+	now := k.readVLANs()
 	for i, err := range errs {
-		k.must("one of many VLANs made at the same time", err)
+		k.mustSucceed("one of many VLANs made at the same time", err)
 		v := now[uint32(3100+i)]
 		want := []uint32{k.Ports[i%len(k.Ports)], k.Ports[(i+1)%len(k.Ports)]}
 		slices.Sort(want)
@@ -164,13 +164,13 @@ func manyVLANs(k *kit) {
 		}
 	}
 	for i := range n {
-		all.Go(func() { errs[i] = k.client.DeleteVLAN(k.ctx(), k.Switch, uint32(3100+i)) })
+		all.Go(func() { errs[i] = k.client.DeleteVLAN(k.testContext(), k.Switch, uint32(3100+i)) })
 	}
 	all.Wait()
 	for _, err := range errs {
-		k.must("one of many VLANs removed at the same time", err)
+		k.mustSucceed("one of many VLANs removed at the same time", err)
 	}
-	for id := range k.vlans() {
+	for id := range k.readVLANs() {
 		if id >= 3100 && id < 3100+n {
 			k.t.Errorf("VLAN %d was removed, but is read", id)
 		}

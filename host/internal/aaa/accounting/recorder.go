@@ -68,8 +68,8 @@ func (r *Recorder) Listen(wanted func() bool, hear func(Event)) {
 	r.listener.Store(&listener{hear, wanted})
 }
 
-// hearing returns the current receiver of events, nil if there is no receiver.
-func (r *Recorder) hearing() func(Event) {
+// currentListener returns the current receiver of events, nil if there is no receiver.
+func (r *Recorder) currentListener() func(Event) {
 	if l := r.listener.Load(); l != nil && l.wanted() {
 		return l.hear
 	}
@@ -87,7 +87,7 @@ func (r *Recorder) Login(ctx context.Context, a authn.Attempt) {
 		r.Refused.Add(1)
 	}
 	logged := r.logins.Enabled(ctx, slog.LevelDebug)
-	hear := r.hearing()
+	hear := r.currentListener()
 	if !logged && hear == nil {
 		return
 	}
@@ -126,7 +126,7 @@ func (r *Recorder) Change(ctx context.Context, action, object string) {
 		slog.String("address", e.Address), slog.String("request", e.RequestID))
 	// Past the level check: the audit cannot be switched off by log:set.
 	_ = r.audit.Handle(ctx, rec)
-	if hear := r.hearing(); hear != nil {
+	if hear := r.currentListener(); hear != nil {
 		hear(e)
 	}
 }

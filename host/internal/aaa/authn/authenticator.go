@@ -77,15 +77,15 @@ func New(o Options) *Authenticator {
 // Present reports whether there was one; the error is ErrRefused, a *throttle.BlockedError or
 // the world's.
 func (a *Authenticator) Request(ctx context.Context, h http.Header, from netip.AddrPort, schemes rules.Schemes) (l *Login, present bool, err error) {
-	scheme, text, present := header(h)
+	scheme, text, present := parseAuthorizationHeader(h)
 	if !present {
 		return nil, false, ErrRefused
 	}
 	switch {
 	case scheme == "basic" && schemes&rules.Basic != 0:
-		l, err = a.basic(ctx, text, from)
+		l, err = a.loginBasic(ctx, text, from)
 	case scheme == "bearer" && schemes&rules.Bearer != 0:
-		l, err = a.bearer(ctx, text, from)
+		l, err = a.loginBearer(ctx, text, from)
 	default:
 		err = ErrRefused
 		a.o.Attempt(ctx, Attempt{Address: from, Reason: "an Authorization header that cannot be used here"})
@@ -93,9 +93,9 @@ func (a *Authenticator) Request(ctx context.Context, h http.Header, from netip.A
 	return l, true, err
 }
 
-func (a *Authenticator) basic(ctx context.Context, text string, from netip.AddrPort) (*Login, error) {
-	d := a.digests.of('b', text)
-	if l := a.again(ctx, d, from); l != nil {
+func (a *Authenticator) loginBasic(ctx context.Context, text string, from netip.AddrPort) (*Login, error) {
+	d := a.digests.digestOf('b', text)
+	if l := a.loginFromCache(ctx, d, from); l != nil {
 		return l, nil
 	}
 	user, password, ok := basicPair(text)
@@ -103,40 +103,40 @@ func (a *Authenticator) basic(ctx context.Context, text string, from netip.AddrP
 		a.o.Attempt(ctx, Attempt{Address: from, Reason: "the Basic credentials cannot be read"})
 		return nil, ErrRefused
 	}
-	return a.login(ctx, d, Credentials{User: user, Password: password, Address: from})
+	return a.loginThrottled(ctx, d, Credentials{User: user, Password: password, Address: from})
 }
 
 // Login verifies user and password, as the token endpoint and the console do.
 func (a *Authenticator) Login(ctx context.Context, c Credentials) (*Login, error) {
-	d := a.digests.of('l', strconv.Itoa(len(c.User))+":"+c.User+c.Password)
-	if l := a.again(ctx, d, c.Address); l != nil {
+	d := a.digests.digestOf('l', strconv.Itoa(len(c.User))+":"+c.User+c.Password)
+	if l := a.loginFromCache(ctx, d, c.Address); l != nil {
 		return l, nil
 	}
-	return a.login(ctx, d, c)
+	return a.loginThrottled(ctx, d, c)
 }
 
-// again returns the login of credentials verified before, and accounts for it; nil if there is none.
-func (a *Authenticator) again(ctx context.Context, d digest, from netip.AddrPort) *Login {
-	l := a.remembered(ctx, d)
+// loginFromCache returns the login of credentials verified before, and accounts for it; nil if there is none.
+func (a *Authenticator) loginFromCache(ctx context.Context, d digest, from netip.AddrPort) *Login {
+	l := a.cachedLogin(ctx, d)
 	if l == nil {
 		return nil
 	}
 	if a.o.Throttle.Failing() { // the common case is no, without a lock
-		a.o.Throttle.Seen(a.account(l.User, l.Domain), from.Addr())
+		a.o.Throttle.Seen(a.throttleAccount(l.User, l.Domain), from.Addr())
 	}
 	a.o.Attempt(ctx, Attempt{User: l.User, Realm: l.Realm, Address: from, OK: true})
 	return l
 }
 
-func (a *Authenticator) bearer(ctx context.Context, token string, from netip.AddrPort) (*Login, error) {
+func (a *Authenticator) loginBearer(ctx context.Context, token string, from netip.AddrPort) (*Login, error) {
 	if a.o.Tokens == nil || token == "" {
 		return nil, ErrRefused
 	}
-	return a.held(ctx, token, false, from)
+	return a.loginTokenHolder(ctx, token, false, from)
 }
 
-// held returns the login of the holder of an access token, or of a browser session.
-func (a *Authenticator) held(ctx context.Context, token string, session bool, from netip.AddrPort) (*Login, error) {
+// loginTokenHolder returns the login of the holder of an access token, or of a browser session.
+func (a *Authenticator) loginTokenHolder(ctx context.Context, token string, session bool, from netip.AddrPort) (*Login, error) {
 	h, err := a.o.Tokens.Lookup(ctx, token, session)
 	var l *Login
 	switch {
@@ -161,9 +161,9 @@ func localLogin(p *identity.Principal, realm string) *Login {
 	return &Login{User: p.Name, Domain: p.Domain, Roles: p.Roles, Realm: realm, Local: true, Principal: p, epoch: p.Epoch}
 }
 
-// remembered returns the login of credentials verified before, as it is now:
+// cachedLogin returns the login of credentials verified before, as it is now:
 // roles are looked up, and any change of password, user or domain ends it.
-func (a *Authenticator) remembered(ctx context.Context, d digest) *Login {
+func (a *Authenticator) cachedLogin(ctx context.Context, d digest) *Login {
 	v, ok := a.cache.Get(d)
 	if !ok {
 		return nil

@@ -57,7 +57,7 @@ func newDigests() (key digests) {
 	return key
 }
 
-func (key *digests) of(kind byte, text string) digest {
+func (key *digests) digestOf(kind byte, text string) digest {
 	var buf [512]byte // on the stack for all but absurd lengths
 	b := append(append(buf[:0], key[:]...), kind)
 	return sha256.Sum256(append(b, text...))

@@ -99,7 +99,7 @@ func outsideLogin(r Realm, name, domain string, res realm.Result) *Login {
 
 // isBlocked reports whether a user of an outside realm may not log in here.
 func (a *Authenticator) isBlocked(realm, name, domain string) bool {
-	return a.o.Blocked(realm, a.account(name, domain))
+	return a.o.Blocked(realm, a.throttleAccount(name, domain))
 }
 
 // OutsideRealms are the names of the realms that have users of their own.

@@ -18,9 +18,9 @@ import (
 // maxCredentials bounds what is decoded and hashed of a header.
 const maxCredentials = 8 << 10
 
-// header returns scheme (lower case) and text of the Authorization header. Two
+// parseAuthorizationHeader returns scheme (lower case) and text of the Authorization header. Two
 // such headers could be read in two ways, so they are as bad as a wrong one.
-func header(h http.Header) (scheme, text string, present bool) {
+func parseAuthorizationHeader(h http.Header) (scheme, text string, present bool) {
 	v := h["Authorization"]
 	if len(v) == 0 {
 		return "", "", false
@@ -120,6 +120,6 @@ func (a *Authenticator) Sender(ctx context.Context, r *http.Request, from netip.
 	case !ProvesOrigin(r):
 		return nil, true, session, ErrNoOrigin
 	}
-	l, err = a.held(ctx, session, true, from)
+	l, err = a.loginTokenHolder(ctx, session, true, from)
 	return l, err == nil, session, err
 }

@@ -30,8 +30,8 @@ const loginTime = 5 * time.Minute
 // localFor is how long a local login is remembered; any change of the user ends it.
 const localFor = time.Hour
 
-// login throttles and verifies; equal logins at the same time are verified once.
-func (a *Authenticator) login(ctx context.Context, d digest, c Credentials) (*Login, error) {
+// loginThrottled throttles and verifies; equal logins at the same time are verified once.
+func (a *Authenticator) loginThrottled(ctx context.Context, d digest, c Credentials) (*Login, error) {
 	name, domain, ok := splitUser(c.User)
 	if !ok || c.Password == "" || len(c.Password) > maxCredentials {
 		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: "no usable name or password"})
@@ -44,10 +44,10 @@ func (a *Authenticator) login(ctx context.Context, d digest, c Credentials) (*Lo
 	return a.flights.Do(ctx, key, func(ctx context.Context) (*Login, error) {
 		ctx, cancel := context.WithTimeout(ctx, loginTime)
 		defer cancel()
-		if l := a.remembered(ctx, d); l != nil { // the flight before this one
+		if l := a.cachedLogin(ctx, d); l != nil { // the flight before this one
 			return l, nil
 		}
-		v, err := a.attempt(ctx, c, name, domain, generation)
+		v, err := a.attemptLogin(ctx, c, name, domain, generation)
 		if err != nil {
 			return nil, err
 		}
@@ -70,23 +70,23 @@ func (a *Authenticator) flightKey(d digest, generation uint64, from netip.Addr) 
 	return string(from.AppendTo(b))
 }
 
-func (a *Authenticator) attempt(ctx context.Context, c Credentials, name, domain string, generation uint64) (*verified, error) {
-	turn, err := a.turn(ctx, a.account(name, domain), c.Address.Addr())
+func (a *Authenticator) attemptLogin(ctx context.Context, c Credentials, name, domain string, generation uint64) (*verified, error) {
+	turn, err := a.waitForTurn(ctx, a.throttleAccount(name, domain), c.Address.Addr())
 	if err != nil {
 		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: err.Error(), Throttled: errors.As(err, new(*throttle.BlockedError))})
 		return nil, err
 	}
 	defer turn.Cancelled()
-	v, no, err := a.ask(password.From(ctx, throttle.Site(c.Address.Addr())), c, name, domain)
+	v, no, err := a.askRealms(password.From(ctx, throttle.Site(c.Address.Addr())), c, name, domain)
 	switch {
 	case err != nil:
 		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: err.Error()})
 		return nil, err
 	case v == nil:
-		if no.verified() {
+		if no.isCredentialFailure() {
 			turn.Failed()
 		}
-		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: no.reason()})
+		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: no.reasonText()})
 		if no.silent != "" {
 			return nil, &UnavailableError{Realm: no.silent}
 		}
@@ -99,11 +99,11 @@ func (a *Authenticator) attempt(ctx context.Context, c Credentials, name, domain
 }
 
 // Account is the spelling by which guesses at an account are counted.
-func (a *Authenticator) Account(name, domain string) string { return a.account(name, domain) }
+func (a *Authenticator) Account(name, domain string) string { return a.throttleAccount(name, domain) }
 
-// account is what guesses at an account are counted by, however its name is written: LAB\\alice, ALICE
+// throttleAccount is what guesses at an account are counted by, however its name is written: LAB\\alice, ALICE
 // and alice@lab.test are one to a directory service.
-func (a *Authenticator) account(name, domain string) string {
+func (a *Authenticator) throttleAccount(name, domain string) string {
 	directory := slices.ContainsFunc(a.o.Realms, func(r Realm) bool { return r.Directory })
 	if at := strings.LastIndexByte(name, '\\'); at >= 0 && directory {
 		name = name[at+1:]
@@ -114,8 +114,8 @@ func (a *Authenticator) account(name, domain string) string {
 	return identity.Folded(name) + "@" + strings.ToLower(orSDN(domain))
 }
 
-// turn waits until a password may be verified.
-func (a *Authenticator) turn(ctx context.Context, counted string, from netip.Addr) (*throttle.Turn, error) {
+// waitForTurn waits until a password may be verified.
+func (a *Authenticator) waitForTurn(ctx context.Context, counted string, from netip.Addr) (*throttle.Turn, error) {
 	turn, err := a.o.Throttle.Begin(ctx, counted, from)
 	if err != nil || turn.Delay == 0 {
 		return turn, err
@@ -141,13 +141,13 @@ type refusal struct {
 	said   []string // reasons of those that were
 }
 
-// verified reports whether it was the credentials that failed. While a realm cannot be
+// isCredentialFailure reports whether it was the credentials that failed. While a realm cannot be
 // asked, those of its users are not known to be wrong: counting them would lock out
 // these users, and others at their address, beyond the outage. A user of the local
 // realm is counted all the same: an outage must not let anybody guess for nothing.
-func (r refusal) verified() bool { return r.known || r.silent == "" }
+func (r refusal) isCredentialFailure() bool { return r.known || r.silent == "" }
 
-func (r refusal) reason() string {
+func (r refusal) reasonText() string {
 	text := "no realm knows these credentials"
 	if r.silent != "" {
 		text = "realm " + r.silent + " cannot be reached"
@@ -158,10 +158,10 @@ func (r refusal) reason() string {
 	return text
 }
 
-// ask tries the realms in order until one knows the user by these credentials. The
+// askRealms tries the realms in order until one knows the user by these credentials. The
 // work that hides whether a local user exists is done last, before a refusal, so
 // that a user whom a later realm knows does not pay for it.
-func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain string) (*verified, refusal, error) {
+func (a *Authenticator) askRealms(ctx context.Context, c Credentials, name, domain string) (*verified, refusal, error) {
 	var no refusal
 	owed := false
 	for _, r := range a.o.Realms {
@@ -180,7 +180,7 @@ func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain str
 			continue
 		}
 		epoch := r.epoch()
-		res, err := outside(ctx, r, realm.Credentials{User: name, Domain: domain, Password: c.Password, Address: c.Address.String()})
+		res, err := authenticateOutside(ctx, r, realm.Credentials{User: name, Domain: domain, Password: c.Password, Address: c.Address.String()})
 		if ctx.Err() != nil {
 			return nil, no, ctx.Err()
 		}
@@ -211,8 +211,8 @@ func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain str
 	return nil, no, nil
 }
 
-// outside asks one realm about credentials.
-func outside(ctx context.Context, r Realm, c realm.Credentials) (realm.Result, error) {
+// authenticateOutside asks one realm about credentials.
+func authenticateOutside(ctx context.Context, r Realm, c realm.Credentials) (realm.Result, error) {
 	return inPlace(ctx, r, func(ctx context.Context) (realm.Result, error) { return r.Outside.Authenticate(ctx, c) })
 }
 

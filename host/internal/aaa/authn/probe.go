@@ -27,7 +27,7 @@ func (a *Authenticator) Probe(ctx context.Context, c Credentials) ([]Answer, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, loginTime)
 	defer cancel()
-	turn, err := a.turn(ctx, a.account(name, domain), c.Address.Addr())
+	turn, err := a.waitForTurn(ctx, a.throttleAccount(name, domain), c.Address.Addr())
 	if blocked := new(throttle.BlockedError); errors.As(err, &blocked) {
 		return nil, fault.Wrap(fault.Unavailable, err, "%s", blocked.Error())
 	}
@@ -57,7 +57,7 @@ func (a *Authenticator) Probe(ctx context.Context, c Credentials) ([]Answer, err
 
 func (a *Authenticator) probeOne(ctx context.Context, r Realm, c realm.Credentials) (realm.Result, error) {
 	if r.Outside != nil {
-		return outside(ctx, r, c)
+		return authenticateOutside(ctx, r, c)
 	}
 	p, err := a.o.Identity.Verify(ctx, c.User, orSDN(c.Domain), c.Password)
 	if err != nil || p == nil {

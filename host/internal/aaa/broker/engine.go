@@ -93,10 +93,10 @@ func (e *Engine) Allows(method string, path reqpath.Path, roles []string) bool {
 	if p == nil || len(*p) == 0 {
 		return true
 	}
-	return p.allows(method, path, roles)
+	return p.allowsRequest(method, path, roles)
 }
 
-func (rules Rules) allows(method string, path reqpath.Path, roles []string) bool {
+func (rules Rules) allowsRequest(method string, path reqpath.Path, roles []string) bool {
 	depth := path.DataDepth()
 	if depth == 0 {
 		return true
@@ -122,7 +122,7 @@ func (rules Rules) Check(admins [][]string) error {
 		return err
 	}
 	for _, roles := range admins {
-		if rules.allows(http.MethodPut, p, roles) || rules.allows(http.MethodDelete, p, roles) {
+		if rules.allowsRequest(http.MethodPut, p, roles) || rules.allowsRequest(http.MethodDelete, p, roles) {
 			return nil
 		}
 	}

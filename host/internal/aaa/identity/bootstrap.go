@@ -22,8 +22,8 @@ type First struct {
 // It reports whether it did; on a database with content it changes nothing.
 func (s *Service) Bootstrap(ctx context.Context, f First) (bool, error) {
 	var begun bool
-	err := s.read(ctx, func(v view) (err error) {
-		begun, err = v.has(guardKey)
+	err := s.readSnapshot(ctx, func(v view) (err error) {
+		begun, err = v.hasRecord(guardKey)
 		return err
 	})
 	if err != nil || begun {
@@ -51,26 +51,26 @@ func (s *Service) Bootstrap(ctx context.Context, f First) (bool, error) {
 		}
 	}
 	for _, u := range users {
-		if u.hash, err = s.hash(ctx, u.name+"@"+SDN, u.password); err != nil {
+		if u.hash, err = s.hashPassword(ctx, u.name+"@"+SDN, u.password); err != nil {
 			return false, err
 		}
 	}
-	err = s.update(ctx, func(v view) ([]datastore.Op, error) {
-		if begun, err = v.has(guardKey); begun || err != nil {
+	err = s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
+		if begun, err = v.hasRecord(guardKey); begun || err != nil {
 			return nil, err
 		}
 		ops := []datastore.Op{
-			put(domainKey(SDN), domainRecord{"the controller's own domain", true}),
-			put(roleKey(SDN, AdminRole), roleRecord{"may do everything"}),
-			put(roleKey(SDN, UserRole), roleRecord{"may use what no rule keeps for others"}),
+			putRecord(domainKey(SDN), domainRecord{"the controller's own domain", true}),
+			putRecord(roleKey(SDN, AdminRole), roleRecord{"may do everything"}),
+			putRecord(roleKey(SDN, UserRole), roleRecord{"may use what no rule keeps for others"}),
 		}
 		for _, u := range users {
-			ops = append(ops, put(userKey(SDN, u.name), userRecord{Profile: Profile{Description: u.name + " user"}, Enabled: true, Epoch: rand.Text(), Hash: u.hash, Changed: s.now(), Created: s.o.Now().UTC(), First: u.random}))
+			ops = append(ops, putRecord(userKey(SDN, u.name), userRecord{Profile: Profile{Description: u.name + " user"}, Enabled: true, Epoch: rand.Text(), Hash: u.hash, Changed: s.now(), Created: s.o.Now().UTC(), First: u.random}))
 		}
 		for _, g := range []grantKeys{
 			{SDN, "admin", SDN, AdminRole, SDN}, {SDN, "admin", SDN, UserRole, SDN}, {SDN, "user", SDN, UserRole, SDN},
 		} {
-			ops = append(ops, g.put()...)
+			ops = append(ops, g.putOps()...)
 		}
 		return ops, nil
 	})

@@ -10,21 +10,21 @@ import (
 
 // Domains lists domains by name.
 func (s *Service) Domains(ctx context.Context, p Page) ([]Domain, error) {
-	return list(ctx, s, "domain", p, func(parts []string, r domainRecord) Domain {
+	return listRecords(ctx, s, "domain", p, func(parts []string, r domainRecord) Domain {
 		return Domain{Name: parts[1], Description: r.Description, Enabled: r.Enabled}
 	})
 }
 
 // Domain returns one domain; NotFound if the id does not exist.
 func (s *Service) Domain(ctx context.Context, id string) (Domain, error) {
-	return reading(ctx, s, func(v view) (Domain, error) { return v.domain(id) })
+	return readValue(ctx, s, func(v view) (Domain, error) { return v.findDomain(id) })
 }
 
-func (v view) domain(id string) (Domain, error) {
+func (v view) findDomain(id string) (Domain, error) {
 	if strings.Contains(id, "/") {
 		return Domain{}, fault.New(fault.NotFound, "domain %s does not exist", id)
 	}
-	r, err := find[domainRecord](v, domainKey(id), "domain", id)
+	r, err := findRecord[domainRecord](v, domainKey(id), "domain", id)
 	return Domain{Name: id, Description: r.Description, Enabled: r.Enabled}, err
 }
 
@@ -36,10 +36,10 @@ func (s *Service) CreateDomain(ctx context.Context, d Domain) error {
 	if err := checkText("description", d.Description); err != nil {
 		return err
 	}
-	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
-		return []datastore.Op{put(domainKey(d.Name), domainRecord{d.Description, d.Enabled})}, v.absent(domainKey(d.Name), "domain", d.Name)
+	err := s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
+		return []datastore.Op{putRecord(domainKey(d.Name), domainRecord{d.Description, d.Enabled})}, v.checkAbsent(domainKey(d.Name), "domain", d.Name)
 	})
-	return s.done(ctx, err, "create domain", d.Name)
+	return s.auditChange(ctx, err, "create domain", d.Name)
 }
 
 // DomainChange is an update; nil members stay as they are.
@@ -55,8 +55,8 @@ func (s *Service) UpdateDomain(ctx context.Context, id string, c DomainChange) (
 			return d, err
 		}
 	}
-	err = s.update(ctx, func(v view) ([]datastore.Op, error) {
-		if d, err = v.domain(id); err != nil {
+	err = s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
+		if d, err = v.findDomain(id); err != nil {
 			return nil, err
 		}
 		if d.Enabled && c.Enabled != nil && !*c.Enabled {
@@ -64,25 +64,25 @@ func (s *Service) UpdateDomain(ctx context.Context, id string, c DomainChange) (
 				return nil, err
 			}
 		}
-		set(&d.Description, c.Description)
-		set(&d.Enabled, c.Enabled)
-		return []datastore.Op{put(domainKey(id), domainRecord{d.Description, d.Enabled})}, nil
+		setIfGiven(&d.Description, c.Description)
+		setIfGiven(&d.Enabled, c.Enabled)
+		return []datastore.Op{putRecord(domainKey(id), domainRecord{d.Description, d.Enabled})}, nil
 	})
-	return d, s.done(ctx, err, "update domain", id)
+	return d, s.auditChange(ctx, err, "update domain", id)
 }
 
 // DeleteDomain removes a domain with its users, its roles and every grant that
 // names one of them.
 func (s *Service) DeleteDomain(ctx context.Context, id string) error {
-	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
-		if _, err := v.domain(id); err != nil {
+	err := s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
+		if _, err := v.findDomain(id); err != nil {
 			return nil, err
 		}
 		if err := v.keepAdmin(change{withoutDomain: id}); err != nil {
 			return nil, err
 		}
-		ops := []datastore.Op{remove(domainKey(id)), datastore.DeletePrefix(namespace, join("role", id)+"/")}
-		for e, err := range v.sn.Range(namespace, datastore.RangeOptions{Prefix: join("user", id) + "/"}) {
+		ops := []datastore.Op{removeRecord(domainKey(id)), datastore.DeletePrefix(namespace, joinKey("role", id)+"/")}
+		for e, err := range v.sn.Range(namespace, datastore.RangeOptions{Prefix: joinKey("user", id) + "/"}) {
 			if err != nil {
 				return nil, err
 			}
@@ -92,16 +92,16 @@ func (s *Service) DeleteDomain(ctx context.Context, id string) error {
 			}
 			ops = append(ops, more...)
 		}
-		for _, prefix := range []string{join("granted", id), join("within", id)} {
-			grants, err := v.grants(prefix + "/")
+		for _, prefix := range []string{joinKey("granted", id), joinKey("within", id)} {
+			grants, err := v.listGrants(prefix + "/")
 			if err != nil {
 				return nil, err
 			}
 			for _, g := range grants {
-				ops = append(ops, g.remove()...)
+				ops = append(ops, g.removeOps()...)
 			}
 		}
 		return ops, nil
 	})
-	return s.done(ctx, err, "delete domain", id)
+	return s.auditChange(ctx, err, "delete domain", id)
 }

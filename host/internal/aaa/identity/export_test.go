@@ -16,16 +16,16 @@ func (s *Service) Crowd(ctx context.Context, users []User, password string, role
 		return err
 	}
 	for batch := range slices.Chunk(users, 500) {
-		err := s.update(ctx, func(view) (ops []datastore.Op, err error) {
+		err := s.updateRecords(ctx, func(view) (ops []datastore.Op, err error) {
 			for _, u := range batch {
 				record := userRecord{Enabled: u.Enabled, Epoch: rand.Text(), Changed: s.now()}
-				if record.Hash, err = s.seal(u.ID(), hash); err != nil {
+				if record.Hash, err = s.sealHash(u.ID(), hash); err != nil {
 					return nil, err
 				}
-				ops = append(ops, put(userKey(u.Domain, u.Name), record))
+				ops = append(ops, putRecord(userKey(u.Domain, u.Name), record))
 				for _, id := range roles {
 					name, domain, _ := strings.Cut(id, "@")
-					ops = append(ops, grantKeys{u.Domain, u.Name, domain, name, SDN}.put()...)
+					ops = append(ops, grantKeys{u.Domain, u.Name, domain, name, SDN}.putOps()...)
 				}
 			}
 			return ops, nil

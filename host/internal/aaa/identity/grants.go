@@ -7,42 +7,42 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// grant checks that domain, user and role exist, in this order.
-func (v view) grant(g Grant) (grantKeys, error) {
-	if _, err := v.domain(g.Domain); err != nil {
+// checkGrant checks that domain, user and role exist, in this order.
+func (v view) checkGrant(g Grant) (grantKeys, error) {
+	if _, err := v.findDomain(g.Domain); err != nil {
 		return grantKeys{}, err
 	}
-	u, _, err := v.user(g.User)
+	u, _, err := v.findUser(g.User)
 	if err != nil {
 		return grantKeys{}, err
 	}
-	r, err := v.role(g.Role)
+	r, err := v.findRole(g.Role)
 	return grantKeys{u.Domain, u.Name, r.Domain, r.Name, g.Domain}, err
 }
 
 // CreateGrant gives a user a role in a domain.
 func (s *Service) CreateGrant(ctx context.Context, g Grant) error {
-	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
-		k, err := v.grant(g)
+	err := s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
+		k, err := v.checkGrant(g)
 		if err != nil {
 			return nil, err
 		}
-		return k.put(), v.absent(k.byUser(), "grant", g.ID())
+		return k.putOps(), v.checkAbsent(k.byUser(), "grant", g.ID())
 	})
-	return s.done(ctx, err, "create grant", g.ID())
+	return s.auditChange(ctx, err, "create grant", g.ID())
 }
 
 // GrantedRoles lists the roles a user holds in a domain.
 func (s *Service) GrantedRoles(ctx context.Context, domain, user string) ([]Role, error) {
-	return reading(ctx, s, func(v view) ([]Role, error) {
-		if _, err := v.domain(domain); err != nil {
+	return readValue(ctx, s, func(v view) ([]Role, error) {
+		if _, err := v.findDomain(domain); err != nil {
 			return nil, err
 		}
-		u, _, err := v.user(user)
+		u, _, err := v.findUser(user)
 		if err != nil {
 			return nil, err
 		}
-		grants, err := v.grants(join("grant", u.Domain, u.Name) + "/")
+		grants, err := v.listGrants(joinKey("grant", u.Domain, u.Name) + "/")
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +51,7 @@ func (s *Service) GrantedRoles(ctx context.Context, domain, user string) ([]Role
 			if g.domain != domain {
 				continue
 			}
-			r, err := v.role(g.role + "@" + g.roleDomain)
+			r, err := v.findRole(g.role + "@" + g.roleDomain)
 			if err != nil {
 				return nil, err
 			}
@@ -63,19 +63,19 @@ func (s *Service) GrantedRoles(ctx context.Context, domain, user string) ([]Role
 
 // DeleteGrant takes a role from a user.
 func (s *Service) DeleteGrant(ctx context.Context, g Grant) error {
-	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
-		k, err := v.grant(g)
+	err := s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
+		k, err := v.checkGrant(g)
 		if err != nil {
 			return nil, err
 		}
-		exists, err := v.has(k.byUser())
+		exists, err := v.hasRecord(k.byUser())
 		if err == nil && !exists {
 			err = fault.New(fault.NotFound, "grant %s does not exist", g.ID())
 		}
 		if err == nil && k.roleDomain == SDN && k.role == AdminRole && k.domain == SDN {
 			err = v.keepAdmin(change{withoutUser: g.User})
 		}
-		return k.remove(), err
+		return k.removeOps(), err
 	})
-	return s.done(ctx, err, "delete grant", g.ID())
+	return s.auditChange(ctx, err, "delete grant", g.ID())
 }

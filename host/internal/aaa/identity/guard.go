@@ -37,7 +37,7 @@ func (v view) eachAdmin(c change, f func(id string) bool) error {
 	if err != nil || !sdn {
 		return err
 	}
-	prefix := join("granted", SDN, AdminRole) + "/"
+	prefix := joinKey("granted", SDN, AdminRole) + "/"
 	for e, err := range v.sn.Range(namespace, datastore.RangeOptions{Prefix: prefix}) {
 		if err != nil {
 			return err
@@ -47,7 +47,7 @@ func (v view) eachAdmin(c change, f func(id string) bool) error {
 		if g.domain != SDN || id == c.withoutUser {
 			continue
 		}
-		r, err := get[userRecord](v, userKey(g.userDomain, g.user))
+		r, err := getRecord[userRecord](v, userKey(g.userDomain, g.user))
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (v view) enabledDomain(name string, c change) (bool, error) {
 	if name == c.withoutDomain {
 		return false, nil
 	}
-	d, err := get[domainRecord](v, domainKey(name))
+	d, err := getRecord[domainRecord](v, domainKey(name))
 	if errors.Is(err, datastore.ErrNotFound) {
 		return false, nil
 	}

@@ -33,7 +33,7 @@ func (s *Service) Principal(_ context.Context, id string) (*Principal, error) {
 	var p *Principal
 	// What this node knows is as new as its generation, and is there without the cluster.
 	_, err := s.o.Store.Local(func(sn datastore.Snapshot) (err error) {
-		p, _, err = view{sn}.principal(id)
+		p, _, err = view{sn}.findPrincipal(id)
 		return err
 	})
 	if err != nil {
@@ -43,8 +43,8 @@ func (s *Service) Principal(_ context.Context, id string) (*Principal, error) {
 	return p, nil
 }
 
-func (v view) principal(id string) (*Principal, userRecord, error) {
-	u, r, err := v.user(id)
+func (v view) findPrincipal(id string) (*Principal, userRecord, error) {
+	u, r, err := v.findUser(id)
 	if err != nil {
 		return nil, r, err
 	}
@@ -58,7 +58,7 @@ func (v view) principal(id string) (*Principal, userRecord, error) {
 		return nil, r, err
 	}
 	p.Active = r.Enabled && own && sdn
-	grants, err := v.grants(join("grant", u.Domain, u.Name, SDN) + "/")
+	grants, err := v.listGrants(joinKey("grant", u.Domain, u.Name, SDN) + "/")
 	for _, g := range grants {
 		if g.domain == SDN {
 			p.Roles = append(p.Roles, g.role)
@@ -71,11 +71,11 @@ func (v view) principal(id string) (*Principal, userRecord, error) {
 // Admins returns the role sets of all administrators who may log in, each set once.
 func (s *Service) Admins(ctx context.Context) ([][]string, error) {
 	var out [][]string
-	err := s.read(ctx, func(v view) error {
+	err := s.readSnapshot(ctx, func(v view) error {
 		var inner error
 		err := v.eachAdmin(change{}, func(id string) bool {
 			var p *Principal
-			if p, _, inner = v.principal(id); inner != nil {
+			if p, _, inner = v.findPrincipal(id); inner != nil {
 				return false
 			}
 			if !slices.ContainsFunc(out, func(r []string) bool { return slices.Equal(r, p.Roles) }) {
@@ -107,8 +107,8 @@ func (s *Service) Match(ctx context.Context, name, domain, password string) (p *
 		return nil, false, nil
 	}
 	var r userRecord
-	err = s.read(ctx, func(v view) (err error) {
-		p, r, err = v.principal(id)
+	err = s.readSnapshot(ctx, func(v view) (err error) {
+		p, r, err = v.findPrincipal(id)
 		return err
 	})
 	if err != nil && fault.KindOf(err) != fault.NotFound {
@@ -120,7 +120,7 @@ func (s *Service) Match(ctx context.Context, name, domain, password string) (p *
 	if err != nil || !p.MayLogIn() {
 		return nil, false, nil
 	}
-	encoded, err := s.open(p.ID(), r.Hash)
+	encoded, err := s.openHash(p.ID(), r.Hash)
 	if err != nil {
 		return nil, false, err
 	}
@@ -129,7 +129,7 @@ func (s *Service) Match(ctx context.Context, name, domain, password string) (p *
 		return nil, true, err
 	}
 	if outdated {
-		s.rehash(ctx, p, password)
+		s.rehashPassword(ctx, p, password)
 	}
 	return p, true, nil
 }
@@ -139,19 +139,19 @@ func (s *Service) Waste(ctx context.Context, password string) error {
 	return s.o.Hasher.Waste(ctx, password)
 }
 
-// rehash stores the password's hash again; when that fails the old one stays.
-func (s *Service) rehash(ctx context.Context, p *Principal, password string) {
-	hash, err := s.hash(ctx, p.ID(), password)
+// rehashPassword stores the password's hash again; when that fails the old one stays.
+func (s *Service) rehashPassword(ctx context.Context, p *Principal, password string) {
+	hash, err := s.hashPassword(ctx, p.ID(), password)
 	if err != nil {
 		return
 	}
-	_ = s.update(ctx, func(v view) ([]datastore.Op, error) {
-		u, r, err := v.user(p.ID())
+	_ = s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
+		u, r, err := v.findUser(p.ID())
 		if err != nil || r.Epoch != p.Epoch {
 			return nil, err
 		}
 		r.Hash = hash
-		return []datastore.Op{put(userKey(u.Domain, u.Name), r)}, nil
+		return []datastore.Op{putRecord(userKey(u.Domain, u.Name), r)}, nil
 	})
 }
 

@@ -40,7 +40,7 @@ func (p *Profile) Set(values map[string]string) {
 	}
 }
 
-func (p *Profile) check() error {
+func (p *Profile) checkFields() error {
 	for _, f := range p.Fields() {
 		if err := f.check(*f.value); err != nil {
 			return err

@@ -47,33 +47,33 @@ type domainRecord struct {
 	Enabled     bool   `json:"enabled"`
 }
 
-func join(parts ...string) string { return strings.Join(parts, "/") }
+func joinKey(parts ...string) string { return strings.Join(parts, "/") }
 
-func userKey(domain, name string) string { return join("user", domain, name) }
-func roleKey(domain, name string) string { return join("role", domain, name) }
-func domainKey(name string) string       { return join("domain", name) }
+func userKey(domain, name string) string { return joinKey("user", domain, name) }
+func roleKey(domain, name string) string { return joinKey("role", domain, name) }
+func domainKey(name string) string       { return joinKey("domain", name) }
 
 // grantKeys are the three keys of one grant.
 type grantKeys struct{ userDomain, user, roleDomain, role, domain string }
 
 func (g grantKeys) byUser() string {
-	return join("grant", g.userDomain, g.user, g.roleDomain, g.role, g.domain)
+	return joinKey("grant", g.userDomain, g.user, g.roleDomain, g.role, g.domain)
 }
 
 func (g grantKeys) byRole() string {
-	return join("granted", g.roleDomain, g.role, g.userDomain, g.user, g.domain)
+	return joinKey("granted", g.roleDomain, g.role, g.userDomain, g.user, g.domain)
 }
 
 func (g grantKeys) byDomain() string {
-	return join("within", g.domain, g.userDomain, g.user, g.roleDomain, g.role)
+	return joinKey("within", g.domain, g.userDomain, g.user, g.roleDomain, g.role)
 }
 
-func (g grantKeys) put() []datastore.Op {
-	return []datastore.Op{put(g.byUser(), nil), put(g.byRole(), nil), put(g.byDomain(), nil)}
+func (g grantKeys) putOps() []datastore.Op {
+	return []datastore.Op{putRecord(g.byUser(), nil), putRecord(g.byRole(), nil), putRecord(g.byDomain(), nil)}
 }
 
-func (g grantKeys) remove() []datastore.Op {
-	return []datastore.Op{remove(g.byUser()), remove(g.byRole()), remove(g.byDomain())}
+func (g grantKeys) removeOps() []datastore.Op {
+	return []datastore.Op{removeRecord(g.byUser()), removeRecord(g.byRole()), removeRecord(g.byDomain())}
 }
 
 // parseGrant reads any of the three keys.
@@ -91,7 +91,7 @@ func parseGrant(key string) grantKeys {
 	return grantKeys{p[2], p[3], p[4], p[5], p[1]}
 }
 
-func put(key string, record any) datastore.Op {
+func putRecord(key string, record any) datastore.Op {
 	if record == nil {
 		return datastore.Put(namespace, key, nil)
 	}
@@ -102,38 +102,38 @@ func put(key string, record any) datastore.Op {
 	return datastore.Put(namespace, key, data)
 }
 
-func remove(key string) datastore.Op { return datastore.Delete(namespace, key) }
+func removeRecord(key string) datastore.Op { return datastore.Delete(namespace, key) }
 
 // view reads records of one snapshot.
 type view struct{ sn datastore.Snapshot }
 
-func get[T any](v view, key string) (T, error) {
+func getRecord[T any](v view, key string) (T, error) {
 	e, err := v.sn.Get(namespace, key)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	return decode[T](e)
+	return decodeRecord[T](e)
 }
 
-func decode[T any](e datastore.Entry) (r T, err error) {
+func decodeRecord[T any](e datastore.Entry) (r T, err error) {
 	if err := json.Unmarshal(e.Value, &r); err != nil {
 		return r, fault.Wrap(fault.Internal, err, "an identity record is damaged")
 	}
 	return r, nil
 }
 
-// find is get with a NotFound fault that names the thing.
-func find[T any](v view, key, what, id string) (T, error) {
-	r, err := get[T](v, key)
+// findRecord is get with a NotFound fault that names the thing.
+func findRecord[T any](v view, key, what, id string) (T, error) {
+	r, err := getRecord[T](v, key)
 	if errors.Is(err, datastore.ErrNotFound) {
 		return r, fault.New(fault.NotFound, "%s %s does not exist", what, id)
 	}
 	return r, err
 }
 
-// revision is that of a record, 0 if there is none.
-func (v view) revision(key string) (datastore.Revision, error) {
+// recordRevision is that of a record, 0 if there is none.
+func (v view) recordRevision(key string) (datastore.Revision, error) {
 	e, err := v.sn.Get(namespace, key)
 	if errors.Is(err, datastore.ErrNotFound) {
 		return 0, nil
@@ -141,22 +141,22 @@ func (v view) revision(key string) (datastore.Revision, error) {
 	return e.Revision, err
 }
 
-func (v view) has(key string) (bool, error) {
-	r, err := v.revision(key)
+func (v view) hasRecord(key string) (bool, error) {
+	r, err := v.recordRevision(key)
 	return r > 0, err
 }
 
-// absent is an Exists fault when the key of a new thing is there already.
-func (v view) absent(key, what, id string) error {
-	exists, err := v.has(key)
+// checkAbsent is an Exists fault when the key of a new thing is there already.
+func (v view) checkAbsent(key, what, id string) error {
+	exists, err := v.hasRecord(key)
 	if exists {
 		return fault.New(fault.Exists, "%s %s exists already", what, id)
 	}
 	return err
 }
 
-// grants lists the grants under a prefix of any of the three indexes.
-func (v view) grants(prefix string) ([]grantKeys, error) {
+// listGrants lists the grants under a prefix of any of the three indexes.
+func (v view) listGrants(prefix string) ([]grantKeys, error) {
 	var out []grantKeys
 	for e, err := range v.sn.Range(namespace, datastore.RangeOptions{Prefix: prefix}) {
 		if err != nil {
@@ -167,15 +167,15 @@ func (v view) grants(prefix string) ([]grantKeys, error) {
 	return out, nil
 }
 
-// list reads one page of the records of a kind, in the order of keys.
-func list[R, T any](ctx context.Context, s *Service, kind string, p Page, build func(parts []string, r R) T) ([]T, error) {
-	return reading(ctx, s, func(v view) ([]T, error) {
+// listRecords reads one page of the records of a kind, in the order of keys.
+func listRecords[R, T any](ctx context.Context, s *Service, kind string, p Page, build func(parts []string, r R) T) ([]T, error) {
+	return readValue(ctx, s, func(v view) ([]T, error) {
 		out := []T{}
 		for e, err := range v.sn.Range(namespace, datastore.RangeOptions{Prefix: kind + "/", After: afterKey(kind, p.After), Limit: p.Limit}) {
 			if err != nil {
 				return nil, err
 			}
-			r, err := decode[R](e)
+			r, err := decodeRecord[R](e)
 			if err != nil {
 				return nil, err
 			}
@@ -185,9 +185,9 @@ func list[R, T any](ctx context.Context, s *Service, kind string, p Page, build 
 	})
 }
 
-// reading returns what f reads.
-func reading[T any](ctx context.Context, s *Service, f func(v view) (T, error)) (out T, err error) {
-	err = s.read(ctx, func(v view) error {
+// readValue returns what f reads.
+func readValue[T any](ctx context.Context, s *Service, f func(v view) (T, error)) (out T, err error) {
+	err = s.readSnapshot(ctx, func(v view) error {
 		out, err = f(v)
 		return err
 	})

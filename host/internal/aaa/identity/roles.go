@@ -9,22 +9,22 @@ import (
 
 // Roles lists roles, by domain and name.
 func (s *Service) Roles(ctx context.Context, p Page) ([]Role, error) {
-	return list(ctx, s, "role", p, func(parts []string, r roleRecord) Role {
+	return listRecords(ctx, s, "role", p, func(parts []string, r roleRecord) Role {
 		return Role{Name: parts[2], Domain: parts[1], Description: r.Description}
 	})
 }
 
 // Role returns one role; NotFound if the id does not exist.
 func (s *Service) Role(ctx context.Context, id string) (Role, error) {
-	return reading(ctx, s, func(v view) (Role, error) { return v.role(id) })
+	return readValue(ctx, s, func(v view) (Role, error) { return v.findRole(id) })
 }
 
-func (v view) role(id string) (Role, error) {
+func (v view) findRole(id string) (Role, error) {
 	name, domain, ok := SplitID(id)
 	if !ok {
 		return Role{}, fault.New(fault.NotFound, "role %s does not exist", id)
 	}
-	r, err := find[roleRecord](v, roleKey(domain, name), "role", id)
+	r, err := findRecord[roleRecord](v, roleKey(domain, name), "role", id)
 	return Role{Name: name, Domain: domain, Description: r.Description}, err
 }
 
@@ -39,13 +39,13 @@ func (s *Service) CreateRole(ctx context.Context, r Role) error {
 	if err := checkText("description", r.Description); err != nil {
 		return err
 	}
-	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
-		if _, err := v.domain(r.Domain); err != nil {
+	err := s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
+		if _, err := v.findDomain(r.Domain); err != nil {
 			return nil, err
 		}
-		return []datastore.Op{put(roleKey(r.Domain, r.Name), roleRecord{r.Description})}, v.absent(roleKey(r.Domain, r.Name), "role", r.ID())
+		return []datastore.Op{putRecord(roleKey(r.Domain, r.Name), roleRecord{r.Description})}, v.checkAbsent(roleKey(r.Domain, r.Name), "role", r.ID())
 	})
-	return s.done(ctx, err, "create role", r.ID())
+	return s.auditChange(ctx, err, "create role", r.ID())
 }
 
 // UpdateRole changes a role's description; nil leaves it.
@@ -55,32 +55,32 @@ func (s *Service) UpdateRole(ctx context.Context, id string, description *string
 			return r, err
 		}
 	}
-	err = s.update(ctx, func(v view) ([]datastore.Op, error) {
-		if r, err = v.role(id); err != nil {
+	err = s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
+		if r, err = v.findRole(id); err != nil {
 			return nil, err
 		}
-		set(&r.Description, description)
-		return []datastore.Op{put(roleKey(r.Domain, r.Name), roleRecord{r.Description})}, nil
+		setIfGiven(&r.Description, description)
+		return []datastore.Op{putRecord(roleKey(r.Domain, r.Name), roleRecord{r.Description})}, nil
 	})
-	return r, s.done(ctx, err, "update role", id)
+	return r, s.auditChange(ctx, err, "update role", id)
 }
 
 // DeleteRole removes a role and takes it from all who hold it.
 func (s *Service) DeleteRole(ctx context.Context, id string) error {
-	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
-		r, err := v.role(id)
+	err := s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
+		r, err := v.findRole(id)
 		if err != nil {
 			return nil, err
 		}
 		if r.Name == AdminRole && r.Domain == SDN {
 			return nil, fault.New(fault.InUse, "the role %s cannot be deleted: without it no user could administer the controller", id)
 		}
-		grants, err := v.grants(join("granted", r.Domain, r.Name) + "/")
-		ops := []datastore.Op{remove(roleKey(r.Domain, r.Name))}
+		grants, err := v.listGrants(joinKey("granted", r.Domain, r.Name) + "/")
+		ops := []datastore.Op{removeRecord(roleKey(r.Domain, r.Name))}
 		for _, g := range grants {
-			ops = append(ops, g.remove()...)
+			ops = append(ops, g.removeOps()...)
 		}
 		return ops, err
 	})
-	return s.done(ctx, err, "delete role", id)
+	return s.auditChange(ctx, err, "delete role", id)
 }

@@ -84,9 +84,9 @@ func (s *Service) Run(ctx context.Context) error {
 	})
 }
 
-// update runs one optimistic transaction. change reads a snapshot and returns
+// updateRecords runs one optimistic transaction. change reads a snapshot and returns
 // the writes; it runs again when another node was faster.
-func (s *Service) update(ctx context.Context, change func(v view) ([]datastore.Op, error)) error {
+func (s *Service) updateRecords(ctx context.Context, change func(v view) ([]datastore.Op, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for range 16 {
@@ -94,7 +94,7 @@ func (s *Service) update(ctx context.Context, change func(v view) ([]datastore.O
 		var guard datastore.Revision
 		err := s.o.Store.View(ctx, func(sn datastore.Snapshot) (err error) {
 			v := view{sn}
-			if guard, err = v.revision(guardKey); err == nil {
+			if guard, err = v.recordRevision(guardKey); err == nil {
 				ops, err = change(v)
 			}
 			return err
@@ -118,7 +118,7 @@ func (s *Service) update(ctx context.Context, change func(v view) ([]datastore.O
 	return fault.New(fault.Unavailable, "other nodes kept changing the identities; try again")
 }
 
-// read runs f on a consistent snapshot.
-func (s *Service) read(ctx context.Context, f func(v view) error) error {
+// readSnapshot runs f on a consistent snapshot.
+func (s *Service) readSnapshot(ctx context.Context, f func(v view) error) error {
 	return datastore.Read(ctx, s.o.Store, func(sn datastore.Snapshot) error { return f(view{sn}) })
 }

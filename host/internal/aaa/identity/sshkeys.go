@@ -38,7 +38,7 @@ type keyRecord struct {
 	Added   time.Time `json:"added"`
 }
 
-func keyPrefix(domain, name string) string { return join("key", domain, name) + "/" }
+func keyPrefix(domain, name string) string { return joinKey("key", domain, name) + "/" }
 
 // keyID is the SHA-256 fingerprint of a key in base64 for URLs; 43 characters.
 func keyID(key ssh.PublicKey) string {
@@ -81,8 +81,8 @@ func ParseKey(line string) (key ssh.PublicKey, comment string, err error) {
 
 // userWithKeys returns a user and the keys that this user has.
 func (v view) userWithKeys(id string) (u User, have []SSHKey, err error) {
-	if u, _, err = v.user(id); err == nil {
-		have, err = v.keys(u.Domain, u.Name)
+	if u, _, err = v.findUser(id); err == nil {
+		have, err = v.listSSHKeys(u.Domain, u.Name)
 	}
 	return u, have, err
 }
@@ -94,7 +94,7 @@ func (s *Service) AddKey(ctx context.Context, id, line string) (k SSHKey, err er
 		return k, err
 	}
 	added := false
-	err = s.update(ctx, func(v view) ([]datastore.Op, error) {
+	err = s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
 		added = false
 		u, have, err := v.userWithKeys(id)
 		if err != nil {
@@ -109,12 +109,12 @@ func (s *Service) AddKey(ctx context.Context, id, line string) (k SSHKey, err er
 			return nil, fault.New(fault.InUse, "user %s has %d SSH keys, the most; remove one first", id, maxKeys)
 		}
 		added = true
-		return []datastore.Op{put(keyPrefix(u.Domain, u.Name)+k.ID, keyRecord{k.Type, k.Comment, k.Added})}, nil
+		return []datastore.Op{putRecord(keyPrefix(u.Domain, u.Name)+k.ID, keyRecord{k.Type, k.Comment, k.Added})}, nil
 	})
 	if err != nil || !added {
 		return k, err
 	}
-	return k, s.done(ctx, nil, "add ssh key", id+" "+k.Fingerprint)
+	return k, s.auditChange(ctx, nil, "add ssh key", id+" "+k.Fingerprint)
 }
 
 // RemoveKey takes a key from a user; it is named by its id or its fingerprint.
@@ -122,7 +122,7 @@ func (s *Service) RemoveKey(ctx context.Context, id, key string) error {
 	if sum, ok := strings.CutPrefix(key, "SHA256:"); ok {
 		key = strings.NewReplacer("+", "-", "/", "_").Replace(strings.TrimRight(sum, "="))
 	}
-	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
+	err := s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
 		u, have, err := v.userWithKeys(id)
 		if err != nil {
 			return nil, err
@@ -130,49 +130,49 @@ func (s *Service) RemoveKey(ctx context.Context, id, key string) error {
 		if !slices.ContainsFunc(have, func(o SSHKey) bool { return o.ID == key }) {
 			return nil, fault.New(fault.NotFound, "user %s has no SSH key %s", id, key)
 		}
-		return []datastore.Op{remove(keyPrefix(u.Domain, u.Name) + key)}, nil
+		return []datastore.Op{removeRecord(keyPrefix(u.Domain, u.Name) + key)}, nil
 	})
-	return s.done(ctx, err, "remove ssh key", id+" "+fingerprintOf(key))
+	return s.auditChange(ctx, err, "remove ssh key", id+" "+fingerprintOf(key))
 }
 
 // Keys lists the keys of a user, the oldest first.
 func (s *Service) Keys(ctx context.Context, id string) ([]SSHKey, error) {
-	return reading(ctx, s, func(v view) ([]SSHKey, error) {
-		u, _, err := v.user(id)
+	return readValue(ctx, s, func(v view) ([]SSHKey, error) {
+		u, _, err := v.findUser(id)
 		if err != nil {
 			return nil, err
 		}
-		return v.keys(u.Domain, u.Name)
+		return v.listSSHKeys(u.Domain, u.Name)
 	})
 }
 
 // HasKey reports whether a user may log in with a key.
 func (s *Service) HasKey(ctx context.Context, id string, key ssh.PublicKey) (bool, error) {
-	return reading(ctx, s, func(v view) (bool, error) {
-		u, _, err := v.user(id)
+	return readValue(ctx, s, func(v view) (bool, error) {
+		u, _, err := v.findUser(id)
 		if err != nil {
 			return false, err
 		}
-		return v.has(keyPrefix(u.Domain, u.Name) + keyID(key))
+		return v.hasRecord(keyPrefix(u.Domain, u.Name) + keyID(key))
 	})
 }
 
 // CreatedAfter reports whether a user was made after a time. Of users of earlier releases that is not known.
 func (s *Service) CreatedAfter(ctx context.Context, id string, t time.Time) (bool, error) {
-	return reading(ctx, s, func(v view) (bool, error) {
-		_, r, err := v.user(id)
+	return readValue(ctx, s, func(v view) (bool, error) {
+		_, r, err := v.findUser(id)
 		return r.Created.After(t), err
 	})
 }
 
-func (v view) keys(domain, name string) ([]SSHKey, error) {
+func (v view) listSSHKeys(domain, name string) ([]SSHKey, error) {
 	prefix := keyPrefix(domain, name)
 	out := []SSHKey{}
 	for e, err := range v.sn.Range(namespace, datastore.RangeOptions{Prefix: prefix}) {
 		if err != nil {
 			return nil, err
 		}
-		r, err := decode[keyRecord](e)
+		r, err := decodeRecord[keyRecord](e)
 		if err != nil {
 			return nil, err
 		}

@@ -21,30 +21,30 @@ func afterKey(kind, id string) string {
 		return ""
 	}
 	if name, domain, ok := SplitID(id); ok {
-		return join(kind, domain, name)
+		return joinKey(kind, domain, name)
 	}
-	return join(kind, id)
+	return joinKey(kind, id)
 }
 
 // Users lists users, by domain and name.
 func (s *Service) Users(ctx context.Context, p Page) ([]User, error) {
-	return list(ctx, s, "user", p, userOf)
+	return listRecords(ctx, s, "user", p, userOf)
 }
 
 // User returns one user; NotFound if the id does not exist.
 func (s *Service) User(ctx context.Context, id string) (User, error) {
-	return reading(ctx, s, func(v view) (User, error) {
-		u, _, err := v.user(id)
+	return readValue(ctx, s, func(v view) (User, error) {
+		u, _, err := v.findUser(id)
 		return u, err
 	})
 }
 
-func (v view) user(id string) (User, userRecord, error) {
+func (v view) findUser(id string) (User, userRecord, error) {
 	name, domain, ok := SplitID(id)
 	if !ok {
 		return User{}, userRecord{}, fault.New(fault.NotFound, "user %s does not exist", id)
 	}
-	r, err := find[userRecord](v, userKey(domain, name), "user", id)
+	r, err := findRecord[userRecord](v, userKey(domain, name), "user", id)
 	return User{Name: name, Domain: domain, Profile: r.Profile, Enabled: r.Enabled}, r, err
 }
 
@@ -57,24 +57,24 @@ func (s *Service) CreateUser(ctx context.Context, u User, password string) error
 		return err
 	}
 	record := userRecord{Profile: u.Profile, Enabled: u.Enabled, Epoch: rand.Text(), Changed: s.now(), Created: s.o.Now().UTC()}
-	if err := s.read(ctx, func(v view) error { return v.mayCreate(u) }); err != nil {
+	if err := s.readSnapshot(ctx, func(v view) error { return v.mayCreate(u) }); err != nil {
 		return err // before the costly hash
 	}
 	var err error
-	if record.Hash, err = s.hash(ctx, u.ID(), password); err != nil {
+	if record.Hash, err = s.hashPassword(ctx, u.ID(), password); err != nil {
 		return err
 	}
-	err = s.update(ctx, func(v view) ([]datastore.Op, error) {
-		return []datastore.Op{put(userKey(u.Domain, u.Name), record)}, v.mayCreate(u)
+	err = s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
+		return []datastore.Op{putRecord(userKey(u.Domain, u.Name), record)}, v.mayCreate(u)
 	})
-	return s.done(ctx, err, "create user", u.ID())
+	return s.auditChange(ctx, err, "create user", u.ID())
 }
 
 func (v view) mayCreate(u User) error {
-	if _, err := v.domain(u.Domain); err != nil {
+	if _, err := v.findDomain(u.Domain); err != nil {
 		return err
 	}
-	return v.absent(userKey(u.Domain, u.Name), "user", u.ID())
+	return v.checkAbsent(userKey(u.Domain, u.Name), "user", u.ID())
 }
 
 func (s *Service) checkUser(u User) error {
@@ -84,34 +84,34 @@ func (s *Service) checkUser(u User) error {
 	if err := checkName("domainid", u.Domain); err != nil {
 		return err
 	}
-	return u.Profile.check()
+	return u.Profile.checkFields()
 }
 
-func (s *Service) hash(ctx context.Context, id, password string) ([]byte, error) {
+func (s *Service) hashPassword(ctx context.Context, id, password string) ([]byte, error) {
 	h, err := s.o.Hasher.Hash(ctx, password)
 	if err != nil {
 		return nil, err
 	}
-	return s.seal(id, h)
+	return s.sealHash(id, h)
 }
 
-func (s *Service) seal(id, encoded string) ([]byte, error) {
+func (s *Service) sealHash(id, encoded string) ([]byte, error) {
 	if s.o.Sealer == nil {
 		return []byte(encoded), nil
 	}
-	return s.o.Sealer.Seal([]byte(encoded), purpose(id))
+	return s.o.Sealer.Seal([]byte(encoded), sealPurpose(id))
 }
 
-func (s *Service) open(id string, sealed []byte) (string, error) {
+func (s *Service) openHash(id string, sealed []byte) (string, error) {
 	if s.o.Sealer == nil {
 		return string(sealed), nil
 	}
-	plain, err := s.o.Sealer.Open(sealed, purpose(id))
+	plain, err := s.o.Sealer.Open(sealed, sealPurpose(id))
 	return string(plain), err
 }
 
-// purpose binds a sealed hash to its user, so that it cannot be moved to another.
-func purpose(id string) []byte { return []byte("aaa/password/" + id) }
+// sealPurpose binds a sealed hash to its user, so that it cannot be moved to another.
+func sealPurpose(id string) []byte { return []byte("aaa/password/" + id) }
 
 // UserChange is an update; nil members stay as they are.
 type UserChange struct {
@@ -125,7 +125,7 @@ func (s *Service) UpdateUser(ctx context.Context, id string, c UserChange) (u Us
 	var hash []byte
 	var changed Profile
 	changed.Set(c.Profile)
-	if err := changed.check(); err != nil {
+	if err := changed.checkFields(); err != nil {
 		return u, err
 	}
 	if c.Password != nil {
@@ -135,18 +135,18 @@ func (s *Service) UpdateUser(ctx context.Context, id string, c UserChange) (u Us
 		if _, err := s.User(ctx, id); err != nil {
 			return u, err
 		}
-		if hash, err = s.hash(ctx, id, *c.Password); err != nil {
+		if hash, err = s.hashPassword(ctx, id, *c.Password); err != nil {
 			return u, err
 		}
 	}
-	err = s.update(ctx, func(v view) ([]datastore.Op, error) {
+	err = s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
 		var r userRecord
-		if u, r, err = v.user(id); err != nil {
+		if u, r, err = v.findUser(id); err != nil {
 			return nil, err
 		}
 		r.Profile.Set(c.Profile)
 		disabling := r.Enabled && c.Enabled != nil && !*c.Enabled
-		set(&r.Enabled, c.Enabled)
+		setIfGiven(&r.Enabled, c.Enabled)
 		var ops []datastore.Op
 		if disabling {
 			if err := v.keepAdmin(change{withoutUser: u.ID()}); err != nil {
@@ -158,18 +158,18 @@ func (s *Service) UpdateUser(ctx context.Context, id string, c UserChange) (u Us
 		}
 		if disabling || hash != nil {
 			r.Epoch = rand.Text()
-			if ops, err = s.dependents(v, u.ID()); err != nil {
+			if ops, err = s.dependentOps(v, u.ID()); err != nil {
 				return nil, err
 			}
 		}
 		u.Profile, u.Enabled = r.Profile, r.Enabled
-		return append(ops, put(userKey(u.Domain, u.Name), r)), nil
+		return append(ops, putRecord(userKey(u.Domain, u.Name), r)), nil
 	})
-	return u, s.done(ctx, err, "update user", id+c.what())
+	return u, s.auditChange(ctx, err, "update user", id+c.describeChange())
 }
 
-// what names what an update changes, without the values.
-func (c UserChange) what() string {
+// describeChange names what an update changes, without the values.
+func (c UserChange) describeChange() string {
 	names := slices.Sorted(maps.Keys(c.Profile))
 	if c.Password != nil {
 		names = append(names, "password")
@@ -184,7 +184,7 @@ func (c UserChange) what() string {
 	return ": " + strings.Join(names, ", ")
 }
 
-func set[T any](to *T, from *T) {
+func setIfGiven[T any](to *T, from *T) {
 	if from != nil {
 		*to = *from
 	}
@@ -192,8 +192,8 @@ func set[T any](to *T, from *T) {
 
 // DeleteUser removes a user with its grants and all that Dependents and Deleted name.
 func (s *Service) DeleteUser(ctx context.Context, id string) error {
-	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
-		u, _, err := v.user(id)
+	err := s.updateRecords(ctx, func(v view) ([]datastore.Op, error) {
+		u, _, err := v.findUser(id)
 		if err != nil {
 			return nil, err
 		}
@@ -202,25 +202,25 @@ func (s *Service) DeleteUser(ctx context.Context, id string) error {
 		}
 		return s.removeUser(v, u.Domain, u.Name)
 	})
-	return s.done(ctx, err, "delete user", id)
+	return s.auditChange(ctx, err, "delete user", id)
 }
 
 func (s *Service) removeUser(v view, domain, name string) ([]datastore.Op, error) {
-	ops, err := s.dependents(v, name+"@"+domain)
+	ops, err := s.dependentOps(v, name+"@"+domain)
 	if err != nil {
 		return nil, err
 	}
 	if s.o.Deleted != nil {
 		ops = append(ops, s.o.Deleted(name+"@"+domain)...)
 	}
-	grants, err := v.grants(join("grant", domain, name) + "/")
+	grants, err := v.listGrants(joinKey("grant", domain, name) + "/")
 	for _, g := range grants {
-		ops = append(ops, g.remove()...)
+		ops = append(ops, g.removeOps()...)
 	}
-	return append(ops, datastore.DeletePrefix(namespace, keyPrefix(domain, name)), remove(userKey(domain, name))), err
+	return append(ops, datastore.DeletePrefix(namespace, keyPrefix(domain, name)), removeRecord(userKey(domain, name))), err
 }
 
-func (s *Service) dependents(v view, id string) ([]datastore.Op, error) {
+func (s *Service) dependentOps(v view, id string) ([]datastore.Op, error) {
 	var ops []datastore.Op
 	for _, d := range s.o.Dependents {
 		more, err := d(v.sn, id)
@@ -232,8 +232,8 @@ func (s *Service) dependents(v view, id string) ([]datastore.Op, error) {
 	return ops, nil
 }
 
-// done reports a committed change to the audit.
-func (s *Service) done(ctx context.Context, err error, action, object string) error {
+// auditChange reports a committed change to the audit.
+func (s *Service) auditChange(ctx context.Context, err error, action, object string) error {
 	if err == nil {
 		s.o.Audit(ctx, action, object)
 	}

@@ -16,16 +16,16 @@ import (
 
 const maxField = 256
 
-func invalid(field, format string, args ...any) error {
+func invalidField(field, format string, args ...any) error {
 	return fault.At(fault.Invalid, field, format, args...)
 }
 
 func checkText(field, value string) error {
 	if utf8.RuneCountInString(value) > maxField {
-		return invalid(field, "at most %d characters are allowed", maxField)
+		return invalidField(field, "at most %d characters are allowed", maxField)
 	}
 	if !utf8.ValidString(value) {
-		return invalid(field, "the text is not UTF-8")
+		return invalidField(field, "the text is not UTF-8")
 	}
 	return nil
 }
@@ -37,7 +37,7 @@ func checkNew(field, value string) error {
 	}
 	normal, err := NormalName(field, value)
 	if err == nil && normal != value {
-		err = invalid(field, "write the name as %q (RFC 8265)", normal)
+		err = invalidField(field, "write the name as %q (RFC 8265)", normal)
 	}
 	return err
 }
@@ -53,10 +53,10 @@ func checkName(field, value string) error {
 	if strings.ContainsAny(value, `@/\:`) || strings.ContainsFunc(value, func(r rune) bool {
 		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
 	}) {
-		return invalid(field, `the characters @ / \ : and control characters are not allowed`)
+		return invalidField(field, `the characters @ / \ : and control characters are not allowed`)
 	}
 	if strings.Trim(value, ".") == "" || strings.HasPrefix(strings.TrimLeft(value, "."), ";") || looksEncoded(value) {
-		return invalid(field, "the name cannot stand in a url: dots alone, a leading semicolon and percent encodings are not allowed")
+		return invalidField(field, "the name cannot stand in a url: dots alone, a leading semicolon and percent encodings are not allowed")
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func checkEmail(value string) error {
 		return err
 	}
 	if a, err := mail.ParseAddress(value); err != nil || a.Address != value {
-		return invalid("email", "this is not an e-mail address")
+		return invalidField("email", "this is not an e-mail address")
 	}
 	return nil
 }
@@ -89,10 +89,10 @@ func (s *Service) checkPassword(value string) error {
 		return err
 	}
 	if n := s.o.MinPassword; utf8.RuneCountInString(value) < n {
-		return invalid("password", "at least %d characters are required", n)
+		return invalidField("password", "at least %d characters are required", n)
 	}
 	if s.o.Blocked.Has(value) {
-		return invalid("password", "this password is in a list of those that attackers try first; choose another")
+		return invalidField("password", "this password is in a list of those that attackers try first; choose another")
 	}
 	return nil
 }
@@ -105,16 +105,16 @@ var usernames = precis.NewIdentifier(precis.FoldWidth, precis.Norm(norm.NFC))
 // parts between single blanks. The error says what looks the same as another name.
 func NormalName(field, value string) (string, error) {
 	if strings.TrimSpace(value) != value {
-		return "", invalid(field, "a name has no blanks at its ends")
+		return "", invalidField(field, "a name has no blanks at its ends")
 	}
 	parts := strings.Split(value, " ")
 	for i, part := range parts {
 		if part == "" {
-			return "", invalid(field, "a name has single blanks only")
+			return "", invalidField(field, "a name has single blanks only")
 		}
 		normal, err := usernames.String(part)
 		if err != nil || bidirule.DirectionString(normal) == bidi.RightToLeft && !bidirule.ValidString(normal) {
-			return "", invalid(field, "the name holds characters that cannot be seen, that change the direction of the text, or that look like others (RFC 8265)")
+			return "", invalidField(field, "the name holds characters that cannot be seen, that change the direction of the text, or that look like others (RFC 8265)")
 		}
 		parts[i] = normal
 	}

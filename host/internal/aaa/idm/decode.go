@@ -21,9 +21,9 @@ type object struct {
 	faults  fault.List
 }
 
-// read reads a JSON object whose members are among those known; members that
+// readJSONObject reads a JSON object whose members are among those known; members that
 // are unknown or stand twice are all named in the error.
-func read(r *http.Request, known ...string) (*object, error) {
+func readJSONObject(r *http.Request, known ...string) (*object, error) {
 	if err := wantType(r, "application/json"); err != nil {
 		return nil, err
 	}
@@ -39,11 +39,11 @@ func read(r *http.Request, known ...string) (*object, error) {
 	for d.More() {
 		name, err := d.Token()
 		if err != nil {
-			return nil, malformed(data, d.InputOffset(), err)
+			return nil, malformedJSONError(data, d.InputOffset(), err)
 		}
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
-			return nil, malformed(data, d.InputOffset(), err)
+			return nil, malformedJSONError(data, d.InputOffset(), err)
 		}
 		n, _ := name.(string)
 		switch _, twice := o.members[n]; {
@@ -55,7 +55,7 @@ func read(r *http.Request, known ...string) (*object, error) {
 		o.members[n] = raw
 	}
 	if _, err := d.Token(); err != nil {
-		return nil, malformed(data, d.InputOffset(), err)
+		return nil, malformedJSONError(data, d.InputOffset(), err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, fault.New(fault.Malformed, "there is text after the JSON object")
@@ -63,8 +63,8 @@ func read(r *http.Request, known ...string) (*object, error) {
 	return o, nil
 }
 
-// malformed says where the text stops being JSON, and what to look for there.
-func malformed(data []byte, offset int64, err error) error {
+// malformedJSONError says where the text stops being JSON, and what to look for there.
+func malformedJSONError(data []byte, offset int64, err error) error {
 	var syntax *json.SyntaxError
 	said, remedy := err.Error(), "correct it there"
 	switch {
@@ -99,8 +99,8 @@ func readAll(r *http.Request) ([]byte, error) {
 	return data, nil
 }
 
-// text returns a member that is a string; nil when it is absent or null.
-func (o *object) text(name string) *string {
+// textMember returns a member that is a string; nil when it is absent or null.
+func (o *object) textMember(name string) *string {
 	raw, ok := o.members[name]
 	if !ok || string(raw) == "null" {
 		return nil
@@ -113,19 +113,19 @@ func (o *object) text(name string) *string {
 	return &s
 }
 
-// texts are the members of these names that are there.
-func (o *object) texts(names []string) map[string]string {
+// textMembers are the members of these names that are there.
+func (o *object) textMembers(names []string) map[string]string {
 	out := map[string]string{}
 	for _, name := range names {
-		if s := o.text(name); s != nil {
+		if s := o.textMember(name); s != nil {
 			out[name] = *s
 		}
 	}
 	return out
 }
 
-// boolean returns a member that is true or false, also written as a number or text.
-func (o *object) boolean(name string) *bool {
+// booleanMember returns a member that is true or false, also written as a number or text.
+func (o *object) booleanMember(name string) *bool {
 	raw, ok := o.members[name]
 	if !ok || string(raw) == "null" {
 		return nil
@@ -142,9 +142,9 @@ func (o *object) boolean(name string) *bool {
 	return &b
 }
 
-// required is text for a member that must be there.
-func (o *object) required(name string) string {
-	s := o.text(name)
+// requiredText is text for a member that must be there.
+func (o *object) requiredText(name string) string {
+	s := o.textMember(name)
 	if s == nil {
 		if !slices.ContainsFunc(o.faults, func(f *fault.Error) bool { return f.Path == name }) {
 			o.faults = append(o.faults, fault.At(fault.Missing, name, "this member is required"))
@@ -154,15 +154,15 @@ func (o *object) required(name string) string {
 	return *s
 }
 
-// same reports a member that was sent and is not what the controller computes.
-func (o *object) same(name, computed string) {
-	if s := o.text(name); s != nil && *s != computed {
+// checkComputed reports a member that was sent and is not what the controller computes.
+func (o *object) checkComputed(name, computed string) {
+	if s := o.textMember(name); s != nil && *s != computed {
 		o.faults = append(o.faults, fault.At(fault.Invalid, name, "the controller sets this: leave it out or send %q", computed))
 	}
 }
 
-// or is what a member holds; otherwise, where it was not sent.
-func or[T any](member *T, otherwise T) T {
+// valueOr is what a member holds; otherwise, where it was not sent.
+func valueOr[T any](member *T, otherwise T) T {
 	if member == nil {
 		return otherwise
 	}

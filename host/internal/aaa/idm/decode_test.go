@@ -17,7 +17,7 @@ func TestMalformedSaysWhere(t *testing.T) {
 	} {
 		r := httptest.NewRequest("POST", "/", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
-		if _, err := read(r, "name", "enabled"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := readJSONObject(r, "name", "enabled"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
@@ -34,13 +34,13 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		r := httptest.NewRequest("POST", "/", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
-		o, err := read(r, "name", "enabled")
+		o, err := readJSONObject(r, "name", "enabled")
 		if err != nil {
 			return
 		}
-		o.text("name")
-		o.boolean("enabled")
-		o.required("name")
+		o.textMember("name")
+		o.booleanMember("enabled")
+		o.requiredText("name")
 		for m := range o.members {
 			if m != "name" && m != "enabled" && o.faults.Err() == nil {
 				t.Fatalf("%q: member %q was taken", body, m)

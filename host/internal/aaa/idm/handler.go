@@ -52,49 +52,49 @@ type route struct {
 // filter put into the context.
 func New(o Options) http.Handler {
 	h := &handler{o}
-	routes := h.routes()
+	routes := h.allRoutes()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, ok := reqpath.From(r.Context())
 		if !ok {
-			h.fail(w, r, http.StatusInternalServerError, "access control is missing before this service")
+			h.writeFailure(w, r, http.StatusInternalServerError, "access control is missing before this service")
 			return
 		}
-		h.serve(routes, path, w, r)
+		h.serveRoute(routes, path, w, r)
 	})
 }
 
 // Paths are the paths of the endpoints; an empty segment is a variable.
 func Paths() (paths [][]string) {
-	for _, r := range new(handler).routes() {
+	for _, r := range new(handler).allRoutes() {
 		paths = append(paths, r.path)
 	}
 	return paths
 }
 
-func (h *handler) routes() []route {
+func (h *handler) allRoutes() []route {
 	return slices.Concat([]route{
-		{[]string{"auth"}, map[string]endpoint{"GET": h.version}},
-		{[]string{"auth", "v1", "access", "explain"}, map[string]endpoint{"GET": h.explain}},
+		{[]string{"auth"}, map[string]endpoint{"GET": h.showVersion}},
+		{[]string{"auth", "v1", "access", "explain"}, map[string]endpoint{"GET": h.explainAccess}},
 		{[]string{"auth", "password"}, map[string]endpoint{"POST": h.changeOwnPassword}},
 		{[]string{"auth", "v1", "domains", "", "users", "", "roles"}, map[string]endpoint{"GET": h.listGrants, "POST": h.createGrant}},
 		{[]string{"auth", "v1", "domains", "", "users", "", "roles", ""}, map[string]endpoint{"DELETE": h.deleteGrant}},
-		{[]string{".well-known", "oauth-authorization-server"}, map[string]endpoint{"GET": h.metadata}},
+		{[]string{".well-known", "oauth-authorization-server"}, map[string]endpoint{"GET": h.serverMetadata}},
 		{[]string{"oauth2", "token"}, map[string]endpoint{"POST": h.issueToken}},
 		{[]string{"oauth2", "revoke"}, map[string]endpoint{"POST": h.revokeToken}},
 		{[]string{"oauth2", "introspect"}, map[string]endpoint{"POST": h.introspectToken}},
 		{[]string{"web", "login"}, map[string]endpoint{"POST": h.logIn}},
 		{[]string{"web", "logout"}, map[string]endpoint{"POST": h.logOut}},
-		{[]string{"web", "me"}, map[string]endpoint{"GET": h.me}},
+		{[]string{"web", "me"}, map[string]endpoint{"GET": h.showSelf}},
 		{[]string{"web", "sessions"}, map[string]endpoint{"GET": h.listSessions}},
 		{[]string{"web", "sessions", ""}, map[string]endpoint{"DELETE": h.endSession}},
 		{[]string{"web", "keys"}, map[string]endpoint{"GET": h.ofKeyOwner(h.listKeys), "POST": h.ofKeyOwner(h.addKey)}},
 		{[]string{"web", "keys", ""}, map[string]endpoint{"DELETE": h.ofKeyOwner(h.removeKey)}},
-	}, h.users().routes(), h.roles().routes(), h.domains().routes())
+	}, h.usersKind().kindRoutes(), h.rolesKind().kindRoutes(), h.domainsKind().kindRoutes())
 }
 
-func (h *handler) serve(routes []route, path reqpath.Path, w http.ResponseWriter, r *http.Request) {
+func (h *handler) serveRoute(routes []route, path reqpath.Path, w http.ResponseWriter, r *http.Request) {
 	for _, rt := range routes {
-		id, ok := rt.match(path.Segments())
+		id, ok := rt.matchPath(path.Segments())
 		if !ok {
 			continue
 		}
@@ -105,7 +105,7 @@ func (h *handler) serve(routes []route, path reqpath.Path, w http.ResponseWriter
 		if e := rt.methods[method]; e != nil {
 			switch status, body, err := e(w, r, id); {
 			case err != nil:
-				h.fault(w, r, err)
+				h.writeFault(w, r, err)
 			case status == http.StatusNoContent:
 				w.WriteHeader(status)
 			case status != 0:
@@ -113,18 +113,18 @@ func (h *handler) serve(routes []route, path reqpath.Path, w http.ResponseWriter
 			}
 			return
 		}
-		w.Header().Set("Allow", rt.allow())
+		w.Header().Set("Allow", rt.allowedMethods())
 		if method == http.MethodOptions {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		h.fail(w, r, http.StatusMethodNotAllowed, r.Method+" is not allowed here; allowed are "+rt.allow())
+		h.writeFailure(w, r, http.StatusMethodNotAllowed, r.Method+" is not allowed here; allowed are "+rt.allowedMethods())
 		return
 	}
-	h.fail(w, r, http.StatusNotFound, "this path does not exist")
+	h.writeFailure(w, r, http.StatusNotFound, "this path does not exist")
 }
 
-func (rt route) match(segments []reqpath.Segment) ([]string, bool) {
+func (rt route) matchPath(segments []reqpath.Segment) ([]string, bool) {
 	if len(segments) != len(rt.path) {
 		return nil, false
 	}
@@ -139,7 +139,7 @@ func (rt route) match(segments []reqpath.Segment) ([]string, bool) {
 	return id, true
 }
 
-func (rt route) allow() string {
+func (rt route) allowedMethods() string {
 	methods := []string{"OPTIONS"}
 	for m := range rt.methods {
 		methods = append(methods, m)
@@ -151,7 +151,7 @@ func (rt route) allow() string {
 	return strings.Join(methods, ", ")
 }
 
-func (h *handler) version(http.ResponseWriter, *http.Request, []string) (int, any, error) {
+func (h *handler) showVersion(http.ResponseWriter, *http.Request, []string) (int, any, error) {
 	return http.StatusOK, struct {
 		ID      string `json:"id"`
 		Updated string `json:"updated"`
@@ -159,8 +159,8 @@ func (h *handler) version(http.ResponseWriter, *http.Request, []string) (int, an
 	}{"v1", "2026-11-20T00:00:00Z", "CURRENT"}, nil
 }
 
-// explain is GET /auth/v1/access/explain?user=&method=&path=, for administrators: what decides a request.
-func (h *handler) explain(_ http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
+// explainAccess is GET /auth/v1/access/explain?user=&method=&path=, for administrators: what decides a request.
+func (h *handler) explainAccess(_ http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
 	if who, _ := caller.From(r.Context()); !who.HasRole("admin") { // also where the rules leave /auth/v1 open
 		return 0, nil, fault.New(fault.Denied, "only role admin may query the rights of other users")
 	}

@@ -11,7 +11,7 @@ import (
 // ofKeyOwner is an endpoint for the SSH keys of the user who asks; those of others are access:key-*.
 func (h *handler) ofKeyOwner(answer func(ctx context.Context, owner string, r *http.Request, args []string) (int, any, error)) endpoint {
 	return func(w http.ResponseWriter, r *http.Request, args []string) (int, any, error) {
-		l := h.sender(w, r)
+		l := h.findSender(w, r)
 		if l == nil {
 			return 0, nil, nil
 		}
@@ -38,11 +38,11 @@ func (h *handler) listKeys(ctx context.Context, owner string, _ *http.Request, _
 
 // addKey is POST /web/keys, with {"key": "ssh-ed25519 AAAA… comment"}.
 func (h *handler) addKey(ctx context.Context, owner string, r *http.Request, _ []string) (int, any, error) {
-	o, err := read(r, "key")
+	o, err := readJSONObject(r, "key")
 	if err != nil {
 		return 0, nil, err
 	}
-	line := o.required("key")
+	line := o.requiredText("key")
 	if err := o.faults.Err(); err != nil {
 		return 0, nil, err
 	}

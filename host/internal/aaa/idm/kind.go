@@ -22,11 +22,11 @@ type kind[T interface{ ID() string }] struct {
 	show   func(T) any
 }
 
-// routes are the addresses of a kind.
-func (k kind[T]) routes() []route {
+// kindRoutes are the addresses of a kind.
+func (k kind[T]) kindRoutes() []route {
 	return []route{
 		{[]string{"auth", "v1", k.plural}, map[string]endpoint{"GET": k.readList, "POST": k.readNew}},
-		{[]string{"auth", "v1", k.plural, ""}, map[string]endpoint{"GET": k.readOne, "PUT": k.change,
+		{[]string{"auth", "v1", k.plural, ""}, map[string]endpoint{"GET": k.readOne, "PUT": k.changeOne,
 			"DELETE": func(_ http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
 				return http.StatusNoContent, nil, k.remove(r.Context(), id[0])
 			}}},
@@ -34,15 +34,15 @@ func (k kind[T]) routes() []route {
 }
 
 func (k kind[T]) readList(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
-	p, err := page(r)
+	p, err := parsePage(r)
 	if err != nil {
 		return 0, nil, err
 	}
-	list, err := k.list(r.Context(), more(p))
+	list, err := k.list(r.Context(), withOneMore(p))
 	if err != nil {
 		return 0, nil, err
 	}
-	return http.StatusOK, k.showAll(link(w, r, p, list)), nil
+	return http.StatusOK, k.showAll(linkNextPage(w, r, p, list)), nil
 }
 
 func (k kind[T]) showAll(list []T) map[string][]any {
@@ -59,12 +59,12 @@ func (k kind[T]) readOne(_ http.ResponseWriter, r *http.Request, id []string) (i
 }
 
 func (k kind[T]) readNew(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
-	o, err := read(r, k.members...)
+	o, err := readJSONObject(r, k.members...)
 	if err != nil {
 		return 0, nil, err
 	}
 	t, create := k.create(o)
-	o.same(k.members[0], t.ID())
+	o.checkComputed(k.members[0], t.ID())
 	if err := o.faults.Err(); err != nil {
 		return 0, nil, err
 	}
@@ -75,13 +75,13 @@ func (k kind[T]) readNew(w http.ResponseWriter, r *http.Request, _ []string) (in
 	return http.StatusCreated, k.show(t), nil
 }
 
-func (k kind[T]) change(_ http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
-	o, err := read(r, k.members...)
+func (k kind[T]) changeOne(_ http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
+	o, err := readJSONObject(r, k.members...)
 	if err != nil {
 		return 0, nil, err
 	}
 	update := k.update(o, id[0])
-	o.same(k.members[0], id[0])
+	o.checkComputed(k.members[0], id[0])
 	if err := o.faults.Err(); err != nil {
 		if _, gone := k.get(r.Context(), id[0]); gone != nil {
 			err = gone

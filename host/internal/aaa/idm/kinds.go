@@ -23,30 +23,30 @@ type user struct {
 	Domain   string `json:"domainid"`
 }
 
-func (h *handler) users() kind[identity.User] {
+func (h *handler) usersKind() kind[identity.User] {
 	s := h.Identity
 	return kind[identity.User]{
 		plural: "users", list: s.Users, get: s.User, remove: s.DeleteUser,
 		members: slices.Concat([]string{"userid", "name"}, identity.ProfileFields(), []string{"enabled", "password", "salt", "domainid"}),
 		create: func(o *object) (identity.User, func(context.Context) error) {
-			u := identity.User{Name: o.required("name"), Domain: o.required("domainid"), Enabled: or(o.boolean("enabled"), true)}
-			u.Profile.Set(o.texts(identity.ProfileFields()))
-			password := o.required("password")
+			u := identity.User{Name: o.requiredText("name"), Domain: o.requiredText("domainid"), Enabled: valueOr(o.booleanMember("enabled"), true)}
+			u.Profile.Set(o.textMembers(identity.ProfileFields()))
+			password := o.requiredText("password")
 			if password == redacted {
 				o.faults = append(o.faults, fault.At(fault.Invalid, "password", "this text only hides a password and is not a valid password"))
 			}
-			o.salt()
+			o.checkSalt()
 			return u, func(ctx context.Context) error { return s.CreateUser(ctx, u, password) }
 		},
 		update: func(o *object, id string) func(context.Context) (identity.User, error) {
 			name, domain, _ := identity.SplitID(id)
-			c := identity.UserChange{Password: o.text("password"), Enabled: o.boolean("enabled"), Profile: o.texts(identity.ProfileFields())}
+			c := identity.UserChange{Password: o.textMember("password"), Enabled: o.booleanMember("enabled"), Profile: o.textMembers(identity.ProfileFields())}
 			if c.Password != nil && *c.Password == redacted { // a client sends back what it was shown
 				c.Password = nil
 			}
-			o.same("name", name)
-			o.same("domainid", domain)
-			o.salt()
+			o.checkComputed("name", name)
+			o.checkComputed("domainid", domain)
+			o.checkSalt()
 			return func(ctx context.Context) (identity.User, error) { return s.UpdateUser(ctx, id, c) }
 		},
 		show: func(u identity.User) any {
@@ -55,9 +55,9 @@ func (h *handler) users() kind[identity.User] {
 	}
 }
 
-// salt accepts the salt only as answers show it: each hash has its own.
-func (o *object) salt() {
-	if s := o.text("salt"); s != nil && *s != "" && *s != redacted {
+// checkSalt accepts the salt only as answers show it: each hash has its own.
+func (o *object) checkSalt() {
+	if s := o.textMember("salt"); s != nil && *s != "" && *s != redacted {
 		o.faults = append(o.faults, fault.At(fault.Invalid, "salt", "the controller creates salts itself; leave it out"))
 	}
 }
@@ -69,20 +69,20 @@ type role struct {
 	Domain      string `json:"domainid"`
 }
 
-func (h *handler) roles() kind[identity.Role] {
+func (h *handler) rolesKind() kind[identity.Role] {
 	s := h.Identity
 	return kind[identity.Role]{
 		plural: "roles", list: s.Roles, get: s.Role, remove: s.DeleteRole,
 		members: []string{"roleid", "name", "description", "domainid"},
 		create: func(o *object) (identity.Role, func(context.Context) error) {
-			r := identity.Role{Name: o.required("name"), Domain: o.required("domainid"), Description: or(o.text("description"), "")}
+			r := identity.Role{Name: o.requiredText("name"), Domain: o.requiredText("domainid"), Description: valueOr(o.textMember("description"), "")}
 			return r, func(ctx context.Context) error { return s.CreateRole(ctx, r) }
 		},
 		update: func(o *object, id string) func(context.Context) (identity.Role, error) {
 			name, domain, _ := identity.SplitID(id)
-			description := o.text("description")
-			o.same("name", name)
-			o.same("domainid", domain)
+			description := o.textMember("description")
+			o.checkComputed("name", name)
+			o.checkComputed("domainid", domain)
 			return func(ctx context.Context) (identity.Role, error) { return s.UpdateRole(ctx, id, description) }
 		},
 		show: func(r identity.Role) any { return role{r.ID(), r.Name, r.Description, r.Domain} },
@@ -96,18 +96,18 @@ type domain struct {
 	Enabled     bool   `json:"enabled"`
 }
 
-func (h *handler) domains() kind[identity.Domain] {
+func (h *handler) domainsKind() kind[identity.Domain] {
 	s := h.Identity
 	return kind[identity.Domain]{
 		plural: "domains", list: s.Domains, get: s.Domain, remove: s.DeleteDomain,
 		members: []string{"domainid", "name", "description", "enabled"},
 		create: func(o *object) (identity.Domain, func(context.Context) error) {
-			d := identity.Domain{Name: o.required("name"), Description: or(o.text("description"), ""), Enabled: or(o.boolean("enabled"), false)}
+			d := identity.Domain{Name: o.requiredText("name"), Description: valueOr(o.textMember("description"), ""), Enabled: valueOr(o.booleanMember("enabled"), false)}
 			return d, func(ctx context.Context) error { return s.CreateDomain(ctx, d) }
 		},
 		update: func(o *object, id string) func(context.Context) (identity.Domain, error) {
-			c := identity.DomainChange{Description: o.text("description"), Enabled: o.boolean("enabled")}
-			o.same("name", id)
+			c := identity.DomainChange{Description: o.textMember("description"), Enabled: o.booleanMember("enabled")}
+			o.checkComputed("name", id)
 			return func(ctx context.Context) (identity.Domain, error) { return s.UpdateDomain(ctx, id, c) }
 		},
 		show: func(d identity.Domain) any { return domain{d.Name, d.Name, d.Description, d.Enabled} },
@@ -123,18 +123,18 @@ type grant struct {
 
 func (h *handler) listGrants(_ http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
 	list, err := h.Identity.GrantedRoles(r.Context(), id[0], id[1])
-	return http.StatusOK, h.roles().showAll(list), err
+	return http.StatusOK, h.rolesKind().showAll(list), err
 }
 
 func (h *handler) createGrant(w http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
-	o, err := read(r, "roleid", "userid", "domainid", "grantid")
+	o, err := readJSONObject(r, "roleid", "userid", "domainid", "grantid")
 	if err != nil {
 		return 0, nil, err
 	}
-	g := identity.Grant{Domain: id[0], User: id[1], Role: o.required("roleid")}
-	o.same("domainid", g.Domain)
-	o.same("userid", g.User)
-	o.same("grantid", g.ID())
+	g := identity.Grant{Domain: id[0], User: id[1], Role: o.requiredText("roleid")}
+	o.checkComputed("domainid", g.Domain)
+	o.checkComputed("userid", g.User)
+	o.checkComputed("grantid", g.ID())
 	if err := o.faults.Err(); err != nil {
 		return 0, nil, err
 	}

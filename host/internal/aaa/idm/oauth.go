@@ -40,9 +40,9 @@ func badRequest(description string) oauthError {
 	return oauthError{http.StatusBadRequest, "invalid_request", description}
 }
 
-// form reads a form body; credentials in the query are ignored, as section
+// readForm reads a form body; credentials in the query are ignored, as section
 // 2.3.1 wants, and a field sent twice is an error.
-func form(r *http.Request) (url.Values, error) {
+func readForm(r *http.Request) (url.Values, error) {
 	if err := wantType(r, "application/x-www-form-urlencoded"); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func parseForm(data string) (url.Values, error) {
 	return v, nil
 }
 
-func address(r *http.Request) netip.AddrPort {
+func remoteAddrPort(r *http.Request) netip.AddrPort {
 	a, _ := netip.ParseAddrPort(r.RemoteAddr)
 	return a
 }
@@ -74,7 +74,7 @@ func address(r *http.Request) netip.AddrPort {
 // issueToken is /oauth2/token: the grants password and refresh_token. No answer
 // distinguishes an unknown user from a wrong password.
 func (h *handler) issueToken(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
-	f, err := form(r)
+	f, err := readForm(r)
 	if err != nil {
 		e := badRequest(err.Error())
 		if fault.KindOf(err) == fault.TooBig {
@@ -115,7 +115,7 @@ func (h *handler) issueToken(w http.ResponseWriter, r *http.Request, _ []string)
 	if err != nil {
 		return 0, nil, h.refusedGrant(w, r, err)
 	}
-	h.Change(h.as(r.Context(), who), "issue token", who.ID())
+	h.Change(h.withHolder(r.Context(), who), "issue token", who.ID())
 	w.Header().Set("Pragma", "no-cache")
 	return http.StatusOK, struct {
 		Token   string `json:"access_token"`
@@ -128,7 +128,7 @@ func (h *handler) issueToken(w http.ResponseWriter, r *http.Request, _ []string)
 // passwordGrant finds out who sends a password. The rights of outside users are looked up at use; where their realm
 // cannot look them up, those of this login hold for a short time.
 func (h *handler) passwordGrant(r *http.Request, user, password string) (token.Holder, error) {
-	l, err := h.Authn.Login(r.Context(), authn.Credentials{User: user, Password: password, Address: address(r)})
+	l, err := h.Authn.Login(r.Context(), authn.Credentials{User: user, Password: password, Address: remoteAddrPort(r)})
 	if err != nil {
 		return token.Holder{}, err
 	}
@@ -219,7 +219,7 @@ func (h *handler) revokeToken(w http.ResponseWriter, r *http.Request, _ []string
 // introspectToken is /oauth2/introspect (RFC 7662), for callers with credentials: administrators may ask
 // about any token, others about their own.
 func (h *handler) introspectToken(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
-	asks, _, err := h.Authn.Request(r.Context(), r.Header, address(r), rules.Basic|rules.Bearer)
+	asks, _, err := h.Authn.Request(r.Context(), r.Header, remoteAddrPort(r), rules.Basic|rules.Bearer)
 	if errors.Is(err, authn.ErrRefused) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="application", charset="UTF-8"`)
 		return 0, nil, oauthError{http.StatusUnauthorized, "invalid_client", "the credentials were refused"}
@@ -227,7 +227,7 @@ func (h *handler) introspectToken(w http.ResponseWriter, r *http.Request, _ []st
 	if err != nil {
 		return 0, nil, h.refusedGrant(w, r, err)
 	}
-	f, err := form(r)
+	f, err := readForm(r)
 	if err != nil || f.Get("token") == "" {
 		return 0, nil, badRequest("a form with the field token is expected")
 	}
@@ -263,8 +263,8 @@ func mayIntrospect(l *authn.Login, of token.Holder) bool {
 	return l.Outside != nil && *l.Outside == *of.Outside
 }
 
-// metadata is /.well-known/oauth-authorization-server (RFC 8414).
-func (h *handler) metadata(_ http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
+// serverMetadata is /.well-known/oauth-authorization-server (RFC 8414).
+func (h *handler) serverMetadata(_ http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
 	issuer := "http://" + r.Host
 	if r.TLS != nil {
 		issuer = "https://" + r.Host

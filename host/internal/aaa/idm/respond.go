@@ -41,7 +41,7 @@ func Fail(w http.ResponseWriter, r *http.Request, status int, reason, details st
 	}{http.StatusText(status), details, status, reason})
 }
 
-func (h *handler) fail(w http.ResponseWriter, r *http.Request, status int, details string) {
+func (h *handler) writeFailure(w http.ResponseWriter, r *http.Request, status int, details string) {
 	Fail(w, r, status, "", details)
 }
 
@@ -66,9 +66,9 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// fault answers an error. Only faults made for users are answered; the text of any
+// writeFault answers an error. Only faults made for users are answered; the text of any
 // other error stays in the log.
-func (h *handler) fault(w http.ResponseWriter, r *http.Request, err error) {
+func (h *handler) writeFault(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(err)
 	var o oauthError
 	if errors.As(err, &o) {
@@ -78,25 +78,25 @@ func (h *handler) fault(w http.ResponseWriter, r *http.Request, err error) {
 	var f *fault.Error
 	if !errors.As(err, &f) || status == http.StatusInternalServerError {
 		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-			h.fail(w, r, http.StatusServiceUnavailable, "the answer took too long; try again")
+			h.writeFailure(w, r, http.StatusServiceUnavailable, "the answer took too long; try again")
 			return
 		}
 		if first := fault.All(err)[0]; first.Kind == fault.Unavailable { // the disk
 			h.Log.ErrorContext(r.Context(), "an identity request failed", "error", err)
-			h.fail(w, r, http.StatusServiceUnavailable, first.Text)
+			h.writeFailure(w, r, http.StatusServiceUnavailable, first.Text)
 			return
 		}
 		h.Log.ErrorContext(r.Context(), "an identity request failed", "error", err)
-		h.fail(w, r, http.StatusInternalServerError, "the controller failed; its log has the reason")
+		h.writeFailure(w, r, http.StatusInternalServerError, "the controller failed; its log has the reason")
 		return
 	}
-	h.fail(w, r, status, strings.ReplaceAll(err.Error(), "\n", "; "))
+	h.writeFailure(w, r, status, strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
 const maxLimit = 10_000
 
-// page reads ?limit= and ?cursor=; without limit everything is answered.
-func page(r *http.Request) (identity.Page, error) {
+// parsePage reads ?limit= and ?cursor=; without limit everything is answered.
+func parsePage(r *http.Request) (identity.Page, error) {
 	var p identity.Page
 	q := r.URL.Query()
 	if s := q.Get("limit"); s != "" {
@@ -116,16 +116,16 @@ func page(r *http.Request) (identity.Page, error) {
 	return p, nil
 }
 
-// more asks for one entry beyond the page, to know whether another page follows.
-func more(p identity.Page) identity.Page {
+// withOneMore asks for one entry beyond the page, to know whether another page follows.
+func withOneMore(p identity.Page) identity.Page {
 	if p.Limit > 0 {
 		p.Limit++
 	}
 	return p
 }
 
-// link cuts the extra entry and announces the next page.
-func link[T interface{ ID() string }](w http.ResponseWriter, r *http.Request, p identity.Page, list []T) []T {
+// linkNextPage cuts the extra entry and announces the next page.
+func linkNextPage[T interface{ ID() string }](w http.ResponseWriter, r *http.Request, p identity.Page, list []T) []T {
 	if p.Limit == 0 || len(list) <= p.Limit {
 		return list
 	}

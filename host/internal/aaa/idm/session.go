@@ -34,11 +34,11 @@ const (
 
 // logIn is POST /web/login: it begins a session of the pages. The answer has its cookie, which no script reads.
 func (h *handler) logIn(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
-	o, err := read(r, "user", "password")
+	o, err := readJSONObject(r, "user", "password")
 	if err != nil {
 		return 0, nil, err
 	}
-	user, password := o.required("user"), o.required("password")
+	user, password := o.requiredText("user"), o.requiredText("password")
 	if err := o.faults.Err(); err != nil {
 		return 0, nil, err
 	}
@@ -59,13 +59,13 @@ func (h *handler) logIn(w http.ResponseWriter, r *http.Request, _ []string) (int
 	if old := authn.Cookie(r); old != "" { // a login in a browser that has a session replaces it
 		_, _ = h.Tokens.Revoke(r.Context(), old)
 	}
-	h.Change(h.as(r.Context(), who), "begin session", who.ID())
+	h.Change(h.withHolder(r.Context(), who), "begin session", who.ID())
 	http.SetCookie(w, &http.Cookie{Name: authn.CookieName(r), Value: text, Path: "/", HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
 	return http.StatusNoContent, nil, nil
 }
 
-// as returns ctx with the holder as its caller, for the audit.
-func (h *handler) as(ctx context.Context, who token.Holder) context.Context {
+// withHolder returns ctx with the holder as its caller, for the audit.
+func (h *handler) withHolder(ctx context.Context, who token.Holder) context.Context {
 	c, _ := caller.From(ctx)
 	if p := who.Principal; p != nil {
 		c.User, c.Domain, c.Roles = p.Name, p.Domain, p.Roles
@@ -97,28 +97,28 @@ func (h *handler) refusedLogin(w http.ResponseWriter, r *http.Request, err error
 	}
 	switch {
 	case errors.As(err, &slow):
-		h.fail(w, r, http.StatusTooManyRequests, "too many failed logins; try again later")
+		h.writeFailure(w, r, http.StatusTooManyRequests, "too many failed logins; try again later")
 	case errors.As(err, &silent):
-		h.fail(w, r, http.StatusServiceUnavailable, "the login cannot be verified now: a realm does not answer")
+		h.writeFailure(w, r, http.StatusServiceUnavailable, "the login cannot be verified now: a realm does not answer")
 	case errors.Is(err, authn.ErrRefused):
-		h.fail(w, r, http.StatusUnauthorized, "user or password is wrong")
+		h.writeFailure(w, r, http.StatusUnauthorized, "user or password is wrong")
 	case errors.As(err, &notFindable):
-		h.fail(w, r, http.StatusForbidden, err.Error())
+		h.writeFailure(w, r, http.StatusForbidden, err.Error())
 	default:
-		h.fault(w, r, err)
+		h.writeFault(w, r, err)
 	}
 }
 
-// sender finds out who sends a request that stands outside of the rules: by its Authorization header, else by
+// findSender finds out who sends a request that stands outside of the rules: by its Authorization header, else by
 // its session. A request without a login is answered, and nil returned.
-func (h *handler) sender(w http.ResponseWriter, r *http.Request) *authn.Login {
-	l, _, _, err := h.Authn.Sender(r.Context(), r, address(r), rules.Basic|rules.Bearer)
+func (h *handler) findSender(w http.ResponseWriter, r *http.Request) *authn.Login {
+	l, _, _, err := h.Authn.Sender(r.Context(), r, remoteAddrPort(r), rules.Basic|rules.Bearer)
 	switch {
 	case err == nil:
 		h.Authn.SentBy(r.Context(), l)
 		return l
 	case errors.Is(err, authn.ErrNoOrigin):
-		h.fail(w, r, http.StatusForbidden, err.Error())
+		h.writeFailure(w, r, http.StatusForbidden, err.Error())
 	case errors.Is(err, authn.ErrRefused):
 		Fail(w, r, http.StatusUnauthorized, "login", "there is no session, or it has ended: log in")
 	default:
@@ -134,7 +134,7 @@ func (h *handler) logOut(w http.ResponseWriter, r *http.Request, _ []string) (in
 			return 0, nil, fault.New(fault.Denied, "a logout needs the header Origin, which browsers send")
 		}
 		if who, err := h.Tokens.Lookup(r.Context(), text, true); err == nil && who.Known() {
-			h.Change(h.as(r.Context(), who), "end session", who.ID())
+			h.Change(h.withHolder(r.Context(), who), "end session", who.ID())
 		}
 		if _, err := h.Tokens.Revoke(r.Context(), text); err != nil {
 			return 0, nil, err
@@ -145,12 +145,12 @@ func (h *handler) logOut(w http.ResponseWriter, r *http.Request, _ []string) (in
 	return http.StatusNoContent, nil, nil
 }
 
-// me is GET /web/me: who asks, with which roles, until when, and for each parameter may=METHOD+PATH whether the
+// showSelf is GET /web/me: who asks, with which roles, until when, and for each parameter may=METHOD+PATH whether the
 // rules and policies would allow it. It answers every user who is logged in, so that a page can distinguish a role
 // that
 // is missing from a session that has ended.
-func (h *handler) me(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
-	l := h.sender(w, r)
+func (h *handler) showSelf(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
+	l := h.findSender(w, r)
 	if l == nil {
 		return 0, nil, nil
 	}
@@ -175,7 +175,7 @@ func (h *handler) me(w http.ResponseWriter, r *http.Request, _ []string) (int, a
 
 // listSessions is GET /web/sessions: the sessions of the user who asks.
 func (h *handler) listSessions(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
-	l := h.sender(w, r)
+	l := h.findSender(w, r)
 	if l == nil {
 		return 0, nil, nil
 	}
@@ -186,7 +186,7 @@ func (h *handler) listSessions(w http.ResponseWriter, r *http.Request, _ []strin
 // endSession is DELETE /web/sessions/{id}, of a session of the user who asks; the role admin may end those of all, and
 // tokens by the id that access:tokens shows.
 func (h *handler) endSession(w http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
-	l := h.sender(w, r)
+	l := h.findSender(w, r)
 	if l == nil {
 		return 0, nil, nil
 	}
@@ -213,18 +213,18 @@ func holderID(l *authn.Login) string {
 // changeOwnPassword is POST /auth/password: every user of the controller's own realm changes its own
 // password with the present one. All its logins and tokens end.
 func (h *handler) changeOwnPassword(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
-	o, err := read(r, "current", "password")
+	o, err := readJSONObject(r, "current", "password")
 	if err != nil {
 		return 0, nil, err
 	}
-	current, fresh := o.required("current"), o.required("password")
+	current, fresh := o.requiredText("current"), o.requiredText("password")
 	if err := o.faults.Err(); err != nil {
 		return 0, nil, err
 	}
 	who, ok := caller.From(r.Context())
 	if !ok || who.User == "" {
-		h.fail(w, r, http.StatusUnauthorized, "log in with the account whose password is to be changed")
+		h.writeFailure(w, r, http.StatusUnauthorized, "log in with the account whose password is to be changed")
 		return 0, nil, nil
 	}
-	return http.StatusNoContent, nil, h.OwnPassword(r.Context(), who.User+"@"+who.Domain, current, fresh, address(r))
+	return http.StatusNoContent, nil, h.OwnPassword(r.Context(), who.User+"@"+who.Domain, current, fresh, remoteAddrPort(r))
 }

@@ -34,7 +34,7 @@ const (
 	maxThreads   = 16
 )
 
-func (p Params) check() error {
+func (p Params) checkRanges() error {
 	if p.MemoryKiB < 8*uint32(p.Threads) || p.MemoryKiB > maxMemoryKiB || p.Time < 1 || p.Time > maxTime || p.Threads < 1 || p.Threads > maxThreads {
 		return fmt.Errorf("argon2id parameters m=%d KiB, t=%d, p=%d are out of range (m 8*p to %d, t 1 to %d, p 1 to %d)",
 			p.MemoryKiB, p.Time, p.Threads, maxMemoryKiB, maxTime, maxThreads)
@@ -52,7 +52,7 @@ type Hasher struct {
 // New returns a hasher that runs at most parallel hashes at once; 0 means half
 // the processors, so that logins never starve the requests already logged in.
 func New(p Params, parallel int) (*Hasher, error) {
-	if err := p.check(); err != nil {
+	if err := p.checkRanges(); err != nil {
 		return nil, err
 	}
 	if parallel <= 0 {
@@ -64,8 +64,8 @@ func New(p Params, parallel int) (*Hasher, error) {
 	return h, err
 }
 
-// run waits for a place and runs f in it.
-func (h *Hasher) run(ctx context.Context, f func()) error {
+// runLimited waits for a place and runs f in it.
+func (h *Hasher) runLimited(ctx context.Context, f func()) error {
 	if err := h.line.enter(ctx); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails since Go 1.24
 	var key []byte
-	err := h.run(ctx, func() {
+	err := h.runLimited(ctx, func() {
 		key = argon2.IDKey([]byte(password), salt, h.params.Time, h.params.MemoryKiB, h.params.Threads, keyBytes)
 	})
 	if err != nil {
@@ -102,7 +102,7 @@ func (h *Hasher) Verify(ctx context.Context, password, encoded string) (ok, outd
 
 // Matches reports whether a password is that of a stored form, once it is this login's turn to compute.
 func (h *Hasher) Matches(ctx context.Context, password string, stored Stored) (ok bool, err error) {
-	err = h.run(ctx, func() { ok = stored.matches(password) })
+	err = h.runLimited(ctx, func() { ok = stored.matches(password) })
 	return ok, err
 }
 

@@ -47,7 +47,7 @@ func (l *line) enter(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	if !l.forget(origin, turn) {
+	if !l.forgetTurn(origin, turn) {
 		l.leave()
 	}
 	return ctx.Err()
@@ -73,8 +73,8 @@ func (l *line) leave() {
 	l.order = append(l.order, next)
 }
 
-// forget takes somebody out of the line; false when it was its turn already.
-func (l *line) forget(origin netip.Addr, turn chan struct{}) bool {
+// forgetTurn takes somebody out of the line; false when it was its turn already.
+func (l *line) forgetTurn(origin netip.Addr, turn chan struct{}) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	turns := l.waiting[origin]

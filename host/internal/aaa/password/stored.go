@@ -94,11 +94,11 @@ func parseArgon2(form, rest string, id bool) (Stored, error) {
 	if err != nil {
 		return Stored{}, err
 	}
-	salt, err := decode64(fields[2])
+	salt, err := decodeBase64(fields[2])
 	if err != nil {
 		return Stored{}, fmt.Errorf("the salt of the stored password is not base64")
 	}
-	want, err := decode64(fields[3])
+	want, err := decodeBase64(fields[3])
 	if err != nil || len(want) < 16 || len(want) > 128 {
 		return Stored{}, fmt.Errorf("the hash of the stored password is not base64 of 16 to 128 bytes")
 	}
@@ -130,7 +130,7 @@ func parseParams(text string) (Params, error) {
 			return p, errors.New("the stored password has no parameters m=…,t=…,p=… in range")
 		}
 	}
-	return p, p.check()
+	return p, p.checkRanges()
 }
 
 func parseBcrypt(form, rest string) (Stored, error) {
@@ -172,11 +172,11 @@ func parseShiro1(rest string) (Stored, error) {
 	if err != nil || n < 1 || n > maxIterations {
 		return Stored{}, fmt.Errorf("the iterations of $shiro1$ are not 1 to %d", maxIterations)
 	}
-	salt, err := decode64(fields[2])
+	salt, err := decodeBase64(fields[2])
 	if err != nil {
 		return Stored{}, errors.New("the salt of $shiro1$ is not base64")
 	}
-	want, err := decode64(fields[3])
+	want, err := decodeBase64(fields[3])
 	if err != nil || len(want) != digest.Size() {
 		return Stored{}, fmt.Errorf("the hash of $shiro1$ is not base64 of %d bytes", digest.Size())
 	}
@@ -195,7 +195,7 @@ func parseShiro1(rest string) (Stored, error) {
 	return Stored{matches: matches, weak: n < goodIterations || len(salt) == 0 || digest == crypto.MD5 || digest == crypto.SHA1}, nil
 }
 
-// decode64 reads base64 with or without padding.
-func decode64(s string) ([]byte, error) {
+// decodeBase64 reads base64 with or without padding.
+func decodeBase64(s string) ([]byte, error) {
 	return base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
 }

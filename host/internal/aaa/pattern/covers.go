@@ -1,21 +1,21 @@
 package pattern
 
 // Covers reports whether the pattern matches all that another one matches. It may say no where it does.
-func (p Pattern) Covers(other Pattern) bool { return covers(p.parts, other.parts) }
+func (p Pattern) Covers(other Pattern) bool { return coversParts(p.parts, other.parts) }
 
-func covers(a, b []part) bool {
+func coversParts(a, b []part) bool {
 	switch {
 	case len(a) == 0:
 		return len(b) == 0
 	case a[0].kind == deep:
 		// ** takes any number of the other's parts.
-		return covers(a[1:], b) || len(b) > 0 && covers(a, b[1:])
+		return coversParts(a[1:], b) || len(b) > 0 && coversParts(a, b[1:])
 	case len(b) == 0 || b[0].kind == deep:
 		return false
 	case b[0].kind == literal:
-		return a[0].is(b[0].text) && covers(a[1:], b[1:])
+		return a[0].matchesText(b[0].text) && coversParts(a[1:], b[1:])
 	}
-	return a[0].kind == glob && (a[0].text == "*" || a[0].text == b[0].text) && covers(a[1:], b[1:])
+	return a[0].kind == glob && (a[0].text == "*" || a[0].text == b[0].text) && coversParts(a[1:], b[1:])
 }
 
 // Sample is the decoded segments of a path that the pattern matches, with letters for wildcards.

@@ -94,11 +94,11 @@ func checkPart(s string) error {
 }
 
 // Match reports whether the pattern matches the whole path. It does not allocate.
-func (p Pattern) Match(path []reqpath.Segment) bool { return match(p.parts, path) }
+func (p Pattern) Match(path []reqpath.Segment) bool { return matchParts(p.parts, path) }
 
-// match is the linear-space wildcard walk: on a mismatch it returns to the last
+// matchParts is the linear-space wildcard walk: on a mismatch it returns to the last
 // ** and lets it swallow one segment more.
-func match(parts []part, path []reqpath.Segment) bool {
+func matchParts(parts []part, path []reqpath.Segment) bool {
 	i, j := 0, 0
 	deepAt, deepPath := -1, 0
 	for j < len(path) {
@@ -106,7 +106,7 @@ func match(parts []part, path []reqpath.Segment) bool {
 		case i < len(parts) && parts[i].kind == deep:
 			deepAt, deepPath = i, j
 			i++
-		case i < len(parts) && parts[i].matches(&path[j]):
+		case i < len(parts) && parts[i].matchesSegment(&path[j]):
 			i, j = i+1, j+1
 		case deepAt >= 0:
 			deepPath++
@@ -121,19 +121,19 @@ func match(parts []part, path []reqpath.Segment) bool {
 	return i == len(parts)
 }
 
-func (p *part) matches(s *reqpath.Segment) bool {
-	if p.is(s.Decoded) {
+func (p *part) matchesSegment(s *reqpath.Segment) bool {
+	if p.matchesText(s.Decoded) {
 		return true
 	}
 	for _, other := range s.Also {
-		if p.is(other) {
+		if p.matchesText(other) {
 			return true
 		}
 	}
 	return false
 }
 
-func (p *part) is(s string) bool {
+func (p *part) matchesText(s string) bool {
 	if p.kind == literal {
 		return p.text == s
 	}
@@ -185,7 +185,7 @@ func (p Pattern) Below(path []reqpath.Segment) bool {
 		if len(rest) == 1 && rest[0].kind == deep { // then it matches the path itself
 			break
 		}
-		if (p.parts[i-1].kind != deep || p.parts[0].kind != deep) && match(p.parts[:i], path) {
+		if (p.parts[i-1].kind != deep || p.parts[0].kind != deep) && matchParts(p.parts[:i], path) {
 			return true
 		}
 	}
@@ -200,7 +200,7 @@ func (p Pattern) entryOf(path []reqpath.Segment) bool {
 	}
 	last, parents := &path[len(path)-1], path[:len(path)-1]
 	for i, part := range p.parts {
-		if isEntry(part.text, last.Decoded, last.Also) && match(p.parts[:i], parents) {
+		if isEntry(part.text, last.Decoded, last.Also) && matchParts(p.parts[:i], parents) {
 			return true
 		}
 	}

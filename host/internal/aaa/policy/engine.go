@@ -21,7 +21,7 @@ type Engine struct {
 
 // Set replaces all policies. On an error the old ones stay.
 func (e *Engine) Set(list []Policy) error {
-	x, err := build(list)
+	x, err := buildIndex(list)
 	if err != nil {
 		return err
 	}
@@ -42,20 +42,20 @@ func (e *Engine) Fail() { e.now.Store(nil) }
 // is below it, so the policies about that must permit the request too.
 func (e *Engine) Allows(method string, path reqpath.Path, roles []string) bool {
 	x := e.now.Load()
-	return x != nil && x.allows(method, path, roles)
+	return x != nil && x.allowsRequest(method, path, roles)
 }
 
-func (x *Index) allows(method string, path reqpath.Path, roles []string) bool {
+func (x *Index) allowsRequest(method string, path reqpath.Path, roles []string) bool {
 	if method == http.MethodOptions {
 		return true
 	}
 	a, known := actionOf(method)
-	permits := func(p *entry) bool { return known && p.permits(a, roles) }
-	p := x.first(path.Segments())
+	permits := func(p *entry) bool { return known && p.permitsAction(a, roles) }
+	p := x.firstMatch(path.Segments())
 	if p != nil && !permits(p) {
 		return false
 	}
-	return path.DataDepth() == 0 || x.holds(path.Segments(), p, permits)
+	return path.DataDepth() == 0 || x.allPermitBelow(path.Segments(), p, permits)
 }
 
 // First describes the first policy that matches a path, empty when none does.
@@ -64,7 +64,7 @@ func (e *Engine) First(path reqpath.Path) string {
 	if x == nil {
 		return "unreadable policies, which deny"
 	}
-	p := x.first(path.Segments())
+	p := x.firstMatch(path.Segments())
 	if p == nil {
 		return ""
 	}
@@ -90,11 +90,11 @@ var editPaths = [...]string{
 // Compile reads the content of the node http-authorization and builds the index of its
 // policies; what is wrong is a fault.Invalid.
 func Compile(content json.RawMessage) (*Index, error) {
-	list, err := decode(content)
+	list, err := decodePolicies(content)
 	if err != nil {
 		return nil, err
 	}
-	return build(list)
+	return buildIndex(list)
 }
 
 // Check reports whether the policies may replace the present ones: at least one of the
@@ -108,7 +108,7 @@ func (x *Index) Check(admins [][]string, ruled []reqpath.Path) error {
 			return err
 		}
 		for _, roles := range admins {
-			denied := func(p reqpath.Path) bool { return !x.allows(http.MethodPut, p, roles) }
+			denied := func(p reqpath.Path) bool { return !x.allowsRequest(http.MethodPut, p, roles) }
 			if !denied(p) && !slices.ContainsFunc(ruled, denied) {
 				return nil
 			}
@@ -125,6 +125,6 @@ func (e *Engine) AllowsAlone(method string, path reqpath.Path, roles []string) b
 		return x != nil
 	}
 	a, known := actionOf(method)
-	p := x.first(path.Segments())
-	return p == nil || known && p.permits(a, roles)
+	p := x.firstMatch(path.Segments())
+	return p == nil || known && p.permitsAction(a, roles)
 }

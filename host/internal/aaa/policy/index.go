@@ -23,7 +23,7 @@ type node struct {
 	kinds map[string]bool
 }
 
-func (n *node) child(segment string) *node {
+func (n *node) ensureChild(segment string) *node {
 	c := n.children[segment]
 	if c == nil {
 		c = &node{}
@@ -35,8 +35,8 @@ func (n *node) child(segment string) *node {
 	return c
 }
 
-// add notes a policy about something below the node.
-func (n *node) add(e *entry) {
+// addBelow notes a policy about something below the node.
+func (n *node) addBelow(e *entry) {
 	if n.kinds[e.kind] {
 		return
 	}
@@ -47,22 +47,22 @@ func (n *node) add(e *entry) {
 	n.below = append(n.below, e)
 }
 
-func build(list []Policy) (*Index, error) {
+func buildIndex(list []Policy) (*Index, error) {
 	x := &Index{}
 	var errs []error
 	for i, p := range list {
-		shape, e, err := compile(i, p)
+		shape, e, err := compilePolicy(i, p)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		n := &x.root
 		for _, s := range shape.Prefix {
-			n.add(e)
+			n.addBelow(e)
 			if list, _, keyed := strings.Cut(s, "="); keyed {
-				n.child(list).add(e) // the whole list holds the entry
+				n.ensureChild(list).addBelow(e) // the whole list holds the entry
 			}
-			n = n.child(s)
+			n = n.ensureChild(s)
 		}
 		switch {
 		case shape.Exact && n.exact == nil:
@@ -70,7 +70,7 @@ func build(list []Policy) (*Index, error) {
 		case shape.Tree && n.tree == nil:
 			n.tree = e
 		case !shape.Exact && !shape.Tree:
-			n.add(e)
+			n.addBelow(e)
 			n.patterns = append(n.patterns, e)
 		}
 	}
@@ -80,12 +80,12 @@ func build(list []Policy) (*Index, error) {
 	return x, nil
 }
 
-// first returns the policy of the lowest index that matches, nil for none. It
+// firstMatch returns the policy of the lowest index that matches, nil for none. It
 // does not allocate.
-func (x *Index) first(path []reqpath.Segment) *entry { return x.root.first(path, nil) }
+func (x *Index) firstMatch(path []reqpath.Segment) *entry { return x.root.firstMatch(path, nil) }
 
-// first looks for one that goes before best in a node and below it.
-func (n *node) first(path []reqpath.Segment, best *entry) *entry {
+// firstMatch looks for one that goes before best in a node and below it.
+func (n *node) firstMatch(path []reqpath.Segment, best *entry) *entry {
 	if n.tree != nil && (best == nil || n.tree.index < best.index) {
 		best = n.tree
 	}
@@ -105,23 +105,23 @@ func (n *node) first(path []reqpath.Segment, best *entry) *entry {
 		return best
 	}
 	if c := n.children[path[0].Decoded]; c != nil {
-		best = c.first(path[1:], best)
+		best = c.firstMatch(path[1:], best)
 	}
 	for _, other := range path[0].Also {
 		if c := n.children[other]; c != nil {
-			best = c.first(path[1:], best)
+			best = c.firstMatch(path[1:], best)
 		}
 	}
 	return best
 }
 
-// holds reports whether all policies about what is below a path permit the action,
+// allPermitBelow reports whether all policies about what is below a path permit the action,
 // but those that the policy deciding for the path goes before.
-func (x *Index) holds(path []reqpath.Segment, decider *entry, permits func(*entry) bool) bool {
-	return x.root.holds(path, decider, permits)
+func (x *Index) allPermitBelow(path []reqpath.Segment, decider *entry, permits func(*entry) bool) bool {
+	return x.root.allPermitBelow(path, decider, permits)
 }
 
-func (n *node) holds(path []reqpath.Segment, decider *entry, permits func(*entry) bool) bool {
+func (n *node) allPermitBelow(path []reqpath.Segment, decider *entry, permits func(*entry) bool) bool {
 	live := func(e *entry) bool { return decider == nil || !decider.tree || e.index < decider.index }
 	if len(path) == 0 {
 		for _, e := range n.below {
@@ -136,11 +136,11 @@ func (n *node) holds(path []reqpath.Segment, decider *entry, permits func(*entry
 			return false
 		}
 	}
-	if c := n.children[path[0].Decoded]; c != nil && !c.holds(path[1:], decider, permits) {
+	if c := n.children[path[0].Decoded]; c != nil && !c.allPermitBelow(path[1:], decider, permits) {
 		return false
 	}
 	for _, other := range path[0].Also {
-		if c := n.children[other]; c != nil && !c.holds(path[1:], decider, permits) {
+		if c := n.children[other]; c != nil && !c.allPermitBelow(path[1:], decider, permits) {
 			return false
 		}
 	}

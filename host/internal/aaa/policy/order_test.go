@@ -13,7 +13,7 @@ func TestIndexOrders(t *testing.T) {
 		{`[{"resource":"/b","index":7},{"resource":"/a"}]`, ""},
 		{`[{"resource":"/b","index":7},{"resource":"/a","index":7}]`, ""},
 	} {
-		list, err := decode([]byte(`{"policies":{"policies":` + c.in + `}}`))
+		list, err := decodePolicies([]byte(`{"policies":{"policies":` + c.in + `}}`))
 		if c.first == "" {
 			if fault.KindOf(err) != fault.Invalid {
 				t.Errorf("%s: %v", c.in, err)

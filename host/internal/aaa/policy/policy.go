@@ -71,7 +71,7 @@ type grant struct {
 	allowed actions
 }
 
-func (e *entry) permits(a actions, roles []string) bool {
+func (e *entry) permitsAction(a actions, roles []string) bool {
 	for i := range e.roles {
 		if e.roles[i].allowed&a != 0 && slices.Contains(roles, e.roles[i].role) {
 			return true
@@ -80,7 +80,7 @@ func (e *entry) permits(a actions, roles []string) bool {
 	return false
 }
 
-func compile(i int, p Policy) (pattern.Shape, *entry, error) {
+func compilePolicy(i int, p Policy) (pattern.Shape, *entry, error) {
 	at := func(format string, args ...any) error {
 		return fault.At(fault.Invalid, fmt.Sprintf("aaa:http-authorization/policies/policies[%d]", i), format, args...)
 	}
@@ -108,7 +108,7 @@ func compile(i int, p Policy) (pattern.Shape, *entry, error) {
 
 // Resources are what the policies of a content are about; none of a content that is invalid.
 func Resources(content json.RawMessage) []string {
-	list, err := decode(content)
+	list, err := decodePolicies(content)
 	if err != nil {
 		return nil
 	}
@@ -119,9 +119,9 @@ func Resources(content json.RawMessage) []string {
 	return out
 }
 
-// decode reads the content of http-authorization in canonical RFC 7951 JSON, as the
+// decodePolicies reads the content of http-authorization in canonical RFC 7951 JSON, as the
 // configuration tree gives it; empty content has no policies.
-func decode(content json.RawMessage) ([]Policy, error) {
+func decodePolicies(content json.RawMessage) ([]Policy, error) {
 	if len(content) == 0 {
 		return nil, nil
 	}
@@ -135,11 +135,11 @@ func decode(content json.RawMessage) ([]Policy, error) {
 	if err := d.Decode(&c); err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "the policies do not match module aaa: %v", err)
 	}
-	return c.Policies.Policies, order(c.Policies.Policies)
+	return c.Policies.Policies, sortPolicies(c.Policies.Policies)
 }
 
-// order sorts policies by their index. Either all have one or none has.
-func order(list []Policy) error {
+// sortPolicies sorts policies by their index. Either all have one or none has.
+func sortPolicies(list []Policy) error {
 	with := 0
 	seen := map[uint32]string{}
 	for _, p := range list {

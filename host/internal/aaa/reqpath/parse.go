@@ -19,12 +19,12 @@ type Error struct{ Reason string }
 // Error returns the reason.
 func (e *Error) Error() string { return "bad request path: " + e.Reason }
 
-func refuse(reason string) error { return &Error{Reason: reason} }
+func pathError(reason string) error { return &Error{Reason: reason} }
 
 // ParseString normalises an encoded path, as it is in a request line.
 func ParseString(raw string) (Path, error) {
 	if raw == "" || raw[0] != '/' {
-		return Path{}, refuse("it does not begin with a slash")
+		return Path{}, pathError("it does not begin with a slash")
 	}
 	rest := raw[1:]
 	var p Path
@@ -64,16 +64,16 @@ func ParseString(raw string) (Path, error) {
 
 func parseSegment(part string) (Segment, error) {
 	if part == "" {
-		return Segment{}, refuse("it has an empty segment")
+		return Segment{}, pathError("it has an empty segment")
 	}
-	if harmless(part) {
+	if isHarmlessSegment(part) {
 		return Segment{Raw: part, Decoded: part}, nil
 	}
-	s, err := decode(part)
+	s, err := decodeSegment(part)
 	if err != nil {
 		return Segment{}, err
 	}
-	return s, check(s)
+	return s, checkSegment(s)
 }
 
 // parseNode reads a segment below a root of RESTCONF: NAME=KEYS, where a key has any character that a YANG string
@@ -84,16 +84,16 @@ func parseNode(part string) (Segment, error) {
 	if err != nil || !keyed {
 		return s, err
 	}
-	k, err := decode(keys)
+	k, err := decodeSegment(keys)
 	if err != nil {
 		return Segment{}, err
 	}
 	if !utf8.ValidString(k.Decoded) {
-		return Segment{}, refuse("it is not UTF-8")
+		return Segment{}, pathError("it is not UTF-8")
 	}
 	for _, r := range k.Decoded {
 		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r&0xfffe == 0xfffe || r >= 0xfdd0 && r <= 0xfdef {
-			return Segment{}, refuse("it has a control character that no YANG string has")
+			return Segment{}, pathError("it has a control character that no YANG string has")
 		}
 	}
 	return Segment{Raw: s.Raw + "=" + k.Raw, Decoded: s.Decoded + "=" + k.Decoded}, nil
@@ -102,14 +102,14 @@ func parseNode(part string) (Segment, error) {
 // harmlessBytes are those that mean themselves to every reader.
 var harmlessBytes = func() (set [256]bool) {
 	for c := range set {
-		set[c] = literal(byte(c)) || c == '=' || c == ','
+		set[c] = isLiteralByte(byte(c)) || c == '=' || c == ','
 	}
 	return set
 }()
 
-// harmless reports whether a segment is its own encoding and check would find nothing:
+// isHarmlessSegment reports whether a segment is its own encoding and check would find nothing:
 // the usual case, in one look at each byte.
-func harmless(s string) bool {
+func isHarmlessSegment(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if !harmlessBytes[s[i]] {
 			return false
@@ -118,9 +118,9 @@ func harmless(s string) bool {
 	return s != "." && s != ".."
 }
 
-// literal reports whether a byte is never encoded in the canonical form. Slash,
+// isLiteralByte reports whether a byte is never encoded in the canonical form. Slash,
 // comma, semicolon and equals sign are missing: encoded they mean something else.
-func literal(c byte) bool {
+func isLiteralByte(c byte) bool {
 	switch {
 	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
 		return true
@@ -128,7 +128,7 @@ func literal(c byte) bool {
 	return strings.IndexByte("-._~@:!$&'()*+", c) >= 0
 }
 
-func decode(part string) (Segment, error) {
+func decodeSegment(part string) (Segment, error) {
 	const hex = "0123456789ABCDEF"
 	raw, dec := make([]byte, 0, len(part)+8), make([]byte, 0, len(part))
 	for i := 0; i < len(part); i++ {
@@ -136,13 +136,13 @@ func decode(part string) (Segment, error) {
 		encoded := c == '%'
 		if encoded {
 			if i+2 >= len(part) || !isHex(part[i+1]) || !isHex(part[i+2]) {
-				return Segment{}, refuse("it has a broken percent encoding")
+				return Segment{}, pathError("it has a broken percent encoding")
 			}
-			c = unhex(part[i+1])<<4 | unhex(part[i+2])
+			c = hexValue(part[i+1])<<4 | hexValue(part[i+2])
 			i += 2
 		}
 		dec = append(dec, c)
-		if literal(c) || !encoded && (c == '=' || c == ',' || c == ';') {
+		if isLiteralByte(c) || !encoded && (c == '=' || c == ',' || c == ';') {
 			raw = append(raw, c)
 		} else {
 			raw = append(raw, '%', hex[c>>4], hex[c&15])
@@ -151,35 +151,35 @@ func decode(part string) (Segment, error) {
 	return Segment{Raw: string(raw), Decoded: string(dec)}, nil
 }
 
-// check refuses what two readers could take for two things.
-func check(s Segment) error {
+// checkSegment refuses what two readers could take for two things.
+func checkSegment(s Segment) error {
 	d := s.Decoded
 	if !utf8.ValidString(d) {
-		return refuse("it is not UTF-8")
+		return pathError("it is not UTF-8")
 	}
 	blank := true
 	for i, r := range d {
 		switch {
 		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
-			return refuse("it has a control character")
+			return pathError("it has a control character")
 		case r == '\\':
-			return refuse("it has a backslash")
+			return pathError("it has a backslash")
 		case r == '%' && i+2 < len(d) && isHex(d[i+1]) && isHex(d[i+2]):
-			return refuse("it is encoded twice")
+			return pathError("it is encoded twice")
 		}
 		blank = blank && unicode.IsSpace(r)
 	}
 	if blank {
-		return refuse("it has a blank segment")
+		return pathError("it has a blank segment")
 	}
 	if pathParameter(s.Raw) {
-		return refuse("it has a path parameter (a semicolon outside a list key)")
+		return pathError("it has a path parameter (a semicolon outside a list key)")
 	}
 	for rest, more := d, true; more; {
 		var piece string
 		piece, rest, more = strings.Cut(rest, "/")
 		if piece == "." || piece == ".." {
-			return refuse("it has a dot segment")
+			return pathError("it has a dot segment")
 		}
 	}
 	return nil
@@ -197,7 +197,7 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-func unhex(c byte) byte {
+func hexValue(c byte) byte {
 	switch {
 	case c <= '9':
 		return c - '0'

@@ -173,13 +173,13 @@ func From(ctx context.Context) (Path, bool) {
 func Parse(r *http.Request) (Path, error) {
 	u := r.URL
 	if u.Opaque != "" || r.Method == http.MethodConnect {
-		return Path{}, refuse("the request target has no path")
+		return Path{}, pathError("the request target has no path")
 	}
 	raw := u.RawPath
 	if raw == "" {
 		raw = u.EscapedPath()
 	} else if decoded, err := url.PathUnescape(raw); err != nil || decoded != u.Path {
-		return Path{}, refuse("the path and its encoding disagree")
+		return Path{}, pathError("the path and its encoding disagree")
 	}
 	if raw == "" && u.Host != "" { // absolute form without a path
 		raw = "/"

@@ -36,7 +36,7 @@ const (
 
 // kinds are the filters that need no line in [main].
 var kinds = []kind{
-	{"anon", []string{"AnonymousFilter"}, nothing, false, passing},
+	{"anon", []string{"AnonymousFilter"}, nothing, false, newPassingCheck},
 	{"authcBasic", []string{"CtlHttpAuthenticationFilter", "BasicHttpAuthenticationFilter"}, asks, false, authcOf(Basic | Bearer)},
 	{"authcBearer", []string{"BearerHttpAuthenticationFilter"}, asks, false, authcOf(Bearer)},
 	{"roles", []string{"RolesAuthorizationFilter", "CtlRolesAuthorizationFilter"}, needs, true, rolesOf(false)},
@@ -46,7 +46,7 @@ var kinds = []kind{
 	{"ip", []string{"IpFilter"}, nothing, true, ipOf},
 	{"port", []string{"PortFilter"}, nothing, true, portOf(false)},
 	{"ssl", []string{"SslFilter"}, nothing, false, portOf(true)},
-	{"noSessionCreation", []string{"NoSessionCreationFilter"}, nothing, false, passing},
+	{"noSessionCreation", []string{"NoSessionCreationFilter"}, nothing, false, newPassingCheck},
 	{"dynamicAuthorization", []string{"MDSALDynamicAuthorizationFilter", "DynamicAuthorizationFilter"}, needs, false, dynamicOf},
 	{"invalidRequest", []string{"InvalidRequestFilter"}, nothing, false, invalidOf},
 }
@@ -111,7 +111,7 @@ func newCompiler(f *secini.File) (*compiler, []error) {
 	return c, errs
 }
 
-func (c *compiler) filter(fl secini.Filter, line int) (f filter, err error) {
+func (c *compiler) compileFilter(fl secini.Filter, line int) (f filter, err error) {
 	if f.kind = c.named[fl.Name]; f.kind == nil {
 		return f, c.file.Unknown(line, "filter", fl.Name, c.known)
 	}

@@ -19,7 +19,7 @@ type filter struct {
 // check decides about a request; Pass leaves it to the next filter.
 type check func(Env, *Request) Verdict
 
-func passing(*compiler, secini.Filter, int) (check, error) {
+func newPassingCheck(*compiler, secini.Filter, int) (check, error) {
 	return func(Env, *Request) Verdict { return Pass }, nil
 }
 
@@ -92,7 +92,7 @@ func permsOf(c *compiler, fl secini.Filter, _ int) (check, error) {
 		wanted = append(wanted, parsePermission(a))
 	}
 	given := c.given
-	return func(_ Env, r *Request) Verdict { return given.decide(r.Caller.Roles, wanted) }, nil
+	return func(_ Env, r *Request) Verdict { return given.decidePermissions(r.Caller.Roles, wanted) }, nil
 }
 
 // restOf is permsOf with the method as the last part of each permission.
@@ -109,7 +109,7 @@ func restOf(c *compiler, fl secini.Filter, _ int) (check, error) {
 		if !known {
 			return Denied
 		}
-		return given.decide(r.Caller.Roles, wanted)
+		return given.decidePermissions(r.Caller.Roles, wanted)
 	}, nil
 }
 

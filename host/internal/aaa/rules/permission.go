@@ -23,7 +23,7 @@ func parsePermission(text string) permission {
 	return p
 }
 
-func (p permission) implies(w permission) bool {
+func (p permission) impliesPermission(w permission) bool {
 	for i, part := range p {
 		if slices.Contains(part, "*") {
 			continue
@@ -46,11 +46,11 @@ func (p permission) implies(w permission) bool {
 // grants are the permissions of each role.
 type grants map[string][]permission
 
-// decide asks for all the permissions that are wanted.
-func (g grants) decide(roles []string, wanted []permission) Verdict {
+// decidePermissions asks for all the permissions that are wanted.
+func (g grants) decidePermissions(roles []string, wanted []permission) Verdict {
 	for _, w := range wanted {
 		if !slices.ContainsFunc(roles, func(role string) bool {
-			return slices.ContainsFunc(g[role], func(p permission) bool { return p.implies(w) })
+			return slices.ContainsFunc(g[role], func(p permission) bool { return p.impliesPermission(w) })
 		}) {
 			return Denied
 		}

@@ -33,7 +33,7 @@ func Compile(f *secini.File) (*Set, error) {
 		}
 		r := Rule{Pattern: p, Line: u.Line, Text: u.Text()}
 		for _, fl := range u.Filters {
-			one, err := c.filter(fl, u.Line)
+			one, err := c.compileFilter(fl, u.Line)
 			if err != nil {
 				errs = append(errs, err)
 				continue
@@ -65,13 +65,13 @@ func (rule *Rule) NeedsLogin() string {
 // Match returns the first rule whose pattern matches, nil when none does. It
 // does not allocate.
 func (s *Set) Match(path []reqpath.Segment) *Rule {
-	if i := s.index(path); i < len(s.rules) {
+	if i := s.indexOfMatch(path); i < len(s.rules) {
 		return &s.rules[i]
 	}
 	return nil
 }
 
-func (s *Set) index(path []reqpath.Segment) int {
+func (s *Set) indexOfMatch(path []reqpath.Segment) int {
 	i := 0
 	for i < len(s.rules) && !s.rules[i].Pattern.Match(path) {
 		i++
@@ -110,7 +110,7 @@ func (s *Set) Decide(env Env, r *Request, others ...reqpath.Path) Verdict {
 		if d.rule == len(s.rules) {
 			verdict, _ = env.Authenticate(r, Basic|Bearer)
 		} else {
-			verdict = s.rules[d.rule].run(env, r)
+			verdict = s.rules[d.rule].runFilters(env, r)
 		}
 		if verdict != Pass {
 			return verdict
@@ -148,7 +148,7 @@ func (s *Set) deciding(r *Request, others []reqpath.Path) []decision {
 // match notes the rules that decide for an address: that which matches, and those for what is below it.
 func (s *Set) match(address reqpath.Path, alone bool, note func(rule int, address reqpath.Path)) {
 	path := address.Segments()
-	at := s.index(path)
+	at := s.indexOfMatch(path)
 	note(at, address)
 	if alone || address.DataDepth() == 0 {
 		return
@@ -163,7 +163,7 @@ func (s *Set) match(address reqpath.Path, alone bool, note func(rule int, addres
 	}
 }
 
-func (rule *Rule) run(env Env, r *Request) Verdict {
+func (rule *Rule) runFilters(env Env, r *Request) Verdict {
 	for _, f := range rule.filters {
 		if f.login == needs && !r.Known {
 			return Unauthenticated

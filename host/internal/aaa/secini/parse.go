@@ -24,7 +24,7 @@ func Parse(name string, data []byte) (*File, error) {
 		return nil, p.file.Errorf(1, "the file is not UTF-8; save it as UTF-8")
 	}
 	for _, l := range logicalLines(text) {
-		if err := p.line(l); err != nil {
+		if err := p.parseLine(l); err != nil {
 			p.errs = append(p.errs, err)
 		}
 	}
@@ -47,7 +47,7 @@ func logicalLines(text string) []logicalLine {
 		if l == "" || l[0] == '#' || l[0] == ';' {
 			continue
 		}
-		more := continued(l)
+		more := isContinuedLine(l)
 		if more {
 			l = l[:len(l)-1]
 		}
@@ -64,8 +64,8 @@ func logicalLines(text string) []logicalLine {
 	return out
 }
 
-// continued reports whether the line ends in a backslash that is not itself escaped.
-func continued(l string) bool {
+// isContinuedLine reports whether the line ends in a backslash that is not itself escaped.
+func isContinuedLine(l string) bool {
 	n := len(l) - len(strings.TrimRight(l, `\`))
 	return n%2 == 1
 }
@@ -78,7 +78,7 @@ type parser struct {
 	errs    []error
 }
 
-func (p *parser) line(l logicalLine) error {
+func (p *parser) parseLine(l logicalLine) error {
 	if strings.HasPrefix(l.text, "[") && strings.HasSuffix(l.text, "]") {
 		name := strings.TrimSpace(l.text[1 : len(l.text)-1])
 		p.section, p.bad = name, !slices.Contains(sections, name)
@@ -93,7 +93,7 @@ func (p *parser) line(l logicalLine) error {
 	if p.section == "" {
 		return p.file.Errorf(l.at, "a line before the first section; put it under [main] or [urls]")
 	}
-	key, value, ok := p.split(l.text)
+	key, value, ok := p.splitKeyValue(l.text)
 	if !ok {
 		return p.file.Errorf(l.at, "no equals sign; write `name = value`")
 	}
@@ -105,13 +105,13 @@ func (p *parser) line(l logicalLine) error {
 		return p.file.Errorf(l.at, "%q is already set at line %d; remove one of them", key, first)
 	}
 	p.seen[id] = l.at
-	return p.entry(key, Value{Raw: value, Line: l.at})
+	return p.parseEntry(key, Value{Raw: value, Line: l.at})
 }
 
-// split cuts a line where the name ends: at an equals sign, a colon or a blank that no backslash is before. A url
+// splitKeyValue cuts a line where the name ends: at an equals sign, a colon or a blank that no backslash is before. A url
 // pattern may hold all of them, so that [urls] is cut elsewhere.
-func (p *parser) split(text string) (key, value string, ok bool) {
-	at := separator(text)
+func (p *parser) splitKeyValue(text string) (key, value string, ok bool) {
+	at := separatorIndex(text)
 	if p.section == "urls" {
 		at = urlSeparator(text)
 	}
@@ -125,8 +125,8 @@ func (p *parser) split(text string) (key, value string, ok bool) {
 	return unescapeKey(strings.TrimSpace(text[:at])), value, true
 }
 
-// separator is where the name of a line ends, as Shiro reads it.
-func separator(text string) int {
+// separatorIndex is where the name of a line ends, as Shiro reads it.
+func separatorIndex(text string) int {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
@@ -174,16 +174,16 @@ func unescapeKey(s string) string {
 	return strings.NewReplacer(`\=`, "=", `\:`, ":", `\ `, " ", `\\`, `\`).Replace(s)
 }
 
-func (p *parser) entry(key string, v Value) error {
+func (p *parser) parseEntry(key string, v Value) error {
 	switch p.section {
 	case "main":
-		return p.object(key, v)
+		return p.parseObject(key, v)
 	case "users":
 		p.file.Users = append(p.file.Users, Entry{key, v})
 	case "roles":
 		p.file.Roles = append(p.file.Roles, Entry{key, v})
 	case "urls":
-		filters, err := p.file.filters(v)
+		filters, err := p.file.parseFilters(v)
 		if err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (p *parser) entry(key string, v Value) error {
 	return nil
 }
 
-func (p *parser) object(key string, v Value) error {
+func (p *parser) parseObject(key string, v Value) error {
 	name, prop, dotted := strings.Cut(key, ".")
 	o := p.file.Object(name)
 	if o == nil {
@@ -214,8 +214,8 @@ func (p *parser) object(key string, v Value) error {
 	return nil
 }
 
-// filters splits `a, b[x, y], "c"` into the filters of a rule.
-func (f *File) filters(v Value) ([]Filter, error) {
+// parseFilters splits `a, b[x, y], "c"` into the filters of a rule.
+func (f *File) parseFilters(v Value) ([]Filter, error) {
 	var out []Filter
 	rest := v.Raw
 	for {
@@ -228,7 +228,7 @@ func (f *File) filters(v Value) ([]Filter, error) {
 		case rest[end] == ',':
 			fl.Name, rest = rest[:end], rest[end:]
 		default:
-			stop := closing(rest[end:])
+			stop := closingBracketIndex(rest[end:])
 			if stop < 0 {
 				return nil, f.Errorf(v.Line, "a bracket is not closed in %q", rest)
 			}
@@ -253,8 +253,8 @@ func (f *File) filters(v Value) ([]Filter, error) {
 	}
 }
 
-// closing returns the index of the bracket that closes the one s begins with.
-func closing(s string) int {
+// closingBracketIndex returns the index of the bracket that closes the one s begins with.
+func closingBracketIndex(s string) int {
 	quoted := false
 	for i := 1; i < len(s); i++ {
 		switch s[i] {

@@ -18,7 +18,7 @@ func (v Value) Text() string {
 	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' {
 		text = strings.ReplaceAll(text[1:n-1], `""`, `"`)
 	}
-	return unescape(text)
+	return unescapeDollar(text)
 }
 
 // List splits the value at commas outside quotes.
@@ -26,18 +26,18 @@ func (f *File) List(v Value) ([]string, error) {
 	if v.Raw == "" {
 		return nil, nil
 	}
-	return f.cut(v, ',')
+	return f.splitUnquoted(v, ',')
 }
 
 // Map splits the value into `key:value` pairs at commas outside quotes.
 func (f *File) Map(v Value) ([]Pair, error) {
-	raw, err := f.pieces(v, ',')
+	raw, err := f.splitPieces(v, ',')
 	if err != nil || v.Raw == "" {
 		return nil, err
 	}
 	var out []Pair
 	for _, r := range raw {
-		kv, err := f.cut(Value{r, v.Line}, ':')
+		kv, err := f.splitUnquoted(Value{r, v.Line}, ':')
 		if err != nil {
 			return nil, err
 		}
@@ -65,31 +65,31 @@ func (f *File) Refs(v Value) ([]string, error) {
 	return items, nil
 }
 
-// cut splits at a separator outside quotes and removes the quotes.
-func (f *File) cut(v Value, sep byte) ([]string, error) {
-	parts, err := f.pieces(v, sep)
+// splitUnquoted splits at a separator outside quotes and removes the quotes.
+func (f *File) splitUnquoted(v Value, sep byte) ([]string, error) {
+	parts, err := f.splitPieces(v, sep)
 	for i, p := range parts {
-		parts[i] = unescape(unquote(p))
+		parts[i] = unescapeDollar(removeQuotes(p))
 	}
 	return parts, err
 }
 
 // Words splits the value at commas outside quotes and removes the quotes, and nothing else: values of [users].
 func (f *File) Words(v Value) ([]string, error) {
-	parts, err := f.pieces(v, ',')
+	parts, err := f.splitPieces(v, ',')
 	for i, p := range parts {
-		parts[i] = unquote(p)
+		parts[i] = removeQuotes(p)
 	}
 	return parts, err
 }
 
-// pieces splits at a separator outside quotes and trims blanks.
-func (f *File) pieces(v Value, sep byte) ([]string, error) {
+// splitPieces splits at a separator outside quotes and trims blanks.
+func (f *File) splitPieces(v Value, sep byte) ([]string, error) {
 	var out []string
 	quoted, start := false, 0
 	for i := 0; i < len(v.Raw); i++ {
 		switch c := v.Raw[i]; {
-		case c == '"' && (quoted || opens(v.Raw, start, i)):
+		case c == '"' && (quoted || opensQuotation(v.Raw, start, i)):
 			quoted = !quoted // a doubled one changes nothing
 		case c == sep && !quoted:
 			out = append(out, strings.TrimSpace(v.Raw[start:i]))
@@ -102,13 +102,13 @@ func (f *File) pieces(v Value, sep byte) ([]string, error) {
 	return append(out, strings.TrimSpace(v.Raw[start:])), nil
 }
 
-// opens reports whether the quote at i begins a quotation: one inside a word that nothing closes is a character.
-func opens(s string, start, i int) bool {
+// opensQuotation reports whether the quote at i begins a quotation: one inside a word that nothing closes is a character.
+func opensQuotation(s string, start, i int) bool {
 	return strings.TrimSpace(s[start:i]) == "" || strings.Contains(s[i+1:], `"`)
 }
 
-// unquote removes quotes; a doubled one inside quotes is one.
-func unquote(s string) string {
+// removeQuotes removes quotes; a doubled one inside quotes is one.
+func removeQuotes(s string) string {
 	if !strings.Contains(s, `"`) {
 		return s
 	}
@@ -116,7 +116,7 @@ func unquote(s string) string {
 	quoted := false
 	for i := 0; i < len(s); i++ {
 		switch {
-		case s[i] != '"', !quoted && !opens(s, 0, i):
+		case s[i] != '"', !quoted && !opensQuotation(s, 0, i):
 			out.WriteByte(s[i])
 		case quoted && i+1 < len(s) && s[i+1] == '"':
 			out.WriteByte('"')
@@ -128,8 +128,8 @@ func unquote(s string) string {
 	return out.String()
 }
 
-// unescape removes the backslash before a dollar that begins no reference.
-func unescape(s string) string {
+// unescapeDollar removes the backslash before a dollar that begins no reference.
+func unescapeDollar(s string) string {
 	if strings.HasPrefix(s, `\$`) {
 		return s[1:]
 	}
@@ -148,7 +148,7 @@ func (f *File) checkRefs() []error {
 	var errs []error
 	for _, o := range f.Objects {
 		for _, p := range o.Props {
-			items, err := f.pieces(p.Value, ',')
+			items, err := f.splitPieces(p.Value, ',')
 			if err != nil {
 				errs = append(errs, err)
 			}

@@ -18,7 +18,7 @@ func (t *table) addUser(ctx context.Context, in *commands.Invocation) error {
 	u.Profile.Set(profile)
 	roleID := ""
 	if r := in.Option("roleName"); r != "" {
-		roleID = id(r, u.Domain)
+		roleID = fullID(r, u.Domain)
 		if _, err := t.Identity.Role(ctx, roleID); err != nil {
 			return err // before anything is done
 		}
@@ -37,11 +37,11 @@ func (t *table) addUser(ctx context.Context, in *commands.Invocation) error {
 		}
 		sentence += " and granted to role " + in.Option("roleName")
 	}
-	return said(in, "userid", u.ID(), sentence)
+	return emitResult(in, "userid", u.ID(), sentence)
 }
 
 func (t *table) changePassword(ctx context.Context, in *commands.Invocation) error {
-	uid := id(in.Option("user"), identity.SDN)
+	uid := fullID(in.Option("user"), identity.SDN)
 	current, err := in.Prompt(ctx, "Enter current password: ", false)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (t *table) changePassword(ctx context.Context, in *commands.Invocation) err
 	if _, err := t.Identity.UpdateUser(ctx, uid, identity.UserChange{Password: &fresh}); err != nil {
 		return err
 	}
-	return said(in, "userid", uid, in.Option("user")+"'s password has been changed")
+	return emitResult(in, "userid", uid, in.Option("user")+"'s password has been changed")
 }
 
 func (t *table) addRole(ctx context.Context, in *commands.Invocation) error {
@@ -64,7 +64,7 @@ func (t *table) addRole(ctx context.Context, in *commands.Invocation) error {
 	if err := t.Identity.CreateRole(ctx, r); err != nil {
 		return err
 	}
-	return said(in, "roleid", r.ID(), fmt.Sprintf("Role %s has been created, Role Id is %s", r.Name, r.ID()))
+	return emitResult(in, "roleid", r.ID(), fmt.Sprintf("Role %s has been created, Role Id is %s", r.Name, r.ID()))
 }
 
 func (t *table) addDomain(ctx context.Context, in *commands.Invocation) error {
@@ -72,25 +72,25 @@ func (t *table) addDomain(ctx context.Context, in *commands.Invocation) error {
 	if err := t.Identity.CreateDomain(ctx, d); err != nil {
 		return err
 	}
-	return said(in, "domainid", d.Name, fmt.Sprintf("Domain %s has been created, Domain Id is %s", d.Name, d.Name))
+	return emitResult(in, "domainid", d.Name, fmt.Sprintf("Domain %s has been created, Domain Id is %s", d.Name, d.Name))
 }
 
-func (t *table) grant(verb, summary string, do func(context.Context, identity.Grant) error, sentence string) commands.Command {
-	user := needed(text("userName", "the user's name", "uname"))
-	user.Complete = t.users().names
-	role := needed(text("roleName", "the role's name", "rname"))
-	role.Complete = t.roles().names
+func (t *table) grantCommand(verb, summary string, do func(context.Context, identity.Grant) error, sentence string) commands.Command {
+	user := requiredOption(textOption("userName", "the user's name", "uname"))
+	user.Complete = t.userThings().completeNames
+	role := requiredOption(textOption("roleName", "the role's name", "rname"))
+	role.Complete = t.roleThings().completeNames
 	return commands.Command{
 		Name: "aaa:" + verb + "-grant", Summary: summary,
 		Help:    "aaa:" + verb + "-grant --userName bob --domainName sdn --roleName admin",
 		Options: []commands.Option{user, t.domainOption(), role},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			domain := domainOf(in)
-			g := identity.Grant{User: id(in.Option("userName"), domain), Role: id(in.Option("roleName"), domain), Domain: domain}
+			g := identity.Grant{User: fullID(in.Option("userName"), domain), Role: fullID(in.Option("roleName"), domain), Domain: domain}
 			if err := do(ctx, g); err != nil {
 				return err
 			}
-			return said(in, "grantid", g.ID(), strings.Replace(sentence, "%s", g.ID(), 1))
+			return emitResult(in, "grantid", g.ID(), strings.Replace(sentence, "%s", g.ID(), 1))
 		},
 	}
 }

@@ -99,7 +99,7 @@ func OwnCommands(change func(ctx context.Context, user, current, fresh, address 
 			if err := change(caller.With(ctx, in.Caller), user, answers[0], answers[1], in.Caller.Address); err != nil {
 				return err
 			}
-			return said(in, "userid", user, "your password has been changed")
+			return emitResult(in, "userid", user, "your password has been changed")
 		},
 	}}
 }

@@ -27,33 +27,33 @@ type table struct{ Options }
 // Commands returns the twelve commands of identities.
 func Commands(o Options) []commands.Command {
 	t := &table{o}
-	users, roles, domains := t.users(), t.roles(), t.domains()
-	role := text("roleName", "a role that the user gets", "rname")
-	role.Complete = roles.names
-	user := needed(text("user", "the user's name", "userName"))
-	user.Complete = users.names
+	users, roles, domains := t.userThings(), t.roleThings(), t.domainThings()
+	role := textOption("roleName", "a role that the user gets", "rname")
+	role.Complete = roles.completeNames
+	user := requiredOption(textOption("user", "the user's name", "userName"))
+	user.Complete = users.completeNames
 	var profile []commands.Option
 	for _, f := range new(identity.Profile).Fields() {
-		profile = append(profile, text(f.Option, f.Help, f.Alias))
+		profile = append(profile, textOption(f.Option, f.Help, f.Alias))
 	}
 	list := []commands.Command{
 		{Name: "aaa:add-user", Summary: "add a user", Run: t.addUser,
 			Help: "Adds a user; the password is asked for. With --roleName the user gets that role at once: a user without a role cannot log in.\n" +
 				"aaa:add-user --name bob --roleName user --email bob@example.org",
-			Options: slices.Concat([]commands.Option{needed(text("name", "the user's name", "userName")), role}, profile, []commands.Option{t.domainOption()})},
-		users.get("list the names of users", nil), users.remove("remove a user with its grants and logins"),
+			Options: slices.Concat([]commands.Option{requiredOption(textOption("name", "the user's name", "userName")), role}, profile, []commands.Option{t.domainOption()})},
+		users.listCommand("list the names of users", nil), users.removeCommand("remove a user with its grants and logins"),
 		{Name: "aaa:change-user-pwd", Summary: "change a user's password", Run: t.changePassword, Options: []commands.Option{user},
 			Help: "Asks for the current and the new password. All logins and tokens of the user end.\naaa:change-user-pwd -user bob"},
 		{Name: "aaa:add-role", Summary: "add a role", Run: t.addRole,
 			Help:    "aaa:add-role --name operator --desc \"runs the lab\"",
-			Options: []commands.Option{needed(text("name", "the role's name", "roleName")), text("desc", "what the role is for", "roleDescription"), t.domainOption()}},
-		roles.get("list roles", nil), roles.remove("remove a role, also from the users who hold it"),
+			Options: []commands.Option{requiredOption(textOption("name", "the role's name", "roleName")), textOption("desc", "what the role is for", "roleDescription"), t.domainOption()}},
+		roles.listCommand("list roles", nil), roles.removeCommand("remove a role, also from the users who hold it"),
 		{Name: "aaa:add-domain", Summary: "add a domain", Run: t.addDomain,
 			Help:    "Adds a domain, enabled. Only sdn gives rights in this release.",
-			Options: []commands.Option{needed(text("name", "the domain's name", "domainName")), text("desc", "what the domain is for", "domainDescription")}},
-		domains.get("list domains; asks for an administrator's credentials", t.admin), domains.remove("remove a domain with its users, roles and grants"),
-		t.grant("add", "give a user a role in a domain", t.Identity.CreateGrant, "Grant has been created, Grant id is %s"),
-		t.grant("remove", "take a role in a domain from a user", t.Identity.DeleteGrant, "Grant has been deleted."),
+			Options: []commands.Option{requiredOption(textOption("name", "the domain's name", "domainName")), textOption("desc", "what the domain is for", "domainDescription")}},
+		domains.listCommand("list domains; asks for an administrator's credentials", t.confirmAdmin), domains.removeCommand("remove a domain with its users, roles and grants"),
+		t.grantCommand("add", "give a user a role in a domain", t.Identity.CreateGrant, "Grant has been created, Grant id is %s"),
+		t.grantCommand("remove", "take a role in a domain from a user", t.Identity.DeleteGrant, "Grant has been deleted."),
 	}
 	for i := range list {
 		run := list[i].Run
@@ -65,8 +65,8 @@ func Commands(o Options) []commands.Command {
 	return list
 }
 
-// id makes an id of a name that may be one already.
-func id(name, domain string) string {
+// fullID makes an id of a name that may be one already.
+func fullID(name, domain string) string {
 	if strings.Contains(name, "@") {
 		return name
 	}
@@ -76,29 +76,29 @@ func id(name, domain string) string {
 // domainOf is the option --domainName.
 func domainOf(in *commands.Invocation) string { return cmp.Or(in.Option("domainName"), identity.SDN) }
 
-func text(name, help string, aliases ...string) commands.Option {
+func textOption(name, help string, aliases ...string) commands.Option {
 	return commands.Option{Name: name, Aliases: aliases, Help: help}
 }
 
-func needed(o commands.Option) commands.Option {
+func requiredOption(o commands.Option) commands.Option {
 	o.Required = true
 	return o
 }
 
 func (t *table) domainOption() commands.Option {
-	o := text("domainName", "the domain", "dname")
-	o.Default, o.Complete = identity.SDN, t.domains().names
+	o := textOption("domainName", "the domain", "dname")
+	o.Default, o.Complete = identity.SDN, t.domainThings().completeNames
 	return o
 }
 
-// said prints what was done, or a member for programs.
-func said(in *commands.Invocation, member, value, sentence string) error {
+// emitResult prints what was done, or a member for programs.
+func emitResult(in *commands.Invocation, member, value, sentence string) error {
 	return in.Emit(map[string]string{member: value}, func() string { return sentence + "\n" })
 }
 
-// admin asks for an administrator's credentials where somebody can be asked;
+// confirmAdmin asks for an administrator's credentials where somebody can be asked;
 // elsewhere the session's own role counts.
-func (t *table) admin(ctx context.Context, in *commands.Invocation) error {
+func (t *table) confirmAdmin(ctx context.Context, in *commands.Invocation) error {
 	user, err := in.Prompt(ctx, "Enter Username: ", true)
 	if err != nil {
 		if fault.KindOf(err) == fault.Unavailable && in.Caller.HasRole(identity.AdminRole) {

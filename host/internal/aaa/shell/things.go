@@ -20,25 +20,25 @@ type things[T interface{ ID() string }] struct {
 	row     func(T) []any
 }
 
-func (t *table) users() things[identity.User] {
+func (t *table) userThings() things[identity.User] {
 	return things[identity.User]{
-		name: "User", list: t.Identity.Users, delete: t.Identity.DeleteUser, id: func(name string) string { return id(name, identity.SDN) },
+		name: "User", list: t.Identity.Users, delete: t.Identity.DeleteUser, id: func(name string) string { return fullID(name, identity.SDN) },
 		columns: []commands.Column{{Title: "User", Key: "name"}, {Title: "Id", Key: "userid"}, {Title: "Enabled", Key: "enabled"}, {Title: "Description", Key: "description"}},
 		of:      func(u identity.User) (string, string) { return u.Name, u.Domain },
 		row:     func(u identity.User) []any { return []any{u.Name, u.ID(), u.Enabled, u.Description} },
 	}
 }
 
-func (t *table) roles() things[identity.Role] {
+func (t *table) roleThings() things[identity.Role] {
 	return things[identity.Role]{
-		name: "Role", list: t.Identity.Roles, delete: t.Identity.DeleteRole, id: func(name string) string { return id(name, identity.SDN) },
+		name: "Role", list: t.Identity.Roles, delete: t.Identity.DeleteRole, id: func(name string) string { return fullID(name, identity.SDN) },
 		columns: []commands.Column{{Title: "Role", Key: "name"}, {Title: "Id", Key: "roleid"}, {Title: "Description", Key: "description"}},
 		of:      func(r identity.Role) (string, string) { return r.Name, r.Domain },
 		row:     func(r identity.Role) []any { return []any{r.Name, r.ID(), r.Description} },
 	}
 }
 
-func (t *table) domains() things[identity.Domain] {
+func (t *table) domainThings() things[identity.Domain] {
 	return things[identity.Domain]{
 		name: "Domain", list: t.Identity.Domains, delete: t.Identity.DeleteDomain, id: func(name string) string { return name },
 		columns: []commands.Column{{Title: "Domain", Key: "name"}, {Title: "Enabled", Key: "enabled"}, {Title: "Description", Key: "description"}},
@@ -50,8 +50,8 @@ func (t *table) domains() things[identity.Domain] {
 // completions bounds the names that are looked through to complete one.
 const completions = 1000
 
-// names are those that begin with prefix, for completion.
-func (k things[T]) names(ctx context.Context, prefix string) (out []string) {
+// completeNames are those that begin with prefix, for completion.
+func (k things[T]) completeNames(ctx context.Context, prefix string) (out []string) {
 	list, _ := k.list(ctx, identity.Page{Limit: completions})
 	for _, one := range list {
 		name, domain := k.of(one)
@@ -65,8 +65,8 @@ func (k things[T]) names(ctx context.Context, prefix string) (out []string) {
 	return out
 }
 
-// get is the command that lists them, once allowed returns no error; nil = at once.
-func (k things[T]) get(summary string, allowed func(context.Context, *commands.Invocation) error) commands.Command {
+// listCommand is the command that lists them, once allowed returns no error; nil = at once.
+func (k things[T]) listCommand(summary string, allowed func(context.Context, *commands.Invocation) error) commands.Command {
 	return commands.Command{
 		Name: "aaa:get-" + strings.ToLower(k.name) + "s", Summary: summary, Safe: true,
 		Run: func(ctx context.Context, in *commands.Invocation) error {
@@ -91,11 +91,11 @@ func (k things[T]) get(summary string, allowed func(context.Context, *commands.I
 	}
 }
 
-// remove is the command that removes one.
-func (k things[T]) remove(summary string) commands.Command {
+// removeCommand is the command that removes one.
+func (k things[T]) removeCommand(summary string) commands.Command {
 	kind := strings.ToLower(k.name)
-	name := needed(text("name", "the "+kind+"'s name", kind+"Name"))
-	name.Complete = k.names
+	name := requiredOption(textOption("name", "the "+kind+"'s name", kind+"Name"))
+	name.Complete = k.completeNames
 	return commands.Command{
 		Name: "aaa:remove-" + kind, Summary: summary, Options: []commands.Option{name},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
@@ -103,7 +103,7 @@ func (k things[T]) remove(summary string) commands.Command {
 			if err := k.delete(ctx, of); err != nil {
 				return err
 			}
-			return said(in, kind+"id", of, fmt.Sprintf("%s %s has been deleted.", k.name, in.Option("name")))
+			return emitResult(in, kind+"id", of, fmt.Sprintf("%s %s has been deleted.", k.name, in.Option("name")))
 		},
 	}
 }

@@ -23,31 +23,31 @@ type waiter struct {
 	refused bool          // too late
 }
 
-// room reports whether one more attempt may be under way: were all those under way to
+// hasRoom reports whether one more attempt may be under way: were all those under way to
 // fail, this one would still be without delay. Where failures cost delay, it is one
 // at a time.
-func (c *counter) room() bool { return c.active < max(1, c.free-c.failures) }
+func (c *counter) hasRoom() bool { return c.active < max(1, c.free-c.failures) }
 
-// blocked is a *BlockedError while attempts are refused.
-func (c *counter) blocked(now time.Time) error {
+// blockedError is a *BlockedError while attempts are refused.
+func (c *counter) blockedError(now time.Time) error {
 	if wait := c.until.Sub(now); wait > 0 {
 		return &BlockedError{wait}
 	}
 	return nil
 }
 
-// admit lets in those for whom there is room; all of them when the counter is blocked,
+// admitWaiters lets in those for whom there is room; all of them when the counter is blocked,
 // so that they are refused at once.
-func (c *counter) admit(now time.Time) {
-	for len(c.queue) > 0 && (c.room() || c.until.After(now)) {
+func (c *counter) admitWaiters(now time.Time) {
+	for len(c.queue) > 0 && (c.hasRoom() || c.until.After(now)) {
 		c.active++
 		close(c.queue[0].woken)
 		c.queue = slices.Delete(c.queue, 0, 1)
 	}
 }
 
-// forget takes one out of the queue; false when it has been admitted already.
-func (c *counter) forget(w *waiter) bool {
+// removeWaiter takes one out of the queue; false when it has been admitted already.
+func (c *counter) removeWaiter(w *waiter) bool {
 	at := slices.Index(c.queue, w)
 	if at < 0 {
 		return false
@@ -56,4 +56,4 @@ func (c *counter) forget(w *waiter) bool {
 	return true
 }
 
-func (c *counter) idle() bool { return c.active == 0 && len(c.queue) == 0 }
+func (c *counter) isIdle() bool { return c.active == 0 && len(c.queue) == 0 }

@@ -132,14 +132,14 @@ func (l *Limiter) Begin(ctx context.Context, user string, from netip.Addr) (*Tur
 	defer l.mu.Unlock()
 	t := &Turn{l: l, pair: pairKey(user, from), userKey: l.userKey(user, from, l.now())}
 	var err error
-	if t.user, err = l.enter(ctx, t.userKey, l.s.UserFree); err != nil {
+	if t.user, err = l.enterCounter(ctx, t.userKey, l.s.UserFree); err != nil {
 		return nil, err
 	}
-	if t.address, err = l.enter(ctx, addressKey(from), l.s.AddressFree); err != nil {
-		l.leave(t.userKey, t.user)
+	if t.address, err = l.enterCounter(ctx, addressKey(from), l.s.AddressFree); err != nil {
+		l.leaveCounter(t.userKey, t.user)
 		return nil, err
 	}
-	t.Delay = max(l.delay(t.user), l.delay(t.address))
+	t.Delay = max(l.nextDelay(t.user), l.nextDelay(t.address))
 	return t, nil
 }
 
@@ -153,7 +153,7 @@ func (t *Turn) Succeeded() {
 		return
 	}
 	t.user.failures, t.user.until = 0, time.Time{}
-	t.leave()
+	t.leaveCounters()
 	last, known := l.trusted[t.pair]
 	again := !known || now.Sub(last) >= trustAgain
 	if !known && len(l.trusted) >= maxKeys {
@@ -187,15 +187,15 @@ func (l *Limiter) forgetTrust(now time.Time) {
 // Failed ends a turn in which the password was wrong.
 func (t *Turn) Failed() {
 	l := t.l
-	for _, o := range t.failed() {
+	for _, o := range t.countFailure() {
 		if l.onLockout != nil {
 			l.onLockout(o)
 		}
 	}
 }
 
-// failed counts the failure, and returns what is first delayed or blocked by it.
-func (t *Turn) failed() (first []Lockout) {
+// countFailure counts the failure, and returns what is first delayed or blocked by it.
+func (t *Turn) countFailure() (first []Lockout) {
 	l := t.l
 	now := l.now()
 	l.mu.Lock()
@@ -208,14 +208,14 @@ func (t *Turn) failed() (first []Lockout) {
 		c     *counter
 		block int
 	}{{t.userKey, t.user, l.s.UserBlock}, {addressKey(t.pair.from), t.address, l.s.AddressBlock}} {
-		l.count(one.c, now, one.block)
+		l.countFailure(one.c, now, one.block)
 		if one.c.failures == one.c.free || one.c.failures == one.block {
-			if o, ok := l.lockout(one.k, one.c, now); ok {
+			if o, ok := l.lockoutOf(one.k, one.c, now); ok {
 				first = append(first, o)
 			}
 		}
 	}
-	t.leave()
+	t.leaveCounters()
 	return first
 }
 
@@ -224,14 +224,14 @@ func (t *Turn) Cancelled() {
 	t.l.mu.Lock()
 	defer t.l.mu.Unlock()
 	if !t.ended {
-		t.leave()
+		t.leaveCounters()
 	}
 }
 
-func (t *Turn) leave() {
+func (t *Turn) leaveCounters() {
 	t.ended = true
-	t.l.leave(t.userKey, t.user)
-	t.l.leave(addressKey(t.pair.from), t.address)
+	t.l.leaveCounter(t.userKey, t.user)
+	t.l.leaveCounter(addressKey(t.pair.from), t.address)
 }
 
 // Failing reports whether any counter is held.
@@ -245,22 +245,22 @@ func (l *Limiter) Seen(user string, from netip.Addr) {
 	k := pairKey(user, from)
 	if c := l.counts[k]; c != nil {
 		c.failures, c.until = 0, time.Time{}
-		c.admit(l.now())
+		c.admitWaiters(l.now())
 		l.dropIdle(k, c)
 	}
 }
 
-// enter waits until an attempt may be under way at a counter.
-func (l *Limiter) enter(ctx context.Context, k key, free int) (*counter, error) {
-	c := l.counter(k, l.now(), free)
-	if err := c.blocked(l.now()); err != nil {
+// enterCounter waits until an attempt may be under way at a counter.
+func (l *Limiter) enterCounter(ctx context.Context, k key, free int) (*counter, error) {
+	c := l.ensureCounter(k, l.now(), free)
+	if err := c.blockedError(l.now()); err != nil {
 		return nil, err
 	}
-	if len(c.queue) == 0 && c.room() {
+	if len(c.queue) == 0 && c.hasRoom() {
 		c.active++
 		return c, nil
 	}
-	if l.ahead(c) > maxAhead {
+	if l.queueDelay(c) > maxAhead {
 		return nil, &BlockedError{maxAhead}
 	}
 	if l.queued >= maxQueued {
@@ -276,27 +276,29 @@ func (l *Limiter) enter(ctx context.Context, k key, free int) (*counter, error) 
 	}
 	l.mu.Lock()
 	l.queued--
-	if c.forget(w) {
+	if c.removeWaiter(w) {
 		l.dropIdle(k, c)
 		return nil, ctx.Err()
 	}
 	if w.refused {
 		return nil, &BlockedError{maxAhead}
 	}
-	if err := c.blocked(l.now()); err != nil { // by those before this one
-		l.leave(k, c)
+	if err := c.blockedError(l.now()); err != nil { // by those before this one
+		l.leaveCounter(k, c)
 		return nil, err
 	}
 	return c, nil
 }
 
-// ahead is how long the delays of those who wait at a counter take together.
-func (l *Limiter) ahead(c *counter) time.Duration { return l.delay(c) * time.Duration(len(c.queue)) }
+// queueDelay is how long the delays of those who wait at a counter take together.
+func (l *Limiter) queueDelay(c *counter) time.Duration {
+	return l.nextDelay(c) * time.Duration(len(c.queue))
+}
 
-// dismiss refuses those for whom a counter's delays, after one more failure, have
+// dismissWaiters refuses those for whom a counter's delays, after one more failure, have
 // become too long a wait.
-func (l *Limiter) dismiss(c *counter) {
-	for l.ahead(c) > maxAhead {
+func (l *Limiter) dismissWaiters(c *counter) {
+	for l.queueDelay(c) > maxAhead {
 		last := len(c.queue) - 1
 		c.queue[last].refused = true
 		close(c.queue[last].woken)
@@ -304,16 +306,16 @@ func (l *Limiter) dismiss(c *counter) {
 	}
 }
 
-// leave makes room for those who wait at a counter.
-func (l *Limiter) leave(k key, c *counter) {
+// leaveCounter makes room for those who wait at a counter.
+func (l *Limiter) leaveCounter(k key, c *counter) {
 	c.active--
-	c.admit(l.now())
+	c.admitWaiters(l.now())
 	l.dropIdle(k, c)
 }
 
 // dropIdle forgets a counter that says nothing.
 func (l *Limiter) dropIdle(k key, c *counter) {
-	if c.failures == 0 && c.idle() && l.counts[k] == c {
+	if c.failures == 0 && c.isIdle() && l.counts[k] == c {
 		delete(l.counts, k)
 		l.failing.Store(int64(len(l.counts)))
 	}
@@ -328,42 +330,42 @@ func (l *Limiter) userKey(user string, from netip.Addr, now time.Time) key {
 	return key{user: user}
 }
 
-func (l *Limiter) count(c *counter, now time.Time, block int) {
+func (l *Limiter) countFailure(c *counter, now time.Time, block int) {
 	c.failures++
 	c.last = now
 	if c.failures >= block {
-		c.until = now.Add(double(l.s.Block, l.s.MaxBlock, c.failures-block))
+		c.until = now.Add(doubleDuration(l.s.Block, l.s.MaxBlock, c.failures-block))
 	}
-	l.dismiss(c)
+	l.dismissWaiters(c)
 }
 
-// delay is what the next attempt must wait for.
-func (l *Limiter) delay(c *counter) time.Duration {
+// nextDelay is what the next attempt must wait for.
+func (l *Limiter) nextDelay(c *counter) time.Duration {
 	if c.failures < c.free {
 		return 0
 	}
-	return double(l.s.FirstDelay, l.s.MaxDelay, c.failures-c.free)
+	return doubleDuration(l.s.FirstDelay, l.s.MaxDelay, c.failures-c.free)
 }
 
-// double returns first doubled n times, at most limit.
-func double(first, limit time.Duration, n int) time.Duration {
+// doubleDuration returns first doubled n times, at most limit.
+func doubleDuration(first, limit time.Duration, n int) time.Duration {
 	if n > 30 || first<<n > limit || first<<n <= 0 {
 		return limit
 	}
 	return first << n
 }
 
-func (l *Limiter) counter(k key, now time.Time, free int) *counter {
+func (l *Limiter) ensureCounter(k key, now time.Time, free int) *counter {
 	c := l.counts[k]
 	if c != nil {
 		if c.failures > 0 && now.Sub(c.last) >= l.s.Forget+max(0, c.until.Sub(c.last)) {
 			c.failures, c.until = 0, time.Time{}
-			c.admit(now)
+			c.admitWaiters(now)
 		}
 		return c
 	}
 	if len(l.counts) >= maxKeys {
-		l.sweep(now)
+		l.sweepCounters(now)
 	}
 	c = &counter{free: free}
 	l.counts[k] = c
@@ -371,11 +373,11 @@ func (l *Limiter) counter(k key, now time.Time, free int) *counter {
 	return c
 }
 
-// sweep forgets what is old, and when all is new, half of what is neither blocked nor
+// sweepCounters forgets what is old, and when all is new, half of what is neither blocked nor
 // in use.
-func (l *Limiter) sweep(now time.Time) {
+func (l *Limiter) sweepCounters(now time.Time) {
 	for k, c := range l.counts {
-		if c.idle() && now.Sub(c.last) >= l.s.Forget {
+		if c.isIdle() && now.Sub(c.last) >= l.s.Forget {
 			delete(l.counts, k)
 		}
 	}
@@ -383,7 +385,7 @@ func (l *Limiter) sweep(now time.Time) {
 		if len(l.counts) < maxKeys/2 {
 			return
 		}
-		if c.idle() && !c.until.After(now) {
+		if c.isIdle() && !c.until.After(now) {
 			delete(l.counts, k)
 		}
 	}

@@ -38,8 +38,8 @@ func (l *Limiter) OnLockout(notify func(Lockout)) {
 	l.onLockout = notify
 }
 
-// lockout is a counter as it is, with the state it has at now; false if it has none.
-func (l *Limiter) lockout(k key, c *counter, now time.Time) (Lockout, bool) {
+// lockoutOf is a counter as it is, with the state it has at now; false if it has none.
+func (l *Limiter) lockoutOf(k key, c *counter, now time.Time) (Lockout, bool) {
 	o := Lockout{User: k.user, From: k.from, State: Delayed, Failures: c.failures}
 	if c.until.After(now) {
 		o.State, o.Until = Blocked, c.until
@@ -54,7 +54,7 @@ func (l *Limiter) Lockouts() []Lockout {
 	now := l.now()
 	var out []Lockout
 	for k, c := range l.counts {
-		if o, ok := l.lockout(k, c, now); ok {
+		if o, ok := l.lockoutOf(k, c, now); ok {
 			out = append(out, o)
 		}
 	}
@@ -75,7 +75,7 @@ func (l *Limiter) Unblock(user string, from netip.Addr) bool {
 		}
 		found = true
 		c.failures, c.until = 0, time.Time{}
-		c.admit(l.now())
+		c.admitWaiters(l.now())
 		l.dropIdle(k, c)
 	}
 	return found

@@ -31,9 +31,9 @@ type record struct {
 	Session *session `json:"session,omitempty"` // of a browser session
 }
 
-// lives reports whether a token or session may still be used. One that was made in the
+// isLive reports whether a token or session may still be used. One that was made in the
 // future is from a node with a wrong clock, and would live for as long as that was wrong.
-func (r *record) lives(now time.Time) bool {
+func (r *record) isLive(now time.Time) bool {
 	return now.Before(r.Expires) && !r.Issued.After(now.Add(maxAhead))
 }
 
@@ -50,7 +50,7 @@ type Outside struct {
 	Roles     string `json:"roles,omitempty"`
 }
 
-func (o *Outside) id() string { return o.Realm + "/" + o.User + "@" + o.Domain }
+func (o *Outside) outsideID() string { return o.Realm + "/" + o.User + "@" + o.Domain }
 
 func digestOf(token string) string {
 	sum := sha256.Sum256([]byte(token))
@@ -61,13 +61,13 @@ func tokenKey(d string) string { return "token/" + d }
 
 func userKey(user, d string) string { return "user/" + user + "/" + d }
 
-func remove(user, d string) []datastore.Op {
+func removeTokenOps(user, d string) []datastore.Op {
 	return []datastore.Op{datastore.Delete(namespace, tokenKey(d)), datastore.Delete(namespace, userKey(user, d))}
 }
 
-// add makes a token with a record, 128 random bits in the form the documents show, and the writes
+// newTokenOps makes a token with a record, 128 random bits in the form the documents show, and the writes
 // that keep it.
-func (r record) add() (token string, ops []datastore.Op, err error) {
+func (r record) newTokenOps() (token string, ops []datastore.Op, err error) {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails since Go 1.24
 	h := hex.EncodeToString(b[:])
@@ -77,8 +77,8 @@ func (r record) add() (token string, ops []datastore.Op, err error) {
 	return token, []datastore.Op{datastore.Put(namespace, tokenKey(d), data), datastore.Put(namespace, userKey(r.User, d), nil)}, err
 }
 
-// record reads the record of a digest with the revision that wrote it; nil if it does not exist.
-func (s *Service) record(ctx context.Context, d string) (r *record, rev datastore.Revision, err error) {
+// readByDigest reads the record of a digest with the revision that wrote it; nil if it does not exist.
+func (s *Service) readByDigest(ctx context.Context, d string) (r *record, rev datastore.Revision, err error) {
 	err = datastore.Read(ctx, s.o.Store, func(sn datastore.Snapshot) (err error) {
 		r, rev, err = readRecord(sn, d)
 		return err
@@ -94,11 +94,11 @@ func readRecord(sn datastore.Snapshot, d string) (*record, datastore.Revision, e
 	if err != nil {
 		return nil, 0, err
 	}
-	r, err := decode(e)
+	r, err := decodeRecord(e)
 	return r, e.Revision, err
 }
 
-func decode(e datastore.Entry) (*record, error) {
+func decodeRecord(e datastore.Entry) (*record, error) {
 	r := &record{}
 	if err := json.Unmarshal(e.Value, r); err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "a token record is damaged")
@@ -115,8 +115,8 @@ type Kept struct {
 	Began, Expires time.Time
 }
 
-// each calls f with the records whose keys begin with prefix, and their digests, by user.
-func (s *Service) each(ctx context.Context, prefix string, f func(digest string, r *record)) error {
+// eachRecord calls f with the records whose keys begin with prefix, and their digests, by user.
+func (s *Service) eachRecord(ctx context.Context, prefix string, f func(digest string, r *record)) error {
 	return datastore.Read(ctx, s.o.Store, func(sn datastore.Snapshot) error {
 		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: prefix}) {
 			if err != nil {
@@ -140,11 +140,11 @@ func digestIn(key string) string { return key[strings.LastIndex(key, "/")+1:] }
 
 // All lists what is not over by its time, by user.
 func (s *Service) All(ctx context.Context) (out []Kept, err error) {
-	err = s.each(ctx, "user/", func(d string, r *record) {
+	err = s.eachRecord(ctx, "user/", func(d string, r *record) {
 		if r.Used || !s.o.Now().Before(r.Expires) {
 			return
 		}
-		k := Kept{ID: r.id(d), User: r.User, Kind: "access token", Began: r.Issued, Expires: r.Expires}
+		k := Kept{ID: r.displayID(d), User: r.User, Kind: "access token", Began: r.Issued, Expires: r.Expires}
 		if r.Session != nil {
 			k.Kind, k.From = "session", r.Session.Address
 		} else if r.Refresh {
@@ -155,8 +155,8 @@ func (s *Service) All(ctx context.Context) (out []Kept, err error) {
 	return out, err
 }
 
-// id names the record of a digest to users: that of its session, or the beginning of the digest.
-func (r *record) id(d string) string {
+// displayID names the record of a digest to users: that of its session, or the beginning of the digest.
+func (r *record) displayID(d string) string {
 	if r.Session != nil {
 		return r.Session.ID
 	}

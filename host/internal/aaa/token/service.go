@@ -50,7 +50,7 @@ func (h Holder) Known() bool { return h.Principal != nil || h.Outside != nil }
 // ID is the id of the user.
 func (h Holder) ID() string {
 	if h.Outside != nil {
-		return h.Outside.id()
+		return h.Outside.outsideID()
 	}
 	return h.Principal.ID()
 }
@@ -129,13 +129,13 @@ func (e *TooManyError) Error() string {
 // RetryAfter is when the next of the tokens ends.
 func (e *TooManyError) RetryAfter() time.Duration { return e.Wait }
 
-// room is a *TooManyError if a user may have no further access token. Two at once may both see the last room; that the
+// checkTokenRoom is a *TooManyError if a user may have no further access token. Two at once may both see the last room; that the
 // bound is passed by what is under way at the same moment does no harm.
-func (s *Service) room(ctx context.Context, user string) error {
+func (s *Service) checkTokenRoom(ctx context.Context, user string) error {
 	now := s.o.Now()
 	live, first := 0, now.Add(s.o.Lifetime)
 	var refresh []refreshable
-	err := s.each(ctx, userKey(user, ""), func(d string, r *record) {
+	err := s.eachRecord(ctx, userKey(user, ""), func(d string, r *record) {
 		switch {
 		case r.Session != nil, !now.Before(r.Expires):
 		case r.Refresh:
@@ -152,7 +152,7 @@ func (s *Service) room(ctx context.Context, user string) error {
 	case live >= s.o.MaxLive:
 		return &TooManyError{s.o.MaxLive, first.Sub(now)}
 	}
-	return s.trim(ctx, user, refresh)
+	return s.trimRefreshTokens(ctx, user, refresh)
 }
 
 // refreshable is a refresh token, by its digest.
@@ -161,16 +161,16 @@ type refreshable struct {
 	issued time.Time
 }
 
-// trim ends the oldest refresh tokens of a user who has more than a user may have access tokens: they live longer, and
+// trimRefreshTokens ends the oldest refresh tokens of a user who has more than a user may have access tokens: they live longer, and
 // nobody uses so many.
-func (s *Service) trim(ctx context.Context, user string, all []refreshable) error {
+func (s *Service) trimRefreshTokens(ctx context.Context, user string, all []refreshable) error {
 	if len(all) < s.o.MaxLive {
 		return nil
 	}
 	slices.SortFunc(all, func(a, b refreshable) int { return a.issued.Compare(b.issued) })
 	var ops []datastore.Op
 	for _, r := range all[:len(all)-s.o.MaxLive+1] {
-		ops = append(ops, remove(user, r.digest)...)
+		ops = append(ops, removeTokenOps(user, r.digest)...)
 	}
 	_, err := s.o.Store.Commit(ctx, datastore.Txn{Ops: ops})
 	return err
@@ -178,39 +178,39 @@ func (s *Service) trim(ctx context.Context, user string, all []refreshable) erro
 
 // Grant makes the tokens of a login.
 func (s *Service) Grant(ctx context.Context, h Holder) (Pair, error) {
-	if err := s.room(ctx, h.ID()); err != nil {
+	if err := s.checkTokenRoom(ctx, h.ID()); err != nil {
 		return Pair{}, err
 	}
 	r := record{User: h.ID(), Outside: h.Outside, Family: rand.Text(), Ends: s.o.Now().Add(refreshLife)}
-	if h.held() {
+	if h.isHeldOutside() {
 		return s.grantHeld(ctx, r)
 	}
 	if h.Principal != nil {
 		r.Epoch = h.Principal.Epoch
 	}
-	pair, ops, err := s.pair(r)
+	pair, ops, err := s.newTokenPair(r)
 	if err == nil {
 		_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: ops})
 	}
 	return pair, err
 }
 
-// held reports whether the realm of the user cannot look the user up.
-func (h Holder) held() bool { return h.Outside != nil && h.Outside.Held }
+// isHeldOutside reports whether the realm of the user cannot look the user up.
+func (h Holder) isHeldOutside() bool { return h.Outside != nil && h.Outside.Held }
 
 // grantHeld makes an access token that is never refreshed without credentials.
 func (s *Service) grantHeld(ctx context.Context, r record) (Pair, error) {
 	life := min(s.o.Lifetime, HeldFor)
 	r.Issued = s.o.Now()
 	r.Expires, r.Ends = r.Issued.Add(life), r.Issued.Add(life)
-	access, ops, err := r.add()
+	access, ops, err := r.newTokenOps()
 	if err == nil {
 		_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: ops})
 	}
 	return Pair{Access: access, Life: life}, err
 }
 
-func (s *Service) pair(r record) (p Pair, ops []datastore.Op, err error) {
+func (s *Service) newTokenPair(r record) (p Pair, ops []datastore.Op, err error) {
 	r.Issued, r.Used = s.o.Now(), false
 	p.Life = s.o.Lifetime
 	access, refresh := r, r
@@ -220,8 +220,8 @@ func (s *Service) pair(r record) (p Pair, ops []datastore.Op, err error) {
 		refresh.Expires = r.Ends
 	}
 	var more []datastore.Op
-	if p.Access, ops, err = access.add(); err == nil {
-		p.Refresh, more, err = refresh.add()
+	if p.Access, ops, err = access.newTokenOps(); err == nil {
+		p.Refresh, more, err = refresh.newTokenOps()
 	}
 	return p, append(ops, more...), err
 }
@@ -235,29 +235,29 @@ func (s *Service) Exchange(ctx context.Context, token string, allowed func(Holde
 	}
 	d := digestOf(token)
 	for {
-		r, rev, err := s.record(ctx, d)
-		if err != nil || r == nil || !r.Refresh || !r.lives(s.o.Now()) {
+		r, rev, err := s.readByDigest(ctx, d)
+		if err != nil || r == nil || !r.Refresh || !r.isLive(s.o.Now()) {
 			return Pair{}, Holder{}, err
 		}
 		if r.Used {
 			return Pair{}, Holder{}, s.endFamily(ctx, r)
 		}
-		h, err := s.holder(ctx, r)
+		h, err := s.findHolder(ctx, r)
 		if err != nil || !h.Known() {
 			return Pair{}, Holder{}, err
 		}
 		if err := allowed(h); err != nil {
 			return Pair{}, Holder{}, err
 		}
-		if err := s.room(ctx, r.User); err != nil {
+		if err := s.checkTokenRoom(ctx, r.User); err != nil {
 			return Pair{}, Holder{}, err
 		}
-		pair, ops, err := s.pair(*r)
+		pair, ops, err := s.newTokenPair(*r)
 		if err != nil {
 			return Pair{}, Holder{}, err
 		}
 		r.Used = true
-		err = s.replace(ctx, d, rev, r, ops...)
+		err = s.replaceRecord(ctx, d, rev, r, ops...)
 		if errors.Is(err, datastore.ErrConflict) {
 			continue // another has exchanged it meanwhile
 		}
@@ -265,9 +265,9 @@ func (s *Service) Exchange(ctx context.Context, token string, allowed func(Holde
 	}
 }
 
-// replace writes a record that was read at a revision, together with more; datastore.ErrConflict if another has
+// replaceRecord writes a record that was read at a revision, together with more; datastore.ErrConflict if another has
 // written it since.
-func (s *Service) replace(ctx context.Context, d string, rev datastore.Revision, r *record, more ...datastore.Op) error {
+func (s *Service) replaceRecord(ctx context.Context, d string, rev datastore.Revision, r *record, more ...datastore.Op) error {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -282,28 +282,28 @@ func (s *Service) replace(ctx context.Context, d string, rev datastore.Revision,
 // endFamily removes all tokens of the login that a refresh token is of.
 func (s *Service) endFamily(ctx context.Context, of *record) error {
 	var ops []datastore.Op
-	err := s.each(ctx, userKey(of.User, ""), func(d string, r *record) {
+	err := s.eachRecord(ctx, userKey(of.User, ""), func(d string, r *record) {
 		if r.Family == of.Family {
-			ops = append(ops, remove(r.User, d)...)
+			ops = append(ops, removeTokenOps(r.User, d)...)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	return s.end(ctx, ops)
+	return s.removeRecords(ctx, ops)
 }
 
-// end removes records; none that was read before is believed after it.
-func (s *Service) end(ctx context.Context, ops []datastore.Op) (err error) {
+// removeRecords removes records; none that was read before is believed after it.
+func (s *Service) removeRecords(ctx context.Context, ops []datastore.Op) (err error) {
 	if len(ops) > 0 {
 		_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: ops})
 	}
-	s.forget()
+	s.clearCache()
 	return err
 }
 
-// forget empties the cache; a lookup under way will not fill it with what it read.
-func (s *Service) forget() {
+// clearCache empties the cache; a lookup under way will not fill it with what it read.
+func (s *Service) clearCache() {
 	s.generation.Add(1)
 	s.cache.Clear()
 }
@@ -325,15 +325,15 @@ func WellFormed(token string) bool {
 
 // Info returns what is known of a token, nil when it is not live.
 func (s *Service) Info(ctx context.Context, token string) (*Info, error) {
-	h, r, err := s.live(ctx, token, false)
+	h, r, err := s.findLiveToken(ctx, token, false)
 	if !h.Known() {
 		return nil, err
 	}
 	return &Info{Holder: h, Issued: r.Issued, Expires: r.Expires}, nil
 }
 
-// live returns the holder and the record of a live access token, or of a live session; any other text has none.
-func (s *Service) live(ctx context.Context, token string, session bool) (Holder, *record, error) {
+// findLiveToken returns the holder and the record of a live access token, or of a live session; any other text has none.
+func (s *Service) findLiveToken(ctx context.Context, token string, session bool) (Holder, *record, error) {
 	if !WellFormed(token) {
 		return Holder{}, nil, nil
 	}
@@ -345,20 +345,20 @@ func (s *Service) live(ctx context.Context, token string, session bool) (Holder,
 	if !ok || !now.Before(k.until) || session && !now.Before(r.Expires) { // another node may have noted its use
 		before := s.generation.Load()
 		var err error
-		if r, _, err = s.record(ctx, hex.EncodeToString(sum[:])); r == nil {
+		if r, _, err = s.readByDigest(ctx, hex.EncodeToString(sum[:])); r == nil {
 			return Holder{}, nil, err
 		}
 		s.cache.Put(sum, kept{r, now.Add(s.o.CacheFor)}, func() bool { return s.generation.Load() == before })
 	}
-	if r.Refresh || (r.Session != nil) != session || !r.lives(now) {
+	if r.Refresh || (r.Session != nil) != session || !r.isLive(now) {
 		return Holder{}, nil, nil
 	}
-	h, err := s.holder(ctx, r)
+	h, err := s.findHolder(ctx, r)
 	return h, r, err
 }
 
-// holder returns the user of a record, an empty Holder if the user's logins have ended since.
-func (s *Service) holder(ctx context.Context, r *record) (Holder, error) {
+// findHolder returns the user of a record, an empty Holder if the user's logins have ended since.
+func (s *Service) findHolder(ctx context.Context, r *record) (Holder, error) {
 	if r.Outside != nil {
 		return Holder{Outside: r.Outside}, nil
 	}
@@ -377,7 +377,7 @@ func (s *Service) holder(ctx context.Context, r *record) (Holder, error) {
 
 // Lookup returns the holder of a live access token, or of a live session; any other text has none.
 func (s *Service) Lookup(ctx context.Context, token string, session bool) (Holder, error) {
-	h, _, err := s.live(ctx, token, session)
+	h, _, err := s.findLiveToken(ctx, token, session)
 	return h, err
 }
 
@@ -387,19 +387,19 @@ func (s *Service) Revoke(ctx context.Context, token string) (bool, error) {
 		return false, nil
 	}
 	d := digestOf(token)
-	r, _, err := s.record(ctx, d)
+	r, _, err := s.readByDigest(ctx, d)
 	if r == nil {
 		return false, err
 	}
-	err = s.revoke(ctx, d, r)
+	err = s.revokeRecord(ctx, d, r)
 	return err == nil, err
 }
 
-func (s *Service) revoke(ctx context.Context, d string, r *record) error {
+func (s *Service) revokeRecord(ctx context.Context, d string, r *record) error {
 	if r.Refresh {
 		return s.endFamily(ctx, r)
 	}
-	return s.end(ctx, remove(r.User, d))
+	return s.removeRecords(ctx, removeTokenOps(r.User, d))
 }
 
 // End ends the session of a user that has an id; of = "" ends the session or token of any user, with a refresh token all
@@ -411,13 +411,13 @@ func (s *Service) End(ctx context.Context, of, id string) (user string, err erro
 	}
 	var found *record
 	var digest string
-	err = s.each(ctx, prefix, func(d string, r *record) {
-		if found == nil && r.id(d) == id && (of == "" || r.Session != nil && s.o.Now().Before(r.Expires)) {
+	err = s.eachRecord(ctx, prefix, func(d string, r *record) {
+		if found == nil && r.displayID(d) == id && (of == "" || r.Session != nil && s.o.Now().Before(r.Expires)) {
 			found, digest = r, d
 		}
 	})
 	if err != nil || found == nil {
 		return "", err
 	}
-	return found.User, s.revoke(ctx, digest, found)
+	return found.User, s.revokeRecord(ctx, digest, found)
 }

@@ -33,14 +33,14 @@ type Session struct {
 // seenEvery is how often the use of a session is written down.
 const seenEvery = time.Minute
 
-func (r *record) shown() Session {
+func (r *record) sessionView() Session {
 	return Session{ID: r.Session.ID, Address: r.Session.Address, Agent: r.Session.Agent, Began: r.Issued, Seen: r.Expires.Add(-r.Session.Idle), Expires: r.Expires, Ends: r.Ends}
 }
 
 // Begin makes a session that ends when it is unused for idle, and after life in any case.
 func (s *Service) Begin(ctx context.Context, h Holder, address, agent string, idle, life time.Duration) (string, error) {
 	now := s.o.Now()
-	if h.held() {
+	if h.isHeldOutside() {
 		life = min(life, HeldFor)
 	}
 	r := record{User: h.ID(), Outside: h.Outside, Issued: now, Expires: now.Add(min(idle, life)), Ends: now.Add(life),
@@ -48,7 +48,7 @@ func (s *Service) Begin(ctx context.Context, h Holder, address, agent string, id
 	if h.Principal != nil {
 		r.Epoch = h.Principal.Epoch
 	}
-	token, ops, err := r.add()
+	token, ops, err := r.newTokenOps()
 	if err == nil {
 		_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: ops})
 	}
@@ -57,33 +57,33 @@ func (s *Service) Begin(ctx context.Context, h Holder, address, agent string, id
 
 // SessionInfo returns a live session, nil when it is not.
 func (s *Service) SessionInfo(ctx context.Context, token string) (*Session, error) {
-	h, r, err := s.live(ctx, token, true)
+	h, r, err := s.findLiveToken(ctx, token, true)
 	if !h.Known() {
 		return nil, err
 	}
-	shown := r.shown()
+	shown := r.sessionView()
 	shown.Current = true
 	return &shown, err
 }
 
 // IDOf is the id by which users and the audit name a live token or session; empty if it is not live.
 func (s *Service) IDOf(ctx context.Context, token string, session bool) string {
-	h, r, _ := s.live(ctx, token, session)
+	h, r, _ := s.findLiveToken(ctx, token, session)
 	if !h.Known() {
 		return ""
 	}
-	return r.id(digestOf(token))
+	return r.displayID(digestOf(token))
 }
 
 // Used notes that a user has used a session.
 func (s *Service) Used(ctx context.Context, token string) error {
-	h, r, err := s.live(ctx, token, true)
+	h, r, err := s.findLiveToken(ctx, token, true)
 	now := s.o.Now()
 	if err != nil || !h.Known() || now.Sub(r.Expires.Add(-r.Session.Idle)) < seenEvery {
 		return err
 	}
 	d := digestOf(token)
-	kept, rev, err := s.record(ctx, d)
+	kept, rev, err := s.readByDigest(ctx, d)
 	if err != nil || kept == nil {
 		return err
 	}
@@ -91,20 +91,20 @@ func (s *Service) Used(ctx context.Context, token string) error {
 	if kept.Expires.After(kept.Ends) {
 		kept.Expires = kept.Ends
 	}
-	err = s.replace(ctx, d, rev, kept)
+	err = s.replaceRecord(ctx, d, rev, kept)
 	if errors.Is(err, datastore.ErrConflict) {
 		return nil // another request has noted it, or the session was ended
 	}
-	s.forget() // the record that is believed has the old time
+	s.clearCache() // the record that is believed has the old time
 	return err
 }
 
 // Sessions lists the live sessions of the holder of one; current is its token.
 func (s *Service) Sessions(ctx context.Context, user, current string) ([]Session, error) {
 	out := []Session{}
-	err := s.each(ctx, userKey(user, ""), func(d string, r *record) {
+	err := s.eachRecord(ctx, userKey(user, ""), func(d string, r *record) {
 		if r.Session != nil && s.o.Now().Before(r.Expires) {
-			one := r.shown()
+			one := r.sessionView()
 			one.Current = d == digestOf(current)
 			out = append(out, one)
 		}

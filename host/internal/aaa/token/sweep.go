@@ -23,7 +23,7 @@ func (s *Service) Dependents(sn datastore.Snapshot, user string) ([]datastore.Op
 		if err != nil {
 			return nil, err
 		}
-		ops = append(ops, remove(user, digestIn(e.Key))...)
+		ops = append(ops, removeTokenOps(user, digestIn(e.Key))...)
 	}
 	return ops, nil
 }
@@ -50,14 +50,14 @@ func (s *Service) Sweep(ctx context.Context) (int, error) {
 			if err != nil {
 				return err
 			}
-			r, err := decode(e)
+			r, err := decodeRecord(e)
 			switch {
 			case err != nil:
 				ops = append(ops, datastore.Delete(namespace, e.Key))
 			case now.Before(r.Expires):
 				continue
 			default:
-				ops = append(ops, remove(r.User, digestIn(e.Key))...)
+				ops = append(ops, removeTokenOps(r.User, digestIn(e.Key))...)
 			}
 			if total++; len(ops) >= batch {
 				if err := commit(); err != nil {
@@ -135,7 +135,7 @@ func (s *Service) earliest(ctx context.Context) (time.Time, error) {
 // until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
-	wg.Go(func() { s.watch(ctx) })
+	wg.Go(func() { s.watchTokens(ctx) })
 	defer wg.Wait()
 	t := time.NewTicker(10 * time.Minute)
 	defer t.Stop()
@@ -154,10 +154,10 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-func (s *Service) watch(ctx context.Context) {
+func (s *Service) watchTokens(ctx context.Context) {
 	_ = datastore.Changed(ctx, s.o.Store, []datastore.Prefix{{Namespace: namespace, Key: "token/"}}, func(_ context.Context, b *datastore.Batch) error {
 		if b == nil || slices.ContainsFunc(b.Events, func(e datastore.Event) bool { return e.Deleted }) {
-			s.forget()
+			s.clearCache()
 		}
 		return nil
 	})

@@ -36,23 +36,23 @@ func (c *Commands) Commands() []commands.Command {
 	complete := func(context.Context, string) []string { return known }
 	table := []commands.Command{
 		{Name: "feature:list", Summary: "list the features", Safe: true,
-			Options: []commands.Option{{Name: "installed", Short: "i", Help: "only the installed ones", Type: commands.Bool}}, Run: c.list},
+			Options: []commands.Option{{Name: "installed", Short: "i", Help: "only the installed ones", Type: commands.Bool}}, Run: c.listFeatures},
 		{Name: "feature:install", Summary: "install features", Help: "Installs the named features.",
 			Options:   []commands.Option{{Name: "simulate", Short: "t", Help: "only say what would be done", Type: commands.Bool}},
-			Arguments: []commands.Argument{{Name: "name", Help: "the features", Required: true, Repeated: true, Complete: complete}}, Run: c.install},
-		{Name: "test:login", Summary: "ask for a password", Options: []commands.Option{{Name: "user", Help: "the name", Required: true}, {Name: "password", Help: "the secret"}}, Run: login},
+			Arguments: []commands.Argument{{Name: "name", Help: "the features", Required: true, Repeated: true, Complete: complete}}, Run: c.installFeatures},
+		{Name: "test:login", Summary: "ask for a password", Options: []commands.Option{{Name: "user", Help: "the name", Required: true}, {Name: "password", Help: "the secret"}}, Run: loginCommand},
 		{Name: "test:wait", Summary: "wait until Ctrl-C", Run: func(ctx context.Context, in *commands.Invocation) error {
 			in.Printf("waiting\n")
 			c.Running <- in.Name
 			<-ctx.Done()
 			return ctx.Err()
 		}},
-		{Name: "test:fail", Summary: "fail", Arguments: []commands.Argument{{Name: "kind", Help: "how", Values: []string{"internal", "not-found", "denied", "unavailable", "panic"}}}, Run: fail},
+		{Name: "test:fail", Summary: "fail", Arguments: []commands.Argument{{Name: "kind", Help: "how", Values: []string{"internal", "not-found", "denied", "unavailable", "panic"}}}, Run: failCommand},
 		{Name: "test:cat", Summary: "copy its input", Run: func(_ context.Context, in *commands.Invocation) error {
 			_, err := io.Copy(in.Stdout, in.Stdin)
 			return err
 		}},
-		{Name: "test:both", Summary: "copy its input and ask", Options: []commands.Option{{Name: "first", Help: "ask first", Type: commands.Bool}}, Run: both},
+		{Name: "test:both", Summary: "copy its input and ask", Options: []commands.Option{{Name: "first", Help: "ask first", Type: commands.Bool}}, Run: promptAndRead},
 		{Name: "path:read", Summary: "show a file", Arguments: []commands.Argument{{Name: "path", Help: "it", Type: commands.File, Required: true}},
 			Run: func(_ context.Context, in *commands.Invocation) error {
 				b, err := os.ReadFile(in.Positional[0])
@@ -91,7 +91,7 @@ func (c *Commands) Commands() []commands.Command {
 	return table
 }
 
-func (c *Commands) list(_ context.Context, in *commands.Invocation) error {
+func (c *Commands) listFeatures(_ context.Context, in *commands.Invocation) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := &commands.Table{Empty: "No features installed", Columns: []commands.Column{{Title: "Name", Key: "name"}, {Title: "State", Key: "state"}}}
@@ -106,7 +106,7 @@ func (c *Commands) list(_ context.Context, in *commands.Invocation) error {
 	return in.Emit(t, nil)
 }
 
-func (c *Commands) install(_ context.Context, in *commands.Invocation) error {
+func (c *Commands) installFeatures(_ context.Context, in *commands.Invocation) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, n := range in.Args["name"] {
@@ -120,7 +120,7 @@ func (c *Commands) install(_ context.Context, in *commands.Invocation) error {
 	return nil
 }
 
-func login(ctx context.Context, in *commands.Invocation) error {
+func loginCommand(ctx context.Context, in *commands.Invocation) error {
 	pw := in.Option("password")
 	if pw == "" {
 		var err error
@@ -133,7 +133,7 @@ func login(ctx context.Context, in *commands.Invocation) error {
 	})
 }
 
-func both(ctx context.Context, in *commands.Invocation) error {
+func promptAndRead(ctx context.Context, in *commands.Invocation) error {
 	ask := func() error {
 		answer, err := in.Prompt(ctx, "Sure? ", true)
 		in.Printf("answer %q\n", answer)
@@ -149,7 +149,7 @@ func both(ctx context.Context, in *commands.Invocation) error {
 	return errors.Join(read(), ask())
 }
 
-func fail(_ context.Context, in *commands.Invocation) error {
+func failCommand(_ context.Context, in *commands.Invocation) error {
 	switch in.Arg("kind") {
 	case "not-found":
 		return fault.At(fault.NotFound, "sw1", "there is no such switch")

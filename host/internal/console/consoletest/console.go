@@ -93,7 +93,7 @@ type Console struct {
 // listeners and serves.
 func New(home string, log *slog.Logger, change func(*sshserver.Config)) (*Console, error) {
 	c := &Console{Home: home, Commands: NewCommands(), Users: NewUsers(), Histories: history.New(filepath.Join(home, "data", "history"), 1000)}
-	shell := engine.New(engine.Config{Sources: []engine.Source{c.Commands.Commands, engine.Static(tables.SystemCommands(tables.System{Shutdown: func() { c.Shutdown() }}))}, Log: log, Audit: c.audit, NewRequestID: func() string { return "r1" }})
+	shell := engine.New(engine.Config{Sources: []engine.Source{c.Commands.Commands, engine.Static(tables.SystemCommands(tables.System{Shutdown: func() { c.Shutdown() }}))}, Log: log, Audit: c.recordAudit, NewRequestID: func() string { return "r1" }})
 	cfg := sshserver.Config{
 		Shell: shell, Histories: c.Histories, Login: c.Users, Log: log,
 		HostKeyFile: filepath.Join(home, "data", "ssh_host_key"),
@@ -110,7 +110,7 @@ func New(home string, log *slog.Logger, change func(*sshserver.Config)) (*Consol
 // Socket is where the local console listens, as ctl expects it.
 func (c *Console) Socket() string { return filepath.Join(c.Home, "data", "run", "console.sock") }
 
-func (c *Console) audit(_ context.Context, a engine.Audited) {
+func (c *Console) recordAudit(_ context.Context, a engine.Audited) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.audited = append(c.audited, a)

@@ -10,9 +10,9 @@ import (
 
 const maxAliasDepth = 16
 
-// expand replaces a first word that is an alias by what it stands for, which may
+// expandAliases replaces a first word that is an alias by what it stands for, which may
 // be a pipeline. What was given to the alias takes the place of $args, or the end.
-func (s *Session) expand(p syntax.Pipeline, depth int) (syntax.Pipeline, error) {
+func (s *Session) expandAliases(p syntax.Pipeline, depth int) (syntax.Pipeline, error) {
 	var out syntax.Pipeline
 	for _, stage := range p {
 		s.mu.Lock()
@@ -40,7 +40,7 @@ func (s *Session) expand(p syntax.Pipeline, depth int) (syntax.Pipeline, error) 
 		if depth == maxAliasDepth {
 			return nil, fault.New(fault.Invalid, "the alias %s refers to itself; see alias", stage[0].Text)
 		}
-		more, err := s.expand(line[0], depth+1)
+		more, err := s.expandAliases(line[0], depth+1)
 		if err != nil {
 			return nil, err
 		}

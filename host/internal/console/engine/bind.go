@@ -67,11 +67,11 @@ type binder struct {
 	rest      []string
 }
 
-func (b *binder) fault(k fault.Kind, format string, args ...any) error {
+func (b *binder) faultAtCommand(k fault.Kind, format string, args ...any) error {
 	return fault.At(k, b.cmd.Name, format, args...)
 }
 
-func (b *binder) bind() (bound, error) {
+func (b *binder) bindWords() (bound, error) {
 	b.options, b.given = optionsOf(b.cmd), map[string]string{}
 	for i := 0; i < len(b.words); i++ {
 		w := b.words[i]
@@ -80,7 +80,7 @@ func (b *binder) bind() (bound, error) {
 			break
 		}
 		if o, ok := b.countOption(w); ok { // head -5, and as many type it: head 5
-			if err := b.set(o, strings.TrimPrefix(w, "-")); err != nil {
+			if err := b.setOption(o, strings.TrimPrefix(w, "-")); err != nil {
 				return bound{}, err
 			}
 			continue
@@ -93,7 +93,7 @@ func (b *binder) bind() (bound, error) {
 			}
 			continue
 		}
-		used, err := b.option(w, b.words[i+1:])
+		used, err := b.bindOption(w, b.words[i+1:])
 		if err != nil {
 			return bound{}, err
 		}
@@ -113,14 +113,14 @@ func (b *binder) bind() (bound, error) {
 			continue
 		}
 		if o.Required {
-			return bound{}, b.fault(fault.Missing, "the option --%s is missing: %s; usage: %s", o.Name, o.Help, usage(b.cmd))
+			return bound{}, b.faultAtCommand(fault.Missing, "the option --%s is missing: %s; usage: %s", o.Name, o.Help, usageLine(b.cmd))
 		}
 		if o.Default != "" {
 			b.given[o.Name] = o.Default
 		}
 	}
 	out.rest = b.rest
-	return out, b.arguments(out.args, out.rest)
+	return out, b.bindPositionals(out.args, out.rest)
 }
 
 func definesOption(c commands.Command, name string) bool {
@@ -148,8 +148,8 @@ func (b *binder) countOption(w string) (commands.Option, bool) {
 	return b.options[i], true
 }
 
-// option takes one option; used is how many of the following words its value took.
-func (b *binder) option(w string, next []string) (used int, err error) {
+// bindOption takes one option; used is how many of the following words its value took.
+func (b *binder) bindOption(w string, next []string) (used int, err error) {
 	name := strings.TrimPrefix(strings.TrimPrefix(w, "-"), "-")
 	value, inline := "", false
 	if i := strings.IndexByte(name, '='); i >= 0 {
@@ -157,9 +157,9 @@ func (b *binder) option(w string, next []string) (used int, err error) {
 	}
 	o, ok := findOption(b.options, name)
 	if !ok {
-		if cluster := b.cluster(w); cluster != nil {
+		if cluster := b.splitFlagCluster(w); cluster != nil {
 			for _, c := range cluster {
-				if err := b.set(c, "true"); err != nil {
+				if err := b.setOption(c, "true"); err != nil {
 					return 0, err
 				}
 			}
@@ -171,28 +171,28 @@ func (b *binder) option(w string, next []string) (used int, err error) {
 		if !inline {
 			value = "true"
 		} else if v, err := strconv.ParseBool(value); err != nil {
-			return 0, b.fault(fault.Invalid, "the option --%s takes no value, or true or false, not %q", o.Name, value)
+			return 0, b.faultAtCommand(fault.Invalid, "the option --%s takes no value, or true or false, not %q", o.Name, value)
 		} else {
 			value = strconv.FormatBool(v)
 		}
-		return 0, b.set(o, value)
+		return 0, b.setOption(o, value)
 	}
 	if !inline {
 		if len(next) == 0 {
-			return 0, b.fault(fault.Missing, "the option --%s needs a value: %s", o.Name, o.Help)
+			return 0, b.faultAtCommand(fault.Missing, "the option --%s needs a value: %s", o.Name, o.Help)
 		}
 		value, used = next[0], 1
 		if n := strings.TrimLeft(value, "-"); strings.HasPrefix(value, "--") && n != "" {
 			if _, isOption := findOption(b.options, n); isOption {
-				return 0, b.fault(fault.Missing, "the option --%s needs a value and %s follows; write --%s=%s if that is the value", o.Name, value, o.Name, value)
+				return 0, b.faultAtCommand(fault.Missing, "the option --%s needs a value and %s follows; write --%s=%s if that is the value", o.Name, value, o.Name, value)
 			}
 		}
 	}
-	return used, b.set(o, value)
+	return used, b.setOption(o, value)
 }
 
-// cluster reads -iv as -i -v where each letter is a Bool option.
-func (b *binder) cluster(w string) []commands.Option {
+// splitFlagCluster reads -iv as -i -v where each letter is a Bool option.
+func (b *binder) splitFlagCluster(w string) []commands.Option {
 	var out []commands.Option
 	for _, r := range strings.TrimPrefix(w, "-") {
 		i := slices.IndexFunc(b.options, func(o commands.Option) bool { return o.Short == string(r) && o.Type == commands.Bool })
@@ -214,16 +214,16 @@ func (b *binder) unknownOption(name, dashes string) error {
 	if near, ok := nearest.Name(name, known); ok {
 		hint = "; did you mean --" + near + "?"
 	}
-	return b.fault(fault.Unknown, "there is no option %s%s%s (%s --help lists them; -- ends the options)", dashes, name, hint, b.cmd.Name)
+	return b.faultAtCommand(fault.Unknown, "there is no option %s%s%s (%s --help lists them; -- ends the options)", dashes, name, hint, b.cmd.Name)
 }
 
-func (b *binder) set(o commands.Option, value string) error {
+func (b *binder) setOption(o commands.Option, value string) error {
 	if _, twice := b.given[o.Name]; twice {
-		return b.fault(fault.Invalid, "the option --%s is given twice", o.Name)
+		return b.faultAtCommand(fault.Invalid, "the option --%s is given twice", o.Name)
 	}
 	if o.Type == commands.Int {
 		if _, err := strconv.ParseInt(value, 10, 64); err != nil {
-			return b.fault(fault.Invalid, "the option --%s needs a whole number, not %q", o.Name, value)
+			return b.faultAtCommand(fault.Invalid, "the option --%s needs a whole number, not %q", o.Name, value)
 		}
 	}
 	if err := b.oneOf("the option --"+o.Name, o.Values, &value); err != nil {
@@ -248,11 +248,11 @@ func (b *binder) oneOf(what string, values []string, value *string) error {
 	if near, ok := nearest.Name(*value, values); ok {
 		hint = "; did you mean " + near + "?"
 	}
-	return b.fault(fault.Invalid, "%s takes %s, not %q%s", what, orList(values), *value, hint)
+	return b.faultAtCommand(fault.Invalid, "%s takes %s, not %q%s", what, orList(values), *value, hint)
 }
 
-// arguments names the values of rest, and gives those of fixed lists their case.
-func (b *binder) arguments(out map[string][]string, rest []string) error {
+// bindPositionals names the values of rest, and gives those of fixed lists their case.
+func (b *binder) bindPositionals(out map[string][]string, rest []string) error {
 	for _, a := range b.cmd.Arguments {
 		n := min(1, len(rest))
 		if a.Repeated {
@@ -260,7 +260,7 @@ func (b *binder) arguments(out map[string][]string, rest []string) error {
 		}
 		if n == 0 {
 			if a.Required {
-				return b.fault(fault.Missing, "the argument %s is missing: %s; usage: %s", a.Name, a.Help, usage(b.cmd))
+				return b.faultAtCommand(fault.Missing, "the argument %s is missing: %s; usage: %s", a.Name, a.Help, usageLine(b.cmd))
 			}
 			continue
 		}
@@ -273,13 +273,13 @@ func (b *binder) arguments(out map[string][]string, rest []string) error {
 		out[a.Name], rest = values, rest[n:]
 	}
 	if len(rest) > 0 {
-		return b.fault(fault.Unknown, "%q is one argument too many%s; usage: %s", rest[0], habit(rest[0]), usage(b.cmd))
+		return b.faultAtCommand(fault.Unknown, "%q is one argument too many%s; usage: %s", rest[0], explainForeignSyntax(rest[0]), usageLine(b.cmd))
 	}
 	return nil
 }
 
-// habit explains what other shells do with a word, and this one does otherwise.
-func habit(word string) string {
+// explainForeignSyntax explains what other shells do with a word, and this one does otherwise.
+func explainForeignSyntax(word string) string {
 	switch word {
 	case ">", ">>", "<", "2>", "2>&1":
 		return " (files are for your own shell: ctl 'COMMAND' > FILE)"

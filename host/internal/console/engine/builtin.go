@@ -22,8 +22,8 @@ func stopsAtArg(name string) bool {
 	return name == shellScope+":watch" || name == shellScope+":echo"
 }
 
-// builtins are the shell's own commands for one session.
-func (s *Session) builtins() []commands.Command {
+// builtinCommands are the shell's own commands for one session.
+func (s *Session) builtinCommands() []commands.Command {
 	return []commands.Command{
 		{Name: shellScope + ":help", Summary: "list the commands, or explain one", Safe: true, Run: s.helpCommand,
 			Help: "help lists all commands, help feature those of a scope, help feature:install explains one,\nas feature:install --help does.\n\n" +
@@ -31,8 +31,8 @@ func (s *Session) builtins() []commands.Command {
 				"\";\" separates commands, of which none runs after one that failed. Words with blanks stand in quotes.\n" +
 				"The name of a scope alone enters it (prompt shows it), exit leaves it.",
 			Arguments: []commands.Argument{{Name: "name", Help: "a command or a scope", Complete: func(_ context.Context, prefix string) []string {
-				x := s.index()
-				names := x.scopes()
+				x := s.currentIndex()
+				names := x.listScopes()
 				for _, c := range x.all {
 					names = append(names, c.Name)
 				}
@@ -40,8 +40,8 @@ func (s *Session) builtins() []commands.Command {
 			}}}},
 		{Name: shellScope + ":exit", Summary: "leave the subshell, or the shell", Safe: true, Run: s.exitCommand,
 			Help: "logout and quit leave the shell, out of a subshell too."},
-		{Name: shellScope + ":logout", Summary: "leave the shell, out of a subshell too", Safe: true, Run: s.leave},
-		{Name: shellScope + ":quit", Summary: "leave the shell, out of a subshell too", Safe: true, Run: s.leave},
+		{Name: shellScope + ":logout", Summary: "leave the shell, out of a subshell too", Safe: true, Run: s.leaveDialogue},
+		{Name: shellScope + ":quit", Summary: "leave the shell, out of a subshell too", Safe: true, Run: s.leaveDialogue},
 		{Name: shellScope + ":history", Summary: "show the lines typed before, or forget them", Run: s.historyCommand,
 			Help:    "Lines that carried a secret (an option whose name contains password, pwd, pass, secret,\ncommunity or token) are never kept.",
 			Options: []commands.Option{{Name: "clear", Short: "c", Help: "forget them all, also those of earlier sessions", Type: commands.Bool}}},
@@ -63,7 +63,7 @@ func (s *Session) builtins() []commands.Command {
 			Arguments: []commands.Argument{{Name: "command", Help: "the command, or a whole line in quotes", Required: true, Repeated: true}}},
 		{Name: shellScope + ":complete", Summary: "list what can follow a line, for the completion of other shells", Safe: true, Run: s.completeCommand,
 			Arguments: []commands.Argument{{Name: "line", Help: "the line up to the cursor", Required: true}}},
-		{Name: "system:dump", Summary: "write one file for a bug report, without secrets", Safe: true, Run: s.dump,
+		{Name: "system:dump", Summary: "write one file for a bug report, without secrets", Safe: true, Run: s.dumpReport,
 			Help: "system:dump report.zip\nIt holds the output of " + strings.Join(dumped, ", ") + " and of plugin:info for each plugin. Passwords, communities\n" +
 				"and keys are not in it; names of devices and users, and addresses, are: look at it before you pass it on.",
 			Arguments: []commands.Argument{{Name: "file", Help: "to be made, a zip archive", Required: true, Type: commands.NewFile}}},
@@ -77,16 +77,16 @@ func (s *Session) builtins() []commands.Command {
 }
 
 func (s *Session) helpCommand(_ context.Context, in *commands.Invocation) error {
-	x, name := s.index(), in.Arg("name")
+	x, name := s.currentIndex(), in.Arg("name")
 	if name == "" {
-		return in.Emit(overview(x, s.Scope()), nil)
+		return in.Emit(commandOverview(x, s.Scope()), nil)
 	}
-	c, err := x.find(s.Scope(), name)
+	c, err := x.findCommand(s.Scope(), name)
 	if err == nil {
 		return in.Emit(helpData(c), func() string { return helpText(c) })
 	}
 	if x.hasScope(name) {
-		return in.Emit(overview(x, name), nil)
+		return in.Emit(commandOverview(x, name), nil)
 	}
 	return err
 }
@@ -102,8 +102,8 @@ func (s *Session) exitCommand(context.Context, *commands.Invocation) error {
 	return nil
 }
 
-// leave ends the dialogue from wherever it is, under the names that users of other shells type.
-func (s *Session) leave(context.Context, *commands.Invocation) error {
+// leaveDialogue ends the dialogue from wherever it is, under the names that users of other shells type.
+func (s *Session) leaveDialogue(context.Context, *commands.Invocation) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done = true
@@ -180,7 +180,7 @@ func echoCommand(_ context.Context, in *commands.Invocation) error {
 	return err
 }
 
-func seconds(text, what string) (time.Duration, error) {
+func parseSeconds(text, what string) (time.Duration, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(f >= 0.1 && f <= 86400) { // NaN, too, is no time
 		return 0, fault.New(fault.Invalid, "%s must be a number of seconds from 0.1 to 86400, not %q", what, text)

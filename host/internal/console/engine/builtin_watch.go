@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Session) watchCommand(ctx context.Context, in *commands.Invocation) error {
-	every, err := seconds(in.Option("interval"), "the interval")
+	every, err := parseSeconds(in.Option("interval"), "the interval")
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (s *Session) watchCommand(ctx context.Context, in *commands.Invocation) err
 }
 
 func sleepCommand(ctx context.Context, in *commands.Invocation) error {
-	d, err := seconds(in.Arg("seconds"), "the time to wait")
+	d, err := parseSeconds(in.Arg("seconds"), "the time to wait")
 	if err != nil {
 		return err
 	}

@@ -31,23 +31,23 @@ type Completion struct {
 
 // Complete answers for the line up to the cursor.
 func (s *Session) Complete(ctx context.Context, line string) Completion {
-	ctx, cancel := context.WithTimeout(caller.With(ctx, s.who()), completeTime)
+	ctx, cancel := context.WithTimeout(caller.With(ctx, s.currentCaller()), completeTime)
 	defer cancel()
 	p := syntax.Tail(line)
-	x := s.index()
+	x := s.currentIndex()
 	out := Completion{Start: p.Word.Start}
 	if len(p.Stage) == 0 {
 		out.Candidates = s.completeName(x, p)
 		return out
 	}
 	words := p.Stage.Texts()
-	cmd, err := x.find(s.Scope(), words[0])
+	cmd, err := x.findCommand(s.Scope(), words[0])
 	if err != nil {
 		return out
 	}
-	cmd = s.completing(cmd)
+	cmd = s.withFileCompletion(cmd)
 	b := binder{cmd: cmd, options: optionsOf(cmd), stopAtArg: stopsAtArg(cmd.Name)}
-	out.Candidates = b.complete(ctx, words[1:], p.Word.Text)
+	out.Candidates = b.completeWords(ctx, words[1:], p.Word.Text)
 	return out
 }
 
@@ -66,7 +66,7 @@ func (s *Session) completeName(x *index, p syntax.Partial) []Candidate {
 	}
 	scope := s.Scope()
 	for _, c := range x.all {
-		in, bare := split(c.Name)
+		in, bare := splitCommandName(c.Name)
 		switch {
 		case slices.Contains(hidden, c.Name):
 		case strings.Contains(p.Word.Text, ":"):
@@ -76,7 +76,7 @@ func (s *Session) completeName(x *index, p syntax.Partial) []Candidate {
 		}
 	}
 	if !strings.Contains(p.Word.Text, ":") {
-		for _, sc := range x.scopes() {
+		for _, sc := range x.listScopes() {
 			if sc != shellScope {
 				add(sc+":", "commands of "+sc, true)
 			}
@@ -98,8 +98,8 @@ func (s *Session) completeName(x *index, p syntax.Partial) []Candidate {
 	return out
 }
 
-// complete walks the finished words as bind does, without judging them.
-func (b *binder) complete(ctx context.Context, words []string, prefix string) []Candidate {
+// completeWords walks the finished words as bind does, without judging them.
+func (b *binder) completeWords(ctx context.Context, words []string, prefix string) []Candidate {
 	given := map[string]bool{}
 	var args []string
 	var open *commands.Option // an option whose value is still to come
@@ -124,12 +124,12 @@ func (b *binder) complete(ctx context.Context, words []string, prefix string) []
 		}
 	}
 	if open != nil {
-		return values(ctx, "", prefix, open.Values, open.Complete, nil)
+		return completeValues(ctx, "", prefix, open.Values, open.Complete, nil)
 	}
 	if !ended && strings.HasPrefix(prefix, "-") {
 		if name, value, inline := strings.Cut(strings.TrimLeft(prefix, "-"), "="); inline {
 			if o, ok := findOption(b.options, name); ok {
-				return values(ctx, prefix[:len(prefix)-len(value)], value, o.Values, o.Complete, nil)
+				return completeValues(ctx, prefix[:len(prefix)-len(value)], value, o.Values, o.Complete, nil)
 			}
 			return nil
 		}
@@ -137,7 +137,7 @@ func (b *binder) complete(ctx context.Context, words []string, prefix string) []
 	}
 	for i, a := range b.cmd.Arguments {
 		if i == len(args) || a.Repeated {
-			if out := values(ctx, "", prefix, a.Values, a.Complete, args); len(out) > 0 || prefix != "" {
+			if out := completeValues(ctx, "", prefix, a.Values, a.Complete, args); len(out) > 0 || prefix != "" {
 				return out
 			}
 			break
@@ -163,8 +163,8 @@ func (b *binder) completeOption(prefix string, given map[string]bool) []Candidat
 	return out
 }
 
-// values asks a completer; one that breaks or hangs gives nothing.
-func values(ctx context.Context, before, prefix string, fixed []string, complete func(context.Context, string) []string, taken []string) []Candidate {
+// completeValues asks a completer; one that breaks or hangs gives nothing.
+func completeValues(ctx context.Context, before, prefix string, fixed []string, complete func(context.Context, string) []string, taken []string) []Candidate {
 	list := slices.Clone(fixed)
 	if complete != nil {
 		answer := make(chan []string, 1)

@@ -76,8 +76,8 @@ func (s *Session) withFiles(cmd commands.Command) func(context.Context, *command
 	}
 }
 
-// completing returns the command with the completion of files that the session has.
-func (s *Session) completing(cmd commands.Command) commands.Command {
+// withFileCompletion returns the command with the completion of files that the session has.
+func (s *Session) withFileCompletion(cmd commands.Command) commands.Command {
 	instead := func(t commands.Type, own func(context.Context, string) []string) func(context.Context, string) []string {
 		if !isFile(t) || s.Files == nil {
 			return own

@@ -10,13 +10,13 @@ import (
 	"ctl.internal/sdk/commands"
 )
 
-// usage is the one line that shows how a command is written.
-func usage(c commands.Command) string {
+// usageLine is the one line that shows how a command is written.
+func usageLine(c commands.Command) string {
 	parts := []string{c.Name}
 	for _, o := range c.Options {
 		s := "--" + o.Name
 		if o.Type != commands.Bool {
-			s += " " + placeholder(o)
+			s += " " + optionPlaceholder(o)
 		}
 		if !o.Required {
 			s = "[" + s + "]"
@@ -36,7 +36,7 @@ func usage(c commands.Command) string {
 	return strings.Join(parts, " ")
 }
 
-func placeholder(o commands.Option) string {
+func optionPlaceholder(o commands.Option) string {
 	switch {
 	case len(o.Values) > 0 && len(o.Values) <= 4:
 		return strings.Join(o.Values, "|")
@@ -49,7 +49,7 @@ func placeholder(o commands.Option) string {
 // helpText is the one help of a command, for help NAME and --help alike.
 func helpText(c commands.Command) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s - %s\n\nUsage: %s\n", c.Name, c.Summary, usage(c))
+	fmt.Fprintf(&b, "%s - %s\n\nUsage: %s\n", c.Name, c.Summary, usageLine(c))
 	if c.Help != "" {
 		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(c.Help))
 	}
@@ -64,12 +64,12 @@ func helpText(c commands.Command) string {
 		}
 		rows = append(rows, [2]string{a.Name, text})
 	}
-	section(&b, "Arguments", rows)
+	writeHelpSection(&b, "Arguments", rows)
 	rows = nil
 	for _, o := range optionsOf(c) {
 		rows = append(rows, [2]string{optionNames(o), optionHelp(o)})
 	}
-	section(&b, "Options", rows)
+	writeHelpSection(&b, "Options", rows)
 	return b.String()
 }
 
@@ -84,7 +84,7 @@ func optionNames(o commands.Option) string {
 	}
 	s := strings.Join(names, ", ")
 	if o.Type != commands.Bool {
-		s += " " + placeholder(o)
+		s += " " + optionPlaceholder(o)
 	}
 	return s
 }
@@ -103,7 +103,7 @@ func optionHelp(o commands.Option) string {
 	return s
 }
 
-func section(b *strings.Builder, title string, rows [][2]string) {
+func writeHelpSection(b *strings.Builder, title string, rows [][2]string) {
 	if len(rows) == 0 {
 		return
 	}
@@ -126,14 +126,14 @@ func helpData(c commands.Command) map[string]any {
 		typ := cmp.Or(o.Type, commands.String)
 		opts = append(opts, map[string]any{"name": o.Name, "short": o.Short, "aliases": o.Aliases, "help": o.Help, "type": typ, "default": o.Default, "required": o.Required, "values": o.Values})
 	}
-	return map[string]any{"name": c.Name, "summary": c.Summary, "help": c.Help, "usage": usage(c), "arguments": args, "options": opts}
+	return map[string]any{"name": c.Name, "summary": c.Summary, "help": c.Help, "usage": usageLine(c), "arguments": args, "options": opts}
 }
 
-// overview lists the commands of a scope, or of all.
-func overview(x *index, scope string) *commands.Table {
+// commandOverview lists the commands of a scope, or of all.
+func commandOverview(x *index, scope string) *commands.Table {
 	t := &commands.Table{Empty: "no commands", Columns: []commands.Column{{Title: "Command", Key: "name"}, {Title: "Summary", Key: "summary"}}}
 	for _, c := range x.all {
-		if s, _ := split(c.Name); (scope == "" || s == scope) && !slices.Contains(hidden, c.Name) {
+		if s, _ := splitCommandName(c.Name); (scope == "" || s == scope) && !slices.Contains(hidden, c.Name) {
 			t.Add(c.Name, c.Summary)
 		}
 	}

@@ -41,40 +41,40 @@ func newIndex(tables ...[]commands.Command) *index {
 	return x
 }
 
-func split(name string) (scope, bare string) {
+func splitCommandName(name string) (scope, bare string) {
 	if i := strings.IndexByte(name, ':'); i >= 0 {
 		return name[:i], name[i+1:]
 	}
 	return "", name
 }
 
-func (x *index) scopes() []string {
+func (x *index) listScopes() []string {
 	all := map[string]bool{}
 	for _, c := range x.all {
-		if s, _ := split(c.Name); s != "" {
+		if s, _ := splitCommandName(c.Name); s != "" {
 			all[s] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(all))
 }
 
-// bares are the names within a scope.
-func (x *index) bares(scope string) []string {
+// listBareNames are the names within a scope.
+func (x *index) listBareNames(scope string) []string {
 	var out []string
 	for _, c := range x.all {
-		if s, b := split(c.Name); s == scope {
+		if s, b := splitCommandName(c.Name); s == scope {
 			out = append(out, b)
 		}
 	}
 	return out
 }
 
-func (x *index) hasScope(s string) bool { return slices.Contains(x.scopes(), s) }
+func (x *index) hasScope(s string) bool { return slices.Contains(x.listScopes(), s) }
 
-// find returns the command that a name means in a scope: the full name; else the
+// findCommand returns the command that a name means in a scope: the full name; else the
 // bare name in the subshell's scope, in the shell's own, or in the only scope that
 // has it. Case does not matter where that leaves one command.
-func (x *index) find(scope, name string) (commands.Command, error) {
+func (x *index) findCommand(scope, name string) (commands.Command, error) {
 	if name == "" {
 		return commands.Command{}, fault.New(fault.Invalid, "the name of the command is empty")
 	}
@@ -85,14 +85,14 @@ func (x *index) find(scope, name string) (commands.Command, error) {
 	}
 	var hits []commands.Command
 	for _, c := range x.all {
-		_, bare := split(c.Name)
+		_, bare := splitCommandName(c.Name)
 		if strings.EqualFold(bare, name) || strings.EqualFold(c.Name, name) {
 			hits = append(hits, c)
 		}
 	}
 	switch len(hits) {
 	case 0:
-		return commands.Command{}, x.unknown(scope, name)
+		return commands.Command{}, x.unknownCommandError(scope, name)
 	case 1:
 		return hits[0], nil
 	}
@@ -106,22 +106,22 @@ func (x *index) find(scope, name string) (commands.Command, error) {
 // otherNames are scopes of Karaf that have another name here.
 var otherNames = map[string]string{"bundle": "plugin", "kar": "feature", "jaas": "aaa", "ssh": "shell", "dev": "system"}
 
-// unknown is the error of a name that means no command, with one that can be typed instead.
-func (x *index) unknown(within, name string) error {
-	if scope, bare := split(name); !x.hasScope(scope) && x.hasScope(otherNames[scope]) {
+// unknownCommandError is the error of a name that means no command, with one that can be typed instead.
+func (x *index) unknownCommandError(within, name string) error {
+	if scope, bare := splitCommandName(name); !x.hasScope(scope) && x.hasScope(otherNames[scope]) {
 		instead := otherNames[scope] + ":" + bare
 		if _, known := x.byName[instead]; !known {
 			instead = "help " + otherNames[scope]
 		}
 		return fault.New(fault.NotFound, "there is no command %s: what Karaf has as %s: is %s: here; try %s", name, scope, otherNames[scope], instead)
 	}
-	scope, bare := split(name)
+	scope, bare := splitCommandName(name)
 	known := make([]string, 0, 2*len(x.all))
 	for _, c := range x.all {
-		s, b := split(c.Name)
+		s, b := splitCommandName(c.Name)
 		known = append(known, c.Name)
 		if scope == "" {
-			if _, err := x.find(within, b); err == nil { // one that can mean several would be refused
+			if _, err := x.findCommand(within, b); err == nil { // one that can mean several would be refused
 				known = append(known, b)
 			}
 		} else if s == scope && strings.EqualFold(b, bare) {
@@ -130,7 +130,7 @@ func (x *index) unknown(within, name string) error {
 	}
 	near, ok := "", false
 	if scope != "" && x.hasScope(scope) { // what the scope has in common is no likeness
-		if near, ok = nearest.Name(bare, x.bares(scope)); ok {
+		if near, ok = nearest.Name(bare, x.listBareNames(scope)); ok {
 			near = scope + ":" + near
 		}
 	} else {

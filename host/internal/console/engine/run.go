@@ -47,7 +47,7 @@ func (s *Session) Run(ctx context.Context, line string, std IO) console.Code {
 	}
 	parsed, err := syntax.Parse(line)
 	if err != nil {
-		return s.fail(std, s.format, fault.New(fault.Malformed, "%s", err))
+		return s.reportError(std, s.format, fault.New(fault.Malformed, "%s", err))
 	}
 	for _, p := range parsed {
 		if code := s.runPipeline(ctx, p, std); code != console.OK || s.Done() {
@@ -59,29 +59,29 @@ func (s *Session) Run(ctx context.Context, line string, std IO) console.Code {
 
 func (s *Session) runPipeline(ctx context.Context, p syntax.Pipeline, std IO) console.Code {
 	began := time.Now()
-	x := s.index()
-	who := s.who()
+	x := s.currentIndex()
+	who := s.currentCaller()
 	who.RequestID = s.shell.cfg.NewRequestID()
 	ctx = caller.With(ctx, who)
-	code := s.start(ctx, x, p, std, who)
+	code := s.startPipeline(ctx, x, p, std, who)
 	if s.shell.cfg.Audit != nil {
 		texts := make([]string, len(p))
 		for i, stage := range p {
 			texts[i], _ = s.redactStage(x, stage)
 		}
-		s.shell.cfg.Audit(ctx, Audited{Caller: who, Line: strings.Join(texts, " | "), Code: code, Duration: time.Since(began), Reads: s.reads(x, p)})
+		s.shell.cfg.Audit(ctx, Audited{Caller: who, Line: strings.Join(texts, " | "), Code: code, Duration: time.Since(began), Reads: s.isReadOnlyPipeline(x, p)})
 	}
 	return code
 }
 
-// reads reports whether every stage of a pipeline is a command that changes nothing.
-func (s *Session) reads(x *index, p syntax.Pipeline) bool {
-	expanded, err := s.expand(p, 0)
+// isReadOnlyPipeline reports whether every stage of a pipeline is a command that changes nothing.
+func (s *Session) isReadOnlyPipeline(x *index, p syntax.Pipeline) bool {
+	expanded, err := s.expandAliases(p, 0)
 	if err != nil {
 		return false
 	}
 	for _, stage := range expanded {
-		cmd, err := x.find(s.Scope(), stage.Texts()[0])
+		cmd, err := x.findCommand(s.Scope(), stage.Texts()[0])
 		if err != nil || !cmd.Safe {
 			return false
 		}
@@ -95,36 +95,36 @@ type job struct {
 	in  *commands.Invocation
 }
 
-// start checks every stage before the first begins, so that a fault in the last
+// startPipeline checks every stage before the first begins, so that a fault in the last
 // one leaves nothing half done.
-func (s *Session) start(ctx context.Context, x *index, p syntax.Pipeline, std IO, who caller.Caller) console.Code {
-	p, err := s.expand(p, 0)
+func (s *Session) startPipeline(ctx context.Context, x *index, p syntax.Pipeline, std IO, who caller.Caller) console.Code {
+	p, err := s.expandAliases(p, 0)
 	if err != nil {
-		return s.fail(std, s.format, err)
+		return s.reportError(std, s.format, err)
 	}
-	if len(p) == 1 && len(p[0]) == 1 && s.enter(x, p[0][0].Text) {
+	if len(p) == 1 && len(p[0]) == 1 && s.enterScope(x, p[0][0].Text) {
 		return console.OK
 	}
 	defer showSlow(&std, p)()
 	var jobs []job
 	for _, stage := range p {
 		words := stage.Texts()
-		cmd, err := x.find(s.Scope(), words[0])
+		cmd, err := x.findCommand(s.Scope(), words[0])
 		if err != nil {
 			if by := s.shell.cfg.Missing(words[0]); len(by) > 0 {
 				err = fault.New(fault.NotFound, "the command %s comes with the feature %s, which is not installed or not started: feature:install %s", words[0], orList(by), by[0])
 			}
-			return s.fail(std, s.format, err)
+			return s.reportError(std, s.format, err)
 		}
 		if refuse := s.shell.cfg.Refuse; refuse != nil && !cmd.Safe {
 			if err := refuse(cmd.Name); err != nil {
-				return s.fail(std, s.format, err)
+				return s.reportError(std, s.format, err)
 			}
 		}
 		b := binder{cmd: cmd, words: words[1:], stopAtArg: stopsAtArg(cmd.Name)}
-		given, err := b.bind()
+		given, err := b.bindWords()
 		if err != nil {
-			return s.fail(std, s.format, err)
+			return s.reportError(std, s.format, err)
 		}
 		in := &commands.Invocation{Name: cmd.Name, Options: given.options, Args: given.args, Positional: given.rest, Format: given.format, Caller: who, Stderr: std.Stderr, Terminal: std.Terminal}
 		in.Format = cmp.Or(in.Format, s.format)
@@ -168,7 +168,7 @@ func (s *Session) runJobs(ctx context.Context, jobs []job, std IO) console.Code 
 	}
 	for i, j := range jobs {
 		go func() {
-			err := s.call(stages[i].ctx, j)
+			err := s.callCommand(stages[i].ctx, j)
 			if errors.Is(err, errDownstream) || err != nil && context.Cause(stages[i].ctx) == errDownstream {
 				err = nil
 			}
@@ -192,7 +192,7 @@ func (s *Session) runJobs(ctx context.Context, jobs []job, std IO) console.Code 
 		if err == nil {
 			continue
 		}
-		c := s.fail(std, jobs[i].in.Format, err)
+		c := s.reportError(std, jobs[i].in.Format, err)
 		if code == console.OK {
 			code = c
 		}
@@ -200,9 +200,9 @@ func (s *Session) runJobs(ctx context.Context, jobs []job, std IO) console.Code 
 	return code
 }
 
-// call runs one command; a panic of the controller's own code is an error of the
+// callCommand runs one command; a panic of the controller's own code is an error of the
 // command, never of the controller.
-func (s *Session) call(ctx context.Context, j job) (err error) {
+func (s *Session) callCommand(ctx context.Context, j job) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.shell.cfg.Log.ErrorContext(ctx, "a command panicked", "command", j.cmd.Name, "panic", r, "stack", string(debug.Stack()))
@@ -215,8 +215,8 @@ func (s *Session) call(ctx context.Context, j job) (err error) {
 	return j.cmd.Run(ctx, j.in)
 }
 
-// fail shows an error and returns its code.
-func (s *Session) fail(std IO, format string, err error) console.Code {
+// reportError shows an error and returns its code.
+func (s *Session) reportError(std IO, format string, err error) console.Code {
 	code := console.CodeOf(err)
 	var silent console.Silent
 	if errors.As(err, &silent) || code == console.Interrupted {
@@ -249,9 +249,9 @@ func (s *Session) fail(std IO, format string, err error) console.Code {
 	return code
 }
 
-// enter goes into the subshell of a scope, when that is what the word means.
-func (s *Session) enter(x *index, word string) bool {
-	if _, err := x.find(s.Scope(), word); err == nil || !x.hasScope(word) {
+// enterScope goes into the subshell of a scope, when that is what the word means.
+func (s *Session) enterScope(x *index, word string) bool {
+	if _, err := x.findCommand(s.Scope(), word); err == nil || !x.hasScope(word) {
 		return false
 	}
 	s.mu.Lock()

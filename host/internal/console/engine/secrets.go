@@ -39,9 +39,9 @@ func secretOption(c commands.Command, w string) (name, value string, inline, sec
 	return name, value, inline, misspelt || secretName(name)
 }
 
-// redact returns a stage as it may be written down, and whether it held a secret.
+// redactWords returns a stage as it may be written down, and whether it held a secret.
 // c is the zero Command when the name is not known.
-func redact(c commands.Command, words []string) (string, bool) {
+func redactWords(c commands.Command, words []string) (string, bool) {
 	out, found := make([]string, 0, len(words)), false
 	arg := 0
 	for i := 0; i < len(words); i++ {
@@ -79,7 +79,7 @@ func (s *Session) Sensitive(line string) bool {
 	if err != nil { // what cannot be read is judged by its look
 		return slices.ContainsFunc(strings.Fields(line), secretFlag)
 	}
-	x := s.index()
+	x := s.currentIndex()
 	for _, p := range parsed {
 		for _, stage := range p {
 			if _, secret := s.redactStage(x, stage); secret {
@@ -92,8 +92,8 @@ func (s *Session) Sensitive(line string) bool {
 
 func (s *Session) redactStage(x *index, stage syntax.Stage) (string, bool) {
 	words := stage.Texts()
-	c, _ := x.find(s.Scope(), words[0])
-	text, secret := redact(c, words)
+	c, _ := x.findCommand(s.Scope(), words[0])
+	text, secret := redactWords(c, words)
 	if secret || len(words) < 2 {
 		return text, secret
 	}

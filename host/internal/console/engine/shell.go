@@ -105,16 +105,16 @@ func (s *Session) Done() bool {
 
 // Prompt is what stands before the cursor.
 func (s *Session) Prompt() string {
-	name := s.who().User + "@ctl"
+	name := s.currentCaller().User + "@ctl"
 	if scope := s.Scope(); scope != "" {
 		name += "(" + scope + ")"
 	}
 	return name + "> "
 }
 
-// index is the table as of now; one line is checked against one table.
-func (s *Session) index() *index {
-	tables := [][]commands.Command{s.builtins(), filter.Commands(shellScope)}
+// currentIndex is the table as of now; one line is checked against one table.
+func (s *Session) currentIndex() *index {
+	tables := [][]commands.Command{s.builtinCommands(), filter.Commands(shellScope)}
 	for _, table := range s.shell.cfg.Sources {
 		tables = append(tables, table())
 	}
@@ -128,7 +128,7 @@ func (s *Session) SetCaller(who caller.Caller) {
 	s.caller = who
 }
 
-func (s *Session) who() caller.Caller {
+func (s *Session) currentCaller() caller.Caller {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.caller

@@ -38,7 +38,7 @@ func (s *Shell) Show(ctx context.Context, line string) (content string, err erro
 		return "", fault.New(fault.Invalid, "%q is not a single command; use the console for pipes and several commands", line)
 	}
 	name := parsed[0][0].Texts()[0]
-	cmd, err := session.index().find("", name)
+	cmd, err := session.currentIndex().findCommand("", name)
 	if err == nil && !cmd.Safe {
 		return "", fault.New(fault.Denied, "%s changes data; only commands that change nothing can be run here", cmd.Name)
 	}

@@ -45,18 +45,18 @@ func showSlow(std *IO, p syntax.Pipeline) (end func()) {
 			case <-stop:
 				return
 			case now := <-tick.C:
-				s.again(fmt.Sprintf("%s, %d s", name, int(now.Sub(began).Seconds())))
+				s.showAgain(fmt.Sprintf("%s, %d s", name, int(now.Sub(began).Seconds())))
 			}
 		}
 	})
 	return func() {
 		close(stop)
 		done.Wait()
-		s.silence()
+		s.hideStatus()
 	}
 }
 
-func (s *slow) again(name string) {
+func (s *slow) showAgain(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.quiet {
@@ -67,8 +67,8 @@ func (s *slow) again(name string) {
 	}
 }
 
-// silence takes the status line away.
-func (s *slow) silence() {
+// hideStatus takes the status line away.
+func (s *slow) hideStatus() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.last != (commands.Progress{}) {
@@ -89,7 +89,7 @@ func (s *slow) Progress(p commands.Progress) {
 }
 
 func (s *slow) Prompt(ctx context.Context, text string, echo bool) (string, error) {
-	s.silence()
+	s.hideStatus()
 	return s.Terminal.Prompt(ctx, text, echo)
 }
 
@@ -100,6 +100,6 @@ type output struct {
 }
 
 func (o output) Write(p []byte) (int, error) {
-	o.slow.silence()
+	o.slow.hideStatus()
 	return o.Writer.Write(p)
 }

@@ -50,7 +50,7 @@ func (a Area) Clean(path string) string {
 // Own reports whether a path, as it is written, is one of the home's or a default file.
 func (a Area) Own(path string) bool {
 	p := a.Clean(path)
-	return slices.Contains(a.Files, p) || below(p, a.Home)
+	return slices.Contains(a.Files, p) || isBelowDir(p, a.Home)
 }
 
 // Reach returns the path of a file in the area without symbolic links, of one that is there or, with
@@ -58,38 +58,38 @@ func (a Area) Own(path string) bool {
 func (a Area) Reach(path string, create bool) (string, error) {
 	p := a.Clean(path)
 	if strings.ContainsFunc(path, unicode.IsControl) {
-		return "", a.denied(path)
+		return "", a.deniedPathError(path)
 	}
 	if slices.Contains(a.Files, p) {
-		return p, regular(p, create)
+		return p, checkRegularFile(p, create)
 	}
 	for _, dir := range a.Dirs {
-		if !below(p, dir) {
+		if !isBelowDir(p, dir) {
 			continue
 		}
 		top, err := filepath.EvalSymlinks(dir)
 		if err != nil {
 			return "", fault.New(fault.NotFound, "the directory %s does not exist", dir)
 		}
-		real, err := resolve(p, create)
+		real, err := resolveSymlinks(p, create)
 		switch {
 		case err != nil:
 			return "", fault.New(fault.NotFound, "the file %s does not exist", p)
-		case !below(real, top):
-			return "", a.denied(path)
+		case !isBelowDir(real, top):
+			return "", a.deniedPathError(path)
 		}
-		return real, regular(real, create)
+		return real, checkRegularFile(real, create)
 	}
-	return "", a.denied(path)
+	return "", a.deniedPathError(path)
 }
 
-func (a Area) denied(path string) error {
+func (a Area) deniedPathError(path string) error {
 	return fault.New(fault.Denied, "%q: over SSH files are read and made below %s only; copy it there, or name its directory in console.directories of etc/ctl.yaml",
 		path, strings.Join(a.Dirs, ", "))
 }
 
-// resolve follows symbolic links; of a file that is to be made, those of its directory.
-func resolve(p string, create bool) (string, error) {
+// resolveSymlinks follows symbolic links; of a file that is to be made, those of its directory.
+func resolveSymlinks(p string, create bool) (string, error) {
 	if !create {
 		return filepath.EvalSymlinks(p)
 	}
@@ -97,7 +97,7 @@ func resolve(p string, create bool) (string, error) {
 	return filepath.Join(dir, filepath.Base(p)), err
 }
 
-func regular(p string, create bool) error {
+func checkRegularFile(p string, create bool) error {
 	info, err := os.Lstat(p)
 	switch {
 	case create && err == nil:
@@ -116,7 +116,7 @@ func regular(p string, create bool) error {
 	return nil
 }
 
-func below(p, dir string) bool {
+func isBelowDir(p, dir string) bool {
 	return strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
 }
 
@@ -139,7 +139,7 @@ func (a Area) Complete(prefix string) []string {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil || !slices.ContainsFunc(a.Dirs, func(d string) bool {
 		top, err := filepath.EvalSymlinks(d)
-		return err == nil && (dir == d || below(dir, d)) && (real == top || below(real, top))
+		return err == nil && (dir == d || isBelowDir(dir, d)) && (real == top || isBelowDir(real, top))
 	}) {
 		return nil
 	}

@@ -23,35 +23,35 @@ const (
 // Commands returns the filters under a scope.
 func Commands(scope string) []commands.Command {
 	table := []commands.Command{
-		{Name: "grep", Summary: "the lines that match a pattern", Run: grep,
+		{Name: "grep", Summary: "the lines that match a pattern", Run: grepCommand,
 			Help: "The pattern is a regular expression in RE2 syntax. Without a matching line the exit code is 1.",
 			Options: []commands.Option{
-				flag("ignore-case", "i", "upper and lower case are the same"),
-				flag("invert-match", "v", "the lines that do not match"),
-				flag("line-number", "n", "put the number of the line before it"),
-				flag("count", "c", "only say how many"),
-				flag("fixed-strings", "F", "the pattern is plain text"),
-				flag("extended-regexp", "E", "as always: for those who are used to it"),
+				boolOption("ignore-case", "i", "upper and lower case are the same"),
+				boolOption("invert-match", "v", "the lines that do not match"),
+				boolOption("line-number", "n", "put the number of the line before it"),
+				boolOption("count", "c", "only say how many"),
+				boolOption("fixed-strings", "F", "the pattern is plain text"),
+				boolOption("extended-regexp", "E", "as always: for those who are used to it"),
 			},
 			Arguments: []commands.Argument{{Name: "pattern", Help: "what to look for", Required: true}}},
-		{Name: "head", Summary: "the first lines", Options: []commands.Option{linesOption}, Run: head},
-		{Name: "tail", Summary: "the last lines", Options: []commands.Option{linesOption}, Run: tail},
+		{Name: "head", Summary: "the first lines", Options: []commands.Option{linesOption}, Run: headCommand},
+		{Name: "tail", Summary: "the last lines", Options: []commands.Option{linesOption}, Run: tailCommand},
 		{Name: "sort", Summary: "the lines in order", Run: sortLines,
 			Options: []commands.Option{
-				flag("reverse", "r", "the largest first"),
-				flag("numeric", "n", "by the number at the beginning of the line"),
-				flag("unique", "u", "equal lines once"),
+				boolOption("reverse", "r", "the largest first"),
+				boolOption("numeric", "n", "by the number at the beginning of the line"),
+				boolOption("unique", "u", "equal lines once"),
 			}},
-		{Name: "uniq", Summary: "of equal lines in a row only the first", Run: uniq,
-			Options: []commands.Option{flag("count", "c", "put how many before it")}},
-		{Name: "wc", Summary: "count lines, words and characters", Run: wc,
+		{Name: "uniq", Summary: "of equal lines in a row only the first", Run: uniqCommand,
+			Options: []commands.Option{boolOption("count", "c", "put how many before it")}},
+		{Name: "wc", Summary: "count lines, words and characters", Run: wcCommand,
 			Options: []commands.Option{
-				flag("lines", "l", "only the lines"), flag("words", "w", "only the words"), flag("chars", "c", "only the characters"),
+				boolOption("lines", "l", "only the lines"), boolOption("words", "w", "only the words"), boolOption("chars", "c", "only the characters"),
 			}},
-		{Name: "more", Summary: "show a screen at a time", Run: more,
+		{Name: "more", Summary: "show a screen at a time", Run: moreCommand,
 			Help: "Blank shows the next screen, Enter the next line, q ends. Without a terminal everything is written at once."},
-		{Name: "tac", Summary: "the lines in reverse order", Run: tac},
-		{Name: "cut", Summary: "some columns of each line", Run: cut,
+		{Name: "tac", Summary: "the lines in reverse order", Run: tacCommand},
+		{Name: "cut", Summary: "some columns of each line", Run: cutCommand,
 			Help: "feature:list | cut -f 1,4\nWithout -d the columns are those of a table, or are divided by blanks.",
 			Options: []commands.Option{
 				{Name: "fields", Short: "f", Help: "numbers of the columns, from 1, divided by commas", Required: true},
@@ -65,8 +65,8 @@ func Commands(scope string) []commands.Command {
 	return table
 }
 
-// each calls f for every line without its end, until f says stop.
-func each(ctx context.Context, r io.Reader, f func(line string) (more bool, err error)) error {
+// eachLine calls f for every line without its end, until f says stop.
+func eachLine(ctx context.Context, r io.Reader, f func(line string) (more bool, err error)) error {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(make([]byte, 0, 4096), maxLine)
 	for sc.Scan() {
@@ -83,11 +83,11 @@ func each(ctx context.Context, r io.Reader, f func(line string) (more bool, err 
 	return sc.Err()
 }
 
-// all reads every line, within maxHeld.
-func all(ctx context.Context, r io.Reader) ([]string, error) {
+// readAllLines reads every line, within maxHeld.
+func readAllLines(ctx context.Context, r io.Reader) ([]string, error) {
 	var lines []string
 	held := 0
-	err := each(ctx, r, func(l string) (bool, error) {
+	err := eachLine(ctx, r, func(l string) (bool, error) {
 		if held += len(l) + 16; held > maxHeld {
 			return false, fault.New(fault.TooBig, "the text is larger than %d MiB; reduce it with grep or head first", maxHeld>>20)
 		}
@@ -97,22 +97,22 @@ func all(ctx context.Context, r io.Reader) ([]string, error) {
 	return lines, err
 }
 
-func write(in *commands.Invocation, lines []string) error {
+func writeLines(in *commands.Invocation, lines []string) error {
 	for _, l := range lines {
-		if err := line(in, l); err != nil {
+		if err := writeLine(in, l); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func line(in *commands.Invocation, l string) error {
+func writeLine(in *commands.Invocation, l string) error {
 	_, err := fmt.Fprintln(in.Stdout, l)
 	return err
 }
 
-// count is the option -n of head and tail, as -n 5 or as the argument -5.
-func count(in *commands.Invocation) (int, error) {
+// lineCountOption is the option -n of head and tail, as -n 5 or as the argument -5.
+func lineCountOption(in *commands.Invocation) (int, error) {
 	text := in.Option("lines")
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > 1e6 {
@@ -123,28 +123,28 @@ func count(in *commands.Invocation) (int, error) {
 
 var linesOption = commands.Option{Name: "lines", Short: "n", Help: "how many lines", Type: commands.Int, Default: "10"}
 
-func flag(name, short, help string) commands.Option {
+func boolOption(name, short, help string) commands.Option {
 	return commands.Option{Name: name, Short: short, Help: help, Type: commands.Bool}
 }
 
-func head(ctx context.Context, in *commands.Invocation) error {
-	n, err := count(in)
+func headCommand(ctx context.Context, in *commands.Invocation) error {
+	n, err := lineCountOption(in)
 	if err != nil || n == 0 {
 		return err
 	}
-	return each(ctx, in.Stdin, func(l string) (bool, error) {
+	return eachLine(ctx, in.Stdin, func(l string) (bool, error) {
 		n--
-		return n > 0, line(in, l)
+		return n > 0, writeLine(in, l)
 	})
 }
 
-func tail(ctx context.Context, in *commands.Invocation) error {
-	n, err := count(in)
+func tailCommand(ctx context.Context, in *commands.Invocation) error {
+	n, err := lineCountOption(in)
 	if err != nil {
 		return err
 	}
 	var keep []string
-	err = each(ctx, in.Stdin, func(l string) (bool, error) {
+	err = eachLine(ctx, in.Stdin, func(l string) (bool, error) {
 		if keep = append(keep, l); len(keep) > 2*n+1024 {
 			keep = slices.Clone(keep[len(keep)-n:])
 		}
@@ -153,14 +153,14 @@ func tail(ctx context.Context, in *commands.Invocation) error {
 	if err != nil {
 		return err
 	}
-	return write(in, keep[max(0, len(keep)-n):])
+	return writeLines(in, keep[max(0, len(keep)-n):])
 }
 
-func tac(ctx context.Context, in *commands.Invocation) error {
-	lines, err := all(ctx, in.Stdin)
+func tacCommand(ctx context.Context, in *commands.Invocation) error {
+	lines, err := readAllLines(ctx, in.Stdin)
 	if err != nil {
 		return err
 	}
 	slices.Reverse(lines)
-	return write(in, lines)
+	return writeLines(in, lines)
 }

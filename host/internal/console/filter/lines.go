@@ -18,7 +18,7 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-func grep(ctx context.Context, in *commands.Invocation) error {
+func grepCommand(ctx context.Context, in *commands.Invocation) error {
 	pattern := in.Arg("pattern")
 	if in.Flag("fixed-strings") {
 		pattern = regexp.QuoteMeta(pattern)
@@ -31,7 +31,7 @@ func grep(ctx context.Context, in *commands.Invocation) error {
 		return fault.At(fault.Invalid, in.Name, "the pattern %q cannot be read (%v); -F takes it as plain text", in.Arg("pattern"), err)
 	}
 	hits, number := 0, 0
-	err = each(ctx, in.Stdin, func(l string) (bool, error) {
+	err = eachLine(ctx, in.Stdin, func(l string) (bool, error) {
 		number++
 		if re.MatchString(l) == in.Flag("invert-match") {
 			return true, nil
@@ -43,7 +43,7 @@ func grep(ctx context.Context, in *commands.Invocation) error {
 		if in.Flag("line-number") {
 			in.Printf("%d:", number)
 		}
-		return true, line(in, l)
+		return true, writeLine(in, l)
 	})
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func grep(ctx context.Context, in *commands.Invocation) error {
 	return nil
 }
 
-func cut(ctx context.Context, in *commands.Invocation) error {
+func cutCommand(ctx context.Context, in *commands.Invocation) error {
 	var fields []int
 	for _, f := range strings.Split(in.Option("fields"), ",") {
 		n, err := strconv.Atoi(f)
@@ -67,8 +67,8 @@ func cut(ctx context.Context, in *commands.Invocation) error {
 		fields = append(fields, n)
 	}
 	sep := in.Option("delimiter")
-	return each(ctx, in.Stdin, func(l string) (bool, error) {
-		cells := divide(l, sep)
+	return eachLine(ctx, in.Stdin, func(l string) (bool, error) {
+		cells := splitColumns(l, sep)
 		var out []string
 		for _, n := range fields {
 			if n <= len(cells) {
@@ -76,11 +76,11 @@ func cut(ctx context.Context, in *commands.Invocation) error {
 			}
 		}
 		join := cmp.Or(sep, "\t")
-		return true, line(in, strings.Join(out, join))
+		return true, writeLine(in, strings.Join(out, join))
 	})
 }
 
-func divide(l, sep string) []string {
+func splitColumns(l, sep string) []string {
 	switch {
 	case sep != "":
 		return strings.Split(l, sep)
@@ -97,13 +97,15 @@ func divide(l, sep string) []string {
 }
 
 func sortLines(ctx context.Context, in *commands.Invocation) error {
-	lines, err := all(ctx, in.Stdin)
+	lines, err := readAllLines(ctx, in.Stdin)
 	if err != nil {
 		return err
 	}
 	order := strings.Compare
 	if in.Flag("numeric") {
-		order = func(a, b string) int { return cmp.Or(cmp.Compare(number(a), number(b)), strings.Compare(a, b)) }
+		order = func(a, b string) int {
+			return cmp.Or(cmp.Compare(leadingNumber(a), leadingNumber(b)), strings.Compare(a, b))
+		}
 	}
 	slices.SortStableFunc(lines, order)
 	if in.Flag("unique") {
@@ -112,11 +114,11 @@ func sortLines(ctx context.Context, in *commands.Invocation) error {
 	if in.Flag("reverse") {
 		slices.Reverse(lines)
 	}
-	return write(in, lines)
+	return writeLines(in, lines)
 }
 
-// number is the number a line begins with; a line without one sorts as 0.
-func number(s string) float64 {
+// leadingNumber is the number a line begins with; a line without one sorts as 0.
+func leadingNumber(s string) float64 {
 	s = strings.TrimLeft(s, " \t")
 	end := 0
 	for end < len(s) && (s[end] >= '0' && s[end] <= '9' || s[end] == '.' || end == 0 && s[end] == '-') {
@@ -126,7 +128,7 @@ func number(s string) float64 {
 	return f
 }
 
-func uniq(ctx context.Context, in *commands.Invocation) error {
+func uniqCommand(ctx context.Context, in *commands.Invocation) error {
 	last, n := "", 0
 	flush := func() error {
 		if n == 0 {
@@ -135,9 +137,9 @@ func uniq(ctx context.Context, in *commands.Invocation) error {
 		if in.Flag("count") {
 			in.Printf("%7d ", n)
 		}
-		return line(in, last)
+		return writeLine(in, last)
 	}
-	err := each(ctx, in.Stdin, func(l string) (bool, error) {
+	err := eachLine(ctx, in.Stdin, func(l string) (bool, error) {
 		if n > 0 && l == last {
 			n++
 			return true, nil
@@ -152,7 +154,7 @@ func uniq(ctx context.Context, in *commands.Invocation) error {
 	return flush()
 }
 
-func wc(ctx context.Context, in *commands.Invocation) error {
+func wcCommand(ctx context.Context, in *commands.Invocation) error {
 	var lines, words, chars int
 	r, inWord := bufio.NewReader(in.Stdin), false
 	for {
@@ -197,9 +199,9 @@ type Pager interface {
 	Page(ctx context.Context, r io.Reader) error
 }
 
-func more(ctx context.Context, in *commands.Invocation) error {
+func moreCommand(ctx context.Context, in *commands.Invocation) error {
 	if p, ok := in.Terminal.(Pager); ok && in.Width > 0 {
 		return p.Page(ctx, in.Stdin)
 	}
-	return each(ctx, in.Stdin, func(l string) (bool, error) { return true, line(in, l) })
+	return eachLine(ctx, in.Stdin, func(l string) (bool, error) { return true, writeLine(in, l) })
 }

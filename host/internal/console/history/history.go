@@ -41,7 +41,7 @@ func (s *Store) For(user string) (*List, error) {
 	}
 	l := &List{max: s.max, file: filepath.Join(s.dir, url.PathEscape(user)+".history")}
 	s.lists[user] = l
-	return l, l.load()
+	return l, l.loadFile()
 }
 
 // List is the lines of one user, oldest first.
@@ -53,7 +53,7 @@ type List struct {
 	lines []string
 }
 
-func (l *List) load() error {
+func (l *List) loadFile() error {
 	b, err := os.ReadFile(l.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -72,12 +72,12 @@ func (l *List) load() error {
 	}
 	if len(l.lines) > l.max {
 		l.lines = l.lines[len(l.lines)-l.max:]
-		return l.write(os.O_TRUNC, strings.Join(l.lines, "\n")+"\n")
+		return l.writeFile(os.O_TRUNC, strings.Join(l.lines, "\n")+"\n")
 	}
 	return nil
 }
 
-func (l *List) write(flag int, text string) error {
+func (l *List) writeFile(flag int, text string) error {
 	if err := os.MkdirAll(filepath.Dir(l.file), 0o700); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (l *List) Add(line string) error {
 	if l.lines = append(l.lines, line); len(l.lines) > l.max {
 		l.lines = append(l.lines[:0], l.lines[1:]...)
 	}
-	return l.write(os.O_APPEND, line+"\n")
+	return l.writeFile(os.O_APPEND, line+"\n")
 }
 
 // Lines returns all lines, oldest first.

@@ -31,7 +31,7 @@ func Main(ctx context.Context, dir home.Dir, command string, stdout, stderr io.W
 	var in console.Offline
 	err := json.Unmarshal([]byte(command), &in)
 	if err == nil {
-		err = run(ctx, dir, &commands.Invocation{Name: in.Name, Format: in.Format, Options: in.Options, Args: in.Args,
+		err = runOffline(ctx, dir, &commands.Invocation{Name: in.Name, Format: in.Format, Options: in.Options, Args: in.Args,
 			Stdin: commands.NoInput, Stdout: stdout, Stderr: status, Terminal: terminal{status}})
 	}
 	status.Clear()
@@ -41,7 +41,7 @@ func Main(ctx context.Context, dir home.Dir, command string, stdout, stderr io.W
 	return int(console.CodeOf(err))
 }
 
-func run(ctx context.Context, dir home.Dir, in *commands.Invocation) error {
+func runOffline(ctx context.Context, dir home.Dir, in *commands.Invocation) error {
 	table := append(snapshotCommands(dir), checkCommand())
 	if c, ok := commands.Find(table, in.Name); ok {
 		return c.Run(ctx, in)
@@ -51,7 +51,7 @@ func run(ctx context.Context, dir home.Dir, in *commands.Invocation) error {
 	} else if err != nil {
 		return fault.New(fault.NotFound, "there is no home %s; name it with --home or CTL_HOME; ctld creates one at its first start", dir)
 	}
-	table = append(tables.ConfigCommands(config(dir)), verifyCommand(dir))
+	table = append(tables.ConfigCommands(offlineConfig(dir)), verifyCommand(dir))
 	c, ok := commands.Find(table, in.Name)
 	if !ok {
 		return fault.New(fault.NotFound, "there is no command %s", in.Name)
@@ -70,8 +70,8 @@ func (t terminal) Progress(p commands.Progress) {
 	t.status.Show(console.Progress{Text: p.Text, Done: uint64(max(p.Done, 0)), Total: uint64(max(p.Total, 0))})
 }
 
-// config are the settings of a home that no controller need run in.
-func config(dir home.Dir) tables.Config {
+// offlineConfig are the settings of a home that no controller need run in.
+func offlineConfig(dir home.Dir) tables.Config {
 	return tables.Config{Home: dir,
 		Validate: func(ctx context.Context) []home.Problem {
 			return settings.All(ctx, dir, os.Environ(), Locator(dir, ""))

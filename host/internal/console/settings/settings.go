@@ -37,7 +37,7 @@ func Validate(dir home.Dir, environ []string) []home.Problem {
 		return problems // it says so already
 	}
 	problems = append(problems, feature.Check(dir)...)
-	problems = append(problems, services(dir)...)
+	problems = append(problems, checkServiceFiles(dir)...)
 	kinds := aaa.Options{}.RealmKinds
 	if loaded, faults := home.Load(dir, environ, nil); len(faults) == 0 {
 		kinds = loaded.AAA.RealmKinds
@@ -46,15 +46,15 @@ func Validate(dir home.Dir, environ []string) []home.Problem {
 	return append(problems, Access(dir, kinds)...)
 }
 
-// services reports what is wrong with the files of the certificate and the encryption
+// checkServiceFiles reports what is wrong with the files of the certificate and the encryption
 // service, the first fault of each.
-func services(dir home.Dir) []home.Problem {
+func checkServiceFiles(dir home.Dir) []home.Problem {
 	var problems []home.Problem
 	_, certErr := keystore.ConfigData(dir)
 	_, encryptErr := encrypt.ReadConfig(dir)
 	for file, err := range map[string]error{keystore.ConfigFile(dir): certErr, encrypt.ConfigFile(dir): encryptErr} {
 		if err != nil {
-			problems = append(problems, placed(file, strings.TrimPrefix(err.Error(), file+":")))
+			problems = append(problems, newPlacedProblem(file, strings.TrimPrefix(err.Error(), file+":")))
 		}
 	}
 	return problems
@@ -78,16 +78,16 @@ func Access(dir home.Dir, kinds []string) []home.Problem {
 	file, authnFile := dir.Etc("sec.ini"), dir.Etc("ctl", "karaf", "08-authn-config.xml")
 	ini, err := home.ReadRegular(file)
 	if err != nil {
-		return []home.Problem{{File: file, Text: "it cannot be read: " + reason(err) + "; restore it, or move etc/ away to get the one of a first start"}}
+		return []home.Problem{{File: file, Text: "it cannot be read: " + causeWithoutPath(err) + "; restore it, or move etc/ away to get the one of a first start"}}
 	}
 	authn, err := home.ReadRegular(authnFile)
 	if err != nil && !os.IsNotExist(err) {
-		return []home.Problem{{File: authnFile, Text: "it cannot be read: " + reason(err)}}
+		return []home.Problem{{File: authnFile, Text: "it cannot be read: " + causeWithoutPath(err)}}
 	}
 	var problems []home.Problem
 	if err := aaa.Validate(aaa.Options{SecINI: ini, SecININame: file, AuthnConfig: authn, RealmKinds: kinds}); err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			problems = append(problems, problem(line, file, authnFile))
+			problems = append(problems, parseProblem(line, file, authnFile))
 		}
 		return problems
 	}
@@ -100,18 +100,18 @@ func Access(dir home.Dir, kinds []string) []home.Problem {
 	return problems
 }
 
-// problem takes the place from the head of a message that names it.
-func problem(text, ini, authn string) home.Problem {
+// parseProblem takes the place from the head of a message that names it.
+func parseProblem(text, ini, authn string) home.Problem {
 	for file, head := range map[string]string{ini: ini, authn: "etc/ctl/karaf/08-authn-config.xml"} {
 		if rest, ok := strings.CutPrefix(text, head+":"); ok {
-			return placed(file, rest)
+			return newPlacedProblem(file, rest)
 		}
 	}
 	return home.Problem{File: ini, Text: text}
 }
 
-// placed is a fault in a file, whose text may begin with the line and a colon.
-func placed(file, text string) home.Problem {
+// newPlacedProblem is a fault in a file, whose text may begin with the line and a colon.
+func newPlacedProblem(file, text string) home.Problem {
 	p := home.Problem{File: file, Text: strings.TrimSpace(text)}
 	if number, said, ok := strings.Cut(text, ":"); ok {
 		if line, err := strconv.Atoi(number); err == nil {
@@ -121,8 +121,8 @@ func placed(file, text string) home.Problem {
 	return p
 }
 
-// reason is the cause without the path, which stands before it already.
-func reason(err error) string {
+// causeWithoutPath is the cause without the path, which stands before it already.
+func causeWithoutPath(err error) string {
 	if p := (*os.PathError)(nil); errors.As(err, &p) {
 		return p.Err.Error()
 	}

@@ -106,13 +106,13 @@ func write(t *testing.T, file, content string) {
 
 func TestServicesNameTheFileAndTheLine(t *testing.T) {
 	dir := home.Dir(t.TempDir())
-	if problems := services(dir); len(problems) != 0 {
+	if problems := checkServiceFiles(dir); len(problems) != 0 {
 		t.Fatal(problems)
 	}
 	write(t, keystore.ConfigFile(dir), "<aaa-cert-service-config>\n<use-confg/></aaa-cert-service-config>")
 	write(t, encrypt.ConfigFile(dir), "<aaa-encrypt-service-config>\n<encrypt-type>DES</encrypt-type></aaa-encrypt-service-config>")
 	var said strings.Builder
-	for _, p := range services(dir) {
+	for _, p := range checkServiceFiles(dir) {
 		said.WriteString(p.String() + "\n")
 	}
 	for _, want := range []string{"aaa-cert-config.xml:2: <use-confg>", "aaa-encrypt-service-config.xml: <encrypt-type>"} {

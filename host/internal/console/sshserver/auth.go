@@ -30,7 +30,7 @@ type keyKey struct{}
 // loggedIn is called before the answer that they are known.
 func (s *Server) remoteConfig(ctx context.Context, loggedIn func() bool) *ssh.ServerConfig {
 	cfg := &ssh.ServerConfig{
-		Config:        algorithms(),
+		Config:        secureAlgorithms(),
 		ServerVersion: "SSH-2.0-ctld",
 		MaxAuthTries:  maxAttempts,
 		PasswordCallback: func(meta ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {
@@ -40,7 +40,7 @@ func (s *Server) remoteConfig(ctx context.Context, loggedIn func() bool) *ssh.Se
 			if err != nil {
 				return nil, fmt.Errorf("%w: %w", errRefused, err)
 			}
-			return s.admit(who)
+			return s.permitCaller(who)
 		},
 		PublicKeyCallback: func(meta ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
 			ctx, cancel := context.WithTimeout(ctx, s.cfg.LoginTime)
@@ -49,7 +49,7 @@ func (s *Server) remoteConfig(ctx context.Context, loggedIn func() bool) *ssh.Se
 			if err != nil {
 				return nil, fmt.Errorf("%w: %w", errRefused, err)
 			}
-			permissions, err := s.admit(who)
+			permissions, err := s.permitCaller(who)
 			if err == nil {
 				permissions.ExtraData[keyKey{}] = key
 			}
@@ -74,7 +74,7 @@ func (s *Server) remoteConfig(ctx context.Context, loggedIn func() bool) *ssh.Se
 // userName takes the name as the users of the HTTP side write it, user or user@sdn.
 func userName(s string) string { return strings.TrimSuffix(s, "@sdn") }
 
-func (s *Server) admit(who caller.Caller) (*ssh.Permissions, error) {
+func (s *Server) permitCaller(who caller.Caller) (*ssh.Permissions, error) {
 	if !who.HasRole(adminRole) && s.cfg.Own == nil {
 		return nil, fmt.Errorf("%w: %s does not have the role %s", errRefused, who.User, adminRole)
 	}

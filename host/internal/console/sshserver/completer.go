@@ -28,11 +28,11 @@ type completer struct {
 	search search
 }
 
-func (c *completer) key(line string, pos int, key rune) (string, int, bool) {
+func (c *completer) handleKey(line string, pos int, key rune) (string, int, bool) {
 	switch {
 	case c.search.on || key == keyCtrlR:
-		c.search.step(c.lines.Lines(), line, key)
-		c.keys.search(c.search.on)
+		c.search.handleKey(c.lines.Lines(), line, key)
+		c.keys.setSearching(c.search.on)
 		prompt := c.shell.Prompt()
 		if c.search.on {
 			prompt = c.search.prompt()
@@ -41,12 +41,12 @@ func (c *completer) key(line string, pos int, key rune) (string, int, bool) {
 		_, _ = c.edit.Write(nil) // draws the prompt again
 		return c.search.line, c.search.pos(), true
 	case key == keyTab:
-		return c.tab(line, pos)
+		return c.completeTab(line, pos)
 	}
 	return "", 0, false
 }
 
-func (c *completer) tab(line string, pos int) (string, int, bool) {
+func (c *completer) completeTab(line string, pos int) (string, int, bool) {
 	comp := c.shell.Complete(c.ctx, line[:pos])
 	cands := comp.Candidates
 	if len(cands) == 0 {
@@ -63,7 +63,7 @@ func (c *completer) tab(line string, pos int) (string, int, bool) {
 		}
 		typed := syntax.Tail(line[:pos]).Word.Text
 		if len(common) <= len(typed) || console.Quote(common) != common {
-			fmt.Fprint(c.edit, menu(cands, c.width()))
+			fmt.Fprint(c.edit, formatCandidates(cands, c.width()))
 			return line, pos, true
 		}
 		word = common
@@ -83,8 +83,8 @@ func commonPrefix(a, b string) string {
 	return a[:n]
 }
 
-// menu prints candidates: few with their help, many in columns.
-func menu(cands []engine.Candidate, width int) string {
+// formatCandidates prints candidates: few with their help, many in columns.
+func formatCandidates(cands []engine.Candidate, width int) string {
 	var b strings.Builder
 	longest, helped := 0, false
 	shown := cands[:min(len(cands), maxShown)]
@@ -137,13 +137,13 @@ type search struct {
 	before string // what stood there when the search began
 }
 
-// step moves the search by a key; lines is the history, oldest first.
-func (s *search) step(lines []string, line string, key rune) {
+// handleKey moves the search by a key; lines is the history, oldest first.
+func (s *search) handleKey(lines []string, line string, key rune) {
 	switch {
 	case !s.on:
 		*s = search{on: true, before: line, line: line, sought: line}
 	case key == keyCtrlR:
-		s.seek(lines, s.at+1, s.line)
+		s.seekLine(lines, s.at+1, s.line)
 		return
 	case key == keyShorter:
 		_, n := utf8.DecodeLastRuneInString(s.sought)
@@ -157,11 +157,11 @@ func (s *search) step(lines []string, line string, key rune) {
 	default:
 		s.sought += string(key)
 	}
-	s.seek(lines, s.at, "")
+	s.seekLine(lines, s.at, "")
 }
 
-// seek looks for the newest line from an index on that differs from another; without one what was found stays.
-func (s *search) seek(lines []string, from int, other string) {
+// seekLine looks for the newest line from an index on that differs from another; without one what was found stays.
+func (s *search) seekLine(lines []string, from int, other string) {
 	s.found = s.sought == ""
 	if s.found {
 		s.line, s.at = s.before, 0

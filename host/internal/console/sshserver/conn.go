@@ -72,7 +72,7 @@ func (s *Server) serveConn(ctx context.Context, raw net.Conn, local bool, logged
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { ssh.DiscardRequests(requests) })
-	wg.Go(func() { c.watch(ctx) })
+	wg.Go(func() { c.watchIdle(ctx) })
 	slots := make(chan struct{}, maxChannels)
 	wg.Go(func() { // a stopping controller lets its sessions send their exit status
 		<-ctx.Done()
@@ -107,8 +107,8 @@ func (s *Server) serveConn(ctx context.Context, raw net.Conn, local bool, logged
 	wg.Wait()
 }
 
-// watch ends the connection when it is idle too long, or its user lost the right.
-func (c *conn) watch(ctx context.Context) {
+// watchIdle ends the connection when it is idle too long, or its user lost the right.
+func (c *conn) watchIdle(ctx context.Context) {
 	every, limit := recheckEvery, c.srv.cfg.Idle
 	if limit > 0 {
 		every = min(every, max(limit/4, time.Millisecond))
@@ -124,7 +124,7 @@ func (c *conn) watch(ctx context.Context) {
 		c.mu.Lock()
 		idle := limit > 0 && c.busy == 0 && time.Since(c.last) > limit
 		c.mu.Unlock()
-		_, err := c.current(ctx)
+		_, err := c.currentCaller(ctx)
 		if idle || err != nil {
 			c.srv.cfg.Log.Info("the console ends a connection", "user", c.ssh.User(), "idle", idle, "reason", err)
 			c.ssh.Close()
@@ -133,8 +133,8 @@ func (c *conn) watch(ctx context.Context) {
 	}
 }
 
-// current is the caller as of now; an error when he may not use the console any more.
-func (c *conn) current(ctx context.Context) (caller.Caller, error) {
+// currentCaller is the caller as of now; an error when he may not use the console any more.
+func (c *conn) currentCaller(ctx context.Context) (caller.Caller, error) {
 	c.mu.Lock()
 	who := c.caller
 	c.mu.Unlock()
@@ -145,7 +145,7 @@ func (c *conn) current(ctx context.Context) (caller.Caller, error) {
 	defer cancel()
 	now, err := c.lookUp(ctx, who)
 	if err == nil {
-		_, err = c.srv.admit(now)
+		_, err = c.srv.permitCaller(now)
 	}
 	if err == nil && !c.limited && !now.HasRole(adminRole) {
 		err = errRefused
@@ -168,15 +168,15 @@ func (c *conn) lookUp(ctx context.Context, who caller.Caller) (caller.Caller, er
 	return c.srv.cfg.Login.Current(ctx, who.User)
 }
 
-// touch notes that the user is there.
-func (c *conn) touch() {
+// noteActivity notes that the user is there.
+func (c *conn) noteActivity() {
 	c.mu.Lock()
 	c.last = time.Now()
 	c.mu.Unlock()
 }
 
-// working notes that a command runs; the function it returns that it ended.
-func (c *conn) working() func() {
+// beginCommand notes that a command runs; the function it returns that it ended.
+func (c *conn) beginCommand() func() {
 	c.mu.Lock()
 	c.busy++
 	c.mu.Unlock()
@@ -204,8 +204,8 @@ type limitedConn struct {
 	pending bool   // not logged in yet
 }
 
-// enter gives a connection a place; nil when all are held by users logged in.
-func (l *connLimiter) enter(end func()) *limitedConn {
+// enterConn gives a connection a place; nil when all are held by users logged in.
+func (l *connLimiter) enterConn(end func()) *limitedConn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.conns) >= l.max {
@@ -229,8 +229,8 @@ func (l *connLimiter) loggedIn(c *limitedConn) bool {
 	return slices.Contains(l.conns, c)
 }
 
-// leave gives the place back.
-func (l *connLimiter) leave(c *limitedConn) {
+// leaveConn gives the place back.
+func (l *connLimiter) leaveConn(c *limitedConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.conns = slices.DeleteFunc(l.conns, func(o *limitedConn) bool { return o == c })

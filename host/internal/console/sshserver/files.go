@@ -41,7 +41,7 @@ func (l localFiles) Open(ctx context.Context, path string, create bool) (string,
 		return p, nil, nil
 	}
 	if !create {
-		at, err := l.receive(ctx, p)
+		at, err := l.receiveFile(ctx, p)
 		return at, nil, err
 	}
 	dir, err := os.MkdirTemp(filepath.Join(l.Home, "export"), ".sent-")
@@ -54,21 +54,21 @@ func (l localFiles) Open(ctx context.Context, path string, create bool) (string,
 		if failed != nil {
 			return nil
 		}
-		return l.send(ctx, at, p)
+		return l.sendFile(ctx, at, p)
 	}, nil
 }
 
 // maxSent bounds a file that the client sends.
 const maxSent = 64 << 20
 
-func (l localFiles) receive(ctx context.Context, path string) (string, error) {
+func (l localFiles) receiveFile(ctx context.Context, path string) (string, error) {
 	dir := filepath.Join(l.Home, "import", "sent")
 	at := filepath.Join(dir, filepath.Base(path))
 	_ = os.Remove(at) // one of that name that was sent before is not this one
 	var content []byte
 	for {
 		var part console.FileContent
-		if err := l.request(ctx, console.ReadFileRequest, console.ReadFile{Path: path, Offset: uint64(len(content))}, &part); err != nil {
+		if err := l.requestClient(ctx, console.ReadFileRequest, console.ReadFile{Path: path, Offset: uint64(len(content))}, &part); err != nil {
 			return "", err
 		}
 		if part.Fault != "" {
@@ -90,7 +90,7 @@ func (l localFiles) receive(ctx context.Context, path string) (string, error) {
 	return at, nil
 }
 
-func (l localFiles) send(ctx context.Context, from, path string) error {
+func (l localFiles) sendFile(ctx context.Context, from, path string) error {
 	f, err := os.Open(from)
 	if err != nil {
 		return fault.Wrap(fault.Unavailable, err, "%v", err)
@@ -101,7 +101,7 @@ func (l localFiles) send(ctx context.Context, from, path string) error {
 		n, err := io.ReadFull(f, buf)
 		if n > 0 || at == 0 {
 			var answer console.FileWritten
-			if err := l.request(ctx, console.WriteFileRequest, console.WriteFile{Path: path, Offset: at, Data: string(buf[:n])}, &answer); err != nil {
+			if err := l.requestClient(ctx, console.WriteFileRequest, console.WriteFile{Path: path, Offset: at, Data: string(buf[:n])}, &answer); err != nil {
 				return err
 			}
 			if answer.Fault != "" {
@@ -118,8 +118,8 @@ func (l localFiles) send(ctx context.Context, from, path string) error {
 	}
 }
 
-// request asks the client; its end is that of the connection or of ctx.
-func (l localFiles) request(ctx context.Context, name string, payload, answer any) error {
+// requestClient asks the client; its end is that of the connection or of ctx.
+func (l localFiles) requestClient(ctx context.Context, name string, payload, answer any) error {
 	_, err := waitFor(ctx, func() (struct{}, error) {
 		ok, reply, err := l.conn.ssh.SendRequest(name, true, ssh.Marshal(payload))
 		if err == nil && !ok {

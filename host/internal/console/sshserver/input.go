@@ -34,8 +34,8 @@ const (
 
 func newInput(r io.Reader) *input { return &input{r: r, lines: bufio.NewReaderSize(r, 4*maxAnswers)} }
 
-// decide reports whether the input may be used as asked.
-func (in *input) decide(want use) bool {
+// claimUse reports whether the input may be used as asked.
+func (in *input) claimUse(want use) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.use == unused {
@@ -46,16 +46,16 @@ func (in *input) decide(want use) bool {
 
 // Read feeds the command.
 func (in *input) Read(p []byte) (int, error) {
-	if !in.decide(data) {
+	if !in.claimUse(data) {
 		return 0, fault.New(fault.Unavailable, "the input was read for the answer to a question, so it is no data: "+
 			"run the command in a terminal, where questions are asked, or give it the data as a file")
 	}
 	return in.r.Read(p)
 }
 
-// answer takes a line as the answer to a question.
-func (in *input) answer() (string, error) {
-	if !in.decide(answers) {
+// readAnswer takes a line as the answer to a question.
+func (in *input) readAnswer() (string, error) {
+	if !in.claimUse(answers) {
 		return "", fault.New(fault.Unavailable, "the command asks a question, and its input is data: run it in a terminal, where the question is asked")
 	}
 	line, err := in.lines.ReadSlice('\n') // an error with text: the last line, or one that is too long

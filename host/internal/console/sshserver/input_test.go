@@ -16,11 +16,11 @@ func TestInputHoldsAnswers(t *testing.T) {
 	for _, r := range readers {
 		in := newInput(r(strings.NewReader("one\r\ntwo\nthree")))
 		for _, want := range []string{"one", "two", "three"} {
-			if got, err := in.answer(); err != nil || got != want {
+			if got, err := in.readAnswer(); err != nil || got != want {
 				t.Errorf("answer %q, %v; want %q", got, err, want)
 			}
 		}
-		if got, err := in.answer(); err != io.EOF {
+		if got, err := in.readAnswer(); err != io.EOF {
 			t.Errorf("answer %q, %v after the end", got, err)
 		}
 		if rest, err := io.ReadAll(in); len(rest) > 0 || fault.KindOf(err) != fault.Unavailable {
@@ -35,7 +35,7 @@ func TestInputHoldsData(t *testing.T) {
 		if _, err := in.Read(make([]byte, 1)); err != nil {
 			t.Error(err)
 		}
-		if got, err := in.answer(); fault.KindOf(err) != fault.Unavailable {
+		if got, err := in.readAnswer(); fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("answered with data: %q, %v", got, err)
 		}
 		if all, err := io.ReadAll(in); err != nil || string(all) != "ne\ntwo\n" {
@@ -55,7 +55,7 @@ func TestMuchInputIsNoAnswer(t *testing.T) {
 		"in one write of a program that has more": lines.String()[:4096],
 		"one long line":                           strings.Repeat("x", maxAnswers) + "\n",
 	} {
-		if got, err := newInput(strings.NewReader(text)).answer(); fault.KindOf(err) != fault.Unavailable {
+		if got, err := newInput(strings.NewReader(text)).readAnswer(); fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("%s: answered with %.20q, %v", name, got, err)
 		}
 	}

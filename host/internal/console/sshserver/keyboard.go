@@ -38,14 +38,14 @@ func newKeyboard(onInput, onInterrupt func()) *keyboard {
 	return k
 }
 
-// pump reads until the channel ends.
-func (k *keyboard) pump(r io.Reader) {
+// pumpInput reads until the channel ends.
+func (k *keyboard) pumpInput(r io.Reader) {
 	b := make([]byte, 1024)
 	for {
 		n, err := r.Read(b)
 		k.onInput()
 		for _, c := range b[:n] {
-			k.key(c)
+			k.pushKey(c)
 		}
 		if err != nil {
 			k.mu.Lock()
@@ -57,7 +57,7 @@ func (k *keyboard) pump(r io.Reader) {
 	}
 }
 
-func (k *keyboard) key(c byte) {
+func (k *keyboard) pushKey(c byte) {
 	k.mu.Lock()
 	if c != ctrlC {
 		if len(k.buf) < maxTypeAhead {
@@ -104,8 +104,8 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// search begins or ends the search in the history.
-func (k *keyboard) search(on bool) {
+// setSearching begins or ends the search in the history.
+func (k *keyboard) setSearching(on bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.searching = on
@@ -125,9 +125,9 @@ func (k *keyboard) searchKey() byte {
 	return c
 }
 
-// line brackets the reading of one line, which ctx ends too, and reports whether
+// readLine brackets the reading of one line, which ctx ends too, and reports whether
 // Ctrl-C ended it.
-func (k *keyboard) line(ctx context.Context, read func() (string, error)) (line string, interrupted bool, err error) {
+func (k *keyboard) readLine(ctx context.Context, read func() (string, error)) (line string, interrupted bool, err error) {
 	k.mu.Lock()
 	k.lines++
 	mine := k.lines
@@ -148,8 +148,8 @@ func (k *keyboard) line(ctx context.Context, read func() (string, error)) (line 
 	return line, k.interrupted, err
 }
 
-// one waits for one key, for the pager.
-func (k *keyboard) one(ctx context.Context) (byte, error) {
+// readKey waits for one key, for the pager.
+func (k *keyboard) readKey(ctx context.Context) (byte, error) {
 	stop := context.AfterFunc(ctx, func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()

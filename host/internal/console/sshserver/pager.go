@@ -18,7 +18,7 @@ func (t *terminal) Page(ctx context.Context, r io.Reader) error {
 	defer t.asking.Unlock()
 	sc := bufio.NewScanner(r)
 	sc.Buffer(make([]byte, 0, 4096), 1<<20)
-	width, height := t.size()
+	width, height := t.terminalSize()
 	left := height - 1
 	for sc.Scan() {
 		rows := 1 + max(utf8.RuneCount(sc.Bytes())-1, 0)/max(width, 1)
@@ -27,7 +27,7 @@ func (t *terminal) Page(ctx context.Context, r io.Reader) error {
 			if err != nil || more == 0 {
 				return err
 			}
-			width, height = t.size()
+			width, height = t.terminalSize()
 			if left = more; more > 1 {
 				left = height - 1
 			}
@@ -45,7 +45,7 @@ func (t *terminal) askMore(ctx context.Context) (int, error) {
 	io.WriteString(t.screen, moreMark)
 	defer t.screen.Erase()
 	for {
-		c, err := t.keys.one(ctx)
+		c, err := t.keys.readKey(ctx)
 		if errors.Is(err, io.EOF) {
 			return 0, nil
 		}

@@ -23,11 +23,11 @@ import (
 func (s *session) plainLine(ctx context.Context, line string) console.Code {
 	in := newInput(s.ch)
 	ask := &client{session: s, stdin: in}
-	return s.runLine(ctx, line, engine.IO{Stdin: in, Stdout: s.ch, Stderr: s.ch.Stderr(), Width: s.columns(), Terminal: ask})
+	return s.runLine(ctx, line, engine.IO{Stdin: in, Stdout: s.ch, Stderr: s.ch.Stderr(), Width: s.terminalWidth(), Terminal: ask})
 }
 
-// columns is how wide the terminal is that the client writes to, 0 = it writes to none.
-func (s *session) columns() int {
+// terminalWidth is how wide the terminal is that the client writes to, 0 = it writes to none.
+func (s *session) terminalWidth() int {
 	n, err := strconv.Atoi(s.env[console.EnvWidth])
 	if err != nil || n <= 0 {
 		return 0
@@ -35,14 +35,14 @@ func (s *session) columns() int {
 	return min(max(n, 8), 2000)
 }
 
-// batch runs the lines that arrive until one fails.
-func (s *session) batch(ctx context.Context) console.Code {
+// runBatch runs the lines that arrive until one fails.
+func (s *session) runBatch(ctx context.Context) console.Code {
 	name := cmp.Or(s.env[console.EnvBatch], "stdin")
 	sc := bufio.NewScanner(s.ch)
 	sc.Buffer(make([]byte, 0, 4096), syntax.MaxLine)
 	worst := console.OK
 	for n := 1; sc.Scan() && !s.shell.Done(); n++ {
-		s.conn.touch()
+		s.conn.noteActivity()
 		code := s.runLine(ctx, sc.Text(), engine.IO{Stdout: s.ch, Stderr: s.ch.Stderr(), Terminal: &client{session: s}})
 		if ctx.Err() != nil {
 			return console.Interrupted
@@ -97,7 +97,7 @@ func (c *client) Prompt(ctx context.Context, text string, echo bool) (string, er
 		return "", fault.New(fault.Unavailable, "this command asks %q and needs a terminal; run it in an interactive session", text)
 	}
 	fmt.Fprint(c.ch.Stderr(), text)
-	line, err := waitFor(ctx, c.stdin.answer) // ends with the channel, which closes when the command returns
+	line, err := waitFor(ctx, c.stdin.readAnswer) // ends with the channel, which closes when the command returns
 	if errors.Is(err, io.EOF) {
 		return "", fault.New(fault.Unavailable, "this command asks something and the input has ended")
 	}
@@ -106,9 +106,9 @@ func (c *client) Prompt(ctx context.Context, text string, echo bool) (string, er
 
 // Progress informs the client program; one that does not know it stays silent.
 func (c *client) Progress(p commands.Progress) {
-	c.conn.ssh.SendRequest(console.ProgressRequest, false, ssh.Marshal(progress(p)))
+	c.conn.ssh.SendRequest(console.ProgressRequest, false, ssh.Marshal(toWireProgress(p)))
 }
 
-func progress(p commands.Progress) console.Progress {
+func toWireProgress(p commands.Progress) console.Progress {
 	return console.Progress{Text: p.Text, Done: uint64(max(p.Done, 0)), Total: uint64(max(p.Total, 0))}
 }

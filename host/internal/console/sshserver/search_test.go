@@ -22,7 +22,7 @@ func TestSearchInTheHistory(t *testing.T) {
 	} {
 		var s search
 		for _, k := range c.keys {
-			s.step(lines, c.typed, k)
+			s.handleKey(lines, c.typed, k)
 		}
 		if s.on != c.on || s.line != c.line || s.on && s.prompt() != c.prompt || s.pos() > len(s.line) {
 			t.Errorf("%s: %q %q %v", c.name, s.prompt(), s.line, s.on)
@@ -34,7 +34,7 @@ func TestSearchInTheHistory(t *testing.T) {
 func TestKeysOfTheSearch(t *testing.T) {
 	k := newKeyboard(func() {}, func() {})
 	for _, c := range []byte("ab\x12cd\x7f\r") {
-		k.key(c)
+		k.pushKey(c)
 	}
 	read := func() string {
 		p := make([]byte, 16)
@@ -47,7 +47,7 @@ func TestKeysOfTheSearch(t *testing.T) {
 	if got := read(); got != "ab\x12" {
 		t.Fatalf("%q: what follows Ctrl-R is for the search", got)
 	}
-	k.search(true)
+	k.setSearching(true)
 	for _, want := range []string{"c", "d", "\x1f", "\x1e", "\r"} {
 		if got := read(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -87,13 +87,13 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{cfg: cfg, hostKey: key}
-	s.local = &ssh.ServerConfig{Config: algorithms(), NoClientAuth: true, ServerVersion: "SSH-2.0-ctld"}
+	s.local = &ssh.ServerConfig{Config: secureAlgorithms(), NoClientAuth: true, ServerVersion: "SSH-2.0-ctld"}
 	s.local.AddHostKey(key)
 	return s, nil
 }
 
-// algorithms are what the library holds to be good, without those on SHA-1 (RFC 9142, RFC 8332).
-func algorithms() ssh.Config {
+// secureAlgorithms are what the library holds to be good, without those on SHA-1 (RFC 9142, RFC 8332).
+func secureAlgorithms() ssh.Config {
 	all := ssh.SupportedAlgorithms()
 	without := func(list []string) []string {
 		return slices.DeleteFunc(list, func(name string) bool { return strings.Contains(name, "sha1") })
@@ -134,7 +134,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		stop := context.AfterFunc(ctx, func() { l.Close() })
 		defer stop()
 		wg.Go(func() {
-			if err := s.accept(ctx, l, &wg); err != nil {
+			if err := s.acceptConns(ctx, l, &wg); err != nil {
 				errs <- err
 				cancel()
 			}
@@ -159,7 +159,7 @@ func (s *Server) Close() error {
 	return errors.Join(errs...)
 }
 
-func (s *Server) accept(ctx context.Context, l listener, wg *sync.WaitGroup) error {
+func (s *Server) acceptConns(ctx context.Context, l listener, wg *sync.WaitGroup) error {
 	for {
 		c, err := l.Accept()
 		switch {
@@ -176,7 +176,7 @@ func (s *Server) accept(ctx context.Context, l listener, wg *sync.WaitGroup) err
 			continue
 		}
 		one, cancel := context.WithCancel(ctx)
-		v := l.limit.enter(cancel)
+		v := l.limit.enterConn(cancel)
 		if v == nil {
 			s.cfg.Log.Warn("the console refuses a connection: there are too many", "address", c.RemoteAddr().String(), "limit", l.limit.max)
 			cancel()
@@ -185,7 +185,7 @@ func (s *Server) accept(ctx context.Context, l listener, wg *sync.WaitGroup) err
 		}
 		wg.Go(func() {
 			defer cancel()
-			defer l.limit.leave(v)
+			defer l.limit.leaveConn(v)
 			s.serveConn(one, c, l.local, func() bool { return l.limit.loggedIn(v) })
 		})
 	}

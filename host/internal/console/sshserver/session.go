@@ -62,7 +62,7 @@ func (c *conn) serveSession(ctx context.Context, ch ssh.Channel, reqs <-chan *ss
 		case "window-change":
 			ok = s.setWindow(r.Payload)
 		case "signal":
-			ok = s.signal(r.Payload)
+			ok = s.handleSignal(r.Payload)
 		case "shell", "exec":
 			ok = !started && (r.Type == "shell" || ssh.Unmarshal(r.Payload, &line) == nil)
 			begin = ok
@@ -72,7 +72,7 @@ func (c *conn) serveSession(ctx context.Context, ch ssh.Channel, reqs <-chan *ss
 		}
 		if begin {
 			started = true
-			wg.Go(func() { s.exitStatus(s.run(ctx, r.Type == "exec", line.Line)) })
+			wg.Go(func() { s.exitStatus(s.runShell(ctx, r.Type == "exec", line.Line)) })
 		}
 	}
 	cancel()
@@ -117,15 +117,15 @@ func (s *session) setWindow(payload []byte) bool {
 	return true
 }
 
-// size is that of the terminal, within what an editor can work with.
-func (s *session) size() (width, height int) {
+// terminalSize is that of the terminal, within what an editor can work with.
+func (s *session) terminalSize() (width, height int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sizeLocked()
 }
 
 func (s *session) width() int {
-	w, _ := s.size()
+	w, _ := s.terminalSize()
 	return w
 }
 
@@ -142,8 +142,8 @@ func (s *session) sizeLocked() (width, height int) {
 	return bound(s.pty.Columns, 80), bound(s.pty.Rows, 24)
 }
 
-// signal ends the running command, as Ctrl-C does in a terminal.
-func (s *session) signal(payload []byte) bool {
+// handleSignal ends the running command, as Ctrl-C does in a terminal.
+func (s *session) handleSignal(payload []byte) bool {
 	var sig signalRequest
 	if ssh.Unmarshal(payload, &sig) != nil || sig.Name != "INT" && sig.Name != "TERM" && sig.Name != "HUP" {
 		return false
@@ -156,13 +156,13 @@ func (s *session) signal(payload []byte) bool {
 	return true
 }
 
-func (s *session) run(ctx context.Context, exec bool, line string) console.Code {
+func (s *session) runShell(ctx context.Context, exec bool, line string) console.Code {
 	format := s.env[console.EnvFormat]
 	if format != "" && format != "text" && format != "json" {
 		fmt.Fprintf(s.ch.Stderr(), "error: the format is text or json, not %q\n", format)
 		return console.Usage
 	}
-	who, err := s.conn.current(ctx)
+	who, err := s.conn.currentCaller(ctx)
 	if err != nil {
 		return console.Denied
 	}
@@ -185,21 +185,21 @@ func (s *session) run(ctx context.Context, exec bool, line string) console.Code 
 	case exec:
 		return s.plainLine(ctx, line)
 	case tty:
-		return s.interactive(ctx)
+		return s.runInteractive(ctx)
 	}
-	return s.batch(ctx)
+	return s.runBatch(ctx)
 }
 
 // runLine runs a line in a context that a signal or Ctrl-C ends.
 func (s *session) runLine(ctx context.Context, line string, std engine.IO) console.Code {
-	who, err := s.conn.current(ctx)
+	who, err := s.conn.currentCaller(ctx)
 	if err != nil {
 		fmt.Fprintln(std.Stderr, "error: this user may not use the console any more")
 		s.conn.ssh.Close()
 		return console.Denied
 	}
 	s.shell.SetCaller(who)
-	defer s.conn.working()()
+	defer s.conn.beginCommand()()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.setInterrupt(cancel)

@@ -26,11 +26,11 @@ type terminal struct {
 	asking sync.Mutex // one question at a time
 }
 
-// open makes the terminal of a session; the function it returns waits for its end,
+// openTerminal makes the terminal of a session; the function it returns waits for its end,
 // which comes when the channel closes.
-func (s *session) open() (*terminal, func()) {
+func (s *session) openTerminal() (*terminal, func()) {
 	t := &terminal{session: s}
-	t.keys = newKeyboard(s.conn.touch, func() {
+	t.keys = newKeyboard(s.conn.noteActivity, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.interrupt != nil {
@@ -42,14 +42,14 @@ func (s *session) open() (*terminal, func()) {
 		io.Writer
 	}{t.keys, s.ch}, "")
 	t.screen = &console.StatusLine{Out: t.edit, Width: t.width}
-	t.edit.SetSize(s.size())
+	t.edit.SetSize(s.terminalSize())
 	s.mu.Lock()
 	s.resize = func(w, h int) { t.edit.SetSize(w, h) }
 	s.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		t.keys.pump(s.ch)
+		t.keys.pumpInput(s.ch)
 	}()
 	return t, func() {
 		s.ch.Close()
@@ -57,7 +57,7 @@ func (s *session) open() (*terminal, func()) {
 	}
 }
 
-func (t *terminal) io() engine.IO {
+func (t *terminal) engineIO() engine.IO {
 	return engine.IO{Stdout: t.screen, Stderr: t.screen, Width: t.width(), Terminal: t}
 }
 
@@ -67,7 +67,7 @@ func (t *terminal) Prompt(ctx context.Context, text string, echo bool) (string, 
 	defer t.asking.Unlock()
 	t.screen.Finish()
 	text = console.Printable(text)
-	line, interrupted, err := t.keys.line(ctx, func() (string, error) {
+	line, interrupted, err := t.keys.readLine(ctx, func() (string, error) {
 		if !echo {
 			return t.edit.ReadPassword(text)
 		}
@@ -91,12 +91,12 @@ func (t *terminal) Prompt(ctx context.Context, text string, echo bool) (string, 
 }
 
 // Progress shows the state of long work below the output.
-func (t *terminal) Progress(p commands.Progress) { t.screen.Show(progress(p)) }
+func (t *terminal) Progress(p commands.Progress) { t.screen.Show(toWireProgress(p)) }
 
 // terminalLine runs one line in a terminal: ssh -t HOST 'line'.
 func (s *session) terminalLine(ctx context.Context, line string) console.Code {
-	t, wait := s.open()
-	code := s.runLine(ctx, line, t.io())
+	t, wait := s.openTerminal()
+	code := s.runLine(ctx, line, t.engineIO())
 	t.screen.Finish()
 	s.exitStatus(code)
 	wait()
@@ -113,15 +113,15 @@ func (noHistory) At(int) string { panic("an empty history has no entries") }
 // maxInitScript bounds etc/shell.init.script, in bytes.
 const maxInitScript = 1 << 20
 
-// interactive is the dialogue: prompt, line, command, until exit or Ctrl-D. It
+// runInteractive is the dialogue: prompt, line, command, until exit or Ctrl-D. It
 // ends with the code of the last command.
-func (s *session) interactive(ctx context.Context) console.Code {
-	t, wait := s.open()
+func (s *session) runInteractive(ctx context.Context) console.Code {
+	t, wait := s.openTerminal()
 	stop := context.AfterFunc(ctx, func() { s.ch.Close() })
 	defer stop()
 	t.edit.History = &keep{session: s}
 	comp := &completer{session: s, ctx: ctx, edit: t.edit, keys: t.keys}
-	t.edit.AutoCompleteCallback = comp.key
+	t.edit.AutoCompleteCallback = comp.handleKey
 	if g := s.conn.srv.cfg.Greeting; g != "" {
 		io.WriteString(t.screen, g)
 	}
@@ -130,7 +130,7 @@ func (s *session) interactive(ctx context.Context) console.Code {
 	for !s.shell.Done() && ctx.Err() == nil {
 		t.screen.Finish()
 		t.edit.SetPrompt(s.shell.Prompt())
-		line, interrupted, err := t.keys.line(ctx, t.edit.ReadLine)
+		line, interrupted, err := t.keys.readLine(ctx, t.edit.ReadLine)
 		if err != nil && !errors.Is(err, term.ErrPasteIndicator) {
 			io.WriteString(t.screen, "\n")
 			break
@@ -139,7 +139,7 @@ func (s *session) interactive(ctx context.Context) console.Code {
 			continue
 		}
 		t.edit.SetPrompt("")
-		code = s.runLine(ctx, line, t.io())
+		code = s.runLine(ctx, line, t.engineIO())
 	}
 	s.exitStatus(code)
 	wait()
@@ -155,7 +155,7 @@ func (s *session) initScript(ctx context.Context, t *terminal) {
 	b, err := home.ReadBounded(file, maxInitScript)
 	switch {
 	case err == nil:
-		s.runLine(ctx, string(b), t.io())
+		s.runLine(ctx, string(b), t.engineIO())
 	case !errors.Is(err, fs.ErrNotExist):
 		s.conn.srv.cfg.Log.Warn("the shell's init script", "error", err)
 	}

@@ -50,9 +50,9 @@ func Parse(s string) (Line, error) {
 		stage    Stage
 	)
 	for {
-		t := l.next()
+		t := l.nextToken()
 		if t.open != 0 {
-			return nil, fmt.Errorf("the quote %c that begins at column %d is not closed", t.open, column(s, t.openAt))
+			return nil, fmt.Errorf("the quote %c that begins at column %d is not closed", t.open, columnOf(s, t.openAt))
 		}
 		switch {
 		case t.kind == word:
@@ -61,7 +61,7 @@ func Parse(s string) (Line, error) {
 		case len(stage) > 0:
 			pipeline, stage = append(pipeline, stage), nil
 		case t.kind == pipe:
-			return nil, fmt.Errorf("there is no command before the | at column %d", column(s, t.Start))
+			return nil, fmt.Errorf("there is no command before the | at column %d", columnOf(s, t.Start))
 		case len(pipeline) > 0 && t.kind == newline:
 			continue // a pipe at the end of a line goes on in the next
 		case len(pipeline) > 0:
@@ -91,7 +91,7 @@ func Tail(s string) Partial {
 	l := lexer{in: s}
 	var p Partial
 	for {
-		t := l.next()
+		t := l.nextToken()
 		switch t.kind {
 		case word:
 			if t.End == len(s) {
@@ -132,7 +132,7 @@ type lexer struct {
 	pos int
 }
 
-func (l *lexer) next() token {
+func (l *lexer) nextToken() token {
 	for l.pos < len(l.in) && (l.in[l.pos] == ' ' || l.in[l.pos] == '\t' || l.in[l.pos] == '\r') {
 		l.pos++
 	}
@@ -159,12 +159,12 @@ func (l *lexer) next() token {
 	case '\n':
 		return at(newline, 1)
 	}
-	return l.word()
+	return l.readWord()
 }
 
-// word reads one word: single quotes take everything as it is, double quotes know
+// readWord reads one word: single quotes take everything as it is, double quotes know
 // \" and \\, outside quotes a backslash takes the meaning from what follows.
-func (l *lexer) word() token {
+func (l *lexer) readWord() token {
 	t := token{kind: word, Word: Word{Start: l.pos}}
 	var b strings.Builder
 	for l.pos < len(l.in) {
@@ -197,4 +197,4 @@ func (l *lexer) word() token {
 	return t
 }
 
-func column(s string, pos int) int { return utf8.RuneCountInString(s[:pos]) + 1 }
+func columnOf(s string, pos int) int { return utf8.RuneCountInString(s[:pos]) + 1 }

@@ -49,8 +49,8 @@ func AuditCommands(dir string, heads func(context.Context) (logs.AuditHeads, err
 			shown := []field{
 				{"Records", fmt.Sprint(n)},
 				{"Numbers", fmt.Sprintf("%d to %d", span.first, span.last)},
-				{"From", when(span.from)},
-				{"To", when(span.to)},
+				{"From", formatTime(span.from)},
+				{"To", formatTime(span.to)},
 			}
 			numbers := map[string]any{}
 			for _, class := range slices.Sorted(maps.Keys(classes)) {
@@ -70,7 +70,7 @@ func AuditCommands(dir string, heads func(context.Context) (logs.AuditHeads, err
 				"clock-set-back": span.setBack,
 				"classes":        numbers,
 			}
-			return in.Emit(report, func() string { return card(shown) })
+			return in.Emit(report, func() string { return formatFields(shown) })
 		},
 	}, {
 		Name: "audit:show", Summary: "show changes and refusals: who did what", Safe: true,

@@ -34,7 +34,7 @@ func auditExport(dir string) commands.Command {
 				if r.Time.Before(since) {
 					return true
 				}
-				line := []byte(cef(r))
+				line := []byte(formatCEF(r))
 				if in.Option("as") != "cef" {
 					if line, failed = json.Marshal(r); failed != nil {
 						return false
@@ -82,8 +82,8 @@ var (
 	cefExtension = strings.NewReplacer(`\`, `\\`, `=`, `\=`, "\n", `\n`, "\r", `\r`)
 )
 
-// cef is a record in the Common Event Format.
-func cef(r logs.AuditRecord) string {
+// formatCEF is a record in the Common Event Format.
+func formatCEF(r logs.AuditRecord) string {
 	severity := cefFailed
 	switch r.Outcome {
 	case "ok":

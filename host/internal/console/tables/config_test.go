@@ -28,7 +28,7 @@ func TestSettingsThatWidenAreLocal(t *testing.T) {
 		}
 		in := &commands.Invocation{Options: map[string]string{"pid": "ctl"}, Args: map[string][]string{"key": {key}, "value": {value}},
 			Caller: caller.Caller{User: "admin", Domain: "sdn", Roles: []string{"admin"}, Address: address}, Stdout: &bytes.Buffer{}}
-		err := c.set(t.Context(), in)
+		err := c.setSetting(t.Context(), in)
 		text, _ := os.ReadFile(file)
 		return string(text), err
 	}

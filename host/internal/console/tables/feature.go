@@ -32,13 +32,13 @@ type Features interface {
 // FeatureCommands are feature:*.
 func FeatureCommands(f Features) []commands.Command {
 	t := features{f}
-	installed := names(t.Installed)
+	installed := newNameCompleter(t.Installed)
 	free := eachName(t.List, func(f feature.Info) (string, bool) { return f.Name, !f.Required && f.Available })
 	required := eachName(t.Requirements, func(q feature.Requirement) (string, bool) { return q.Name, true })
-	some := t.several(installed)
+	some := t.namesArgument(installed)
 	some.Required = false
 	return []commands.Command{
-		{Name: "feature:list", Summary: "list the features", Safe: true, Run: t.list,
+		{Name: "feature:list", Summary: "list the features", Safe: true, Run: t.listFeatures,
 			Help: "Required shows what was asked for; other installed features came along because one of these needs them.",
 			Options: []commands.Option{
 				boolOption("installed", "i", "only those that are installed"),
@@ -46,27 +46,27 @@ func FeatureCommands(f Features) []commands.Command {
 				boolOption("ordered", "o", "by name; they always are"),
 				boolOption("show-hidden", "s", "as in Karaf; no feature is hidden here"),
 			}},
-		{Name: "feature:info", Summary: "show what a feature is made of", Safe: true, Run: t.info,
-			Arguments: []commands.Argument{t.one()}},
-		{Name: "feature:install", Summary: "install features and what they need", Run: t.install,
+		{Name: "feature:info", Summary: "show what a feature is made of", Safe: true, Run: t.showInfo,
+			Arguments: []commands.Argument{t.nameArgument()}},
+		{Name: "feature:install", Summary: "install features and what they need", Run: t.installFeatures,
 			Help: "feature:install ctl-switch-all\nfeature:install -t ctl-bier-all\nWhat is installed already stays as it is. Several features are installed together or not at all.\n" +
 				"A plugin that requests more than to serve its own is shown with its requests, and you are asked; plugin:revoke takes a grant back.",
 			Options: []commands.Option{simulateOption, verboseOption, boolOption("no-start", "s", "do not start what is new"),
 				boolOption("grant", "g", "grant the plugins all that they request, without asking")},
-			Arguments: []commands.Argument{t.several(free)}},
-		{Name: "feature:uninstall", Summary: "uninstall features and what nothing else needs", Run: t.uninstall,
+			Arguments: []commands.Argument{t.namesArgument(free)}},
+		{Name: "feature:uninstall", Summary: "uninstall features and what nothing else needs", Run: t.uninstallFeatures,
 			Help:      "A feature that came along with another goes with the last that needs it; it cannot be uninstalled by itself.",
 			Options:   []commands.Option{simulateOption, verboseOption, boolOption("clean", "c", "also delete the settings files of what goes")},
-			Arguments: []commands.Argument{t.several(required)}},
-		{Name: "feature:start", Summary: "start features that were stopped, and what they need", Run: t.each("starting", f.Start),
-			Options: []commands.Option{verboseOption}, Arguments: []commands.Argument{t.several(installed)}},
-		{Name: "feature:stop", Summary: "stop features without uninstalling them", Run: t.each("stopping", f.Stop),
+			Arguments: []commands.Argument{t.namesArgument(required)}},
+		{Name: "feature:start", Summary: "start features that were stopped, and what they need", Run: t.featuresAction("starting", f.Start),
+			Options: []commands.Option{verboseOption}, Arguments: []commands.Argument{t.namesArgument(installed)}},
+		{Name: "feature:stop", Summary: "stop features without uninstalling them", Run: t.featuresAction("stopping", f.Stop),
 			Help:    "Their plugins end unless another feature needs them; feature:start brings them back.",
-			Options: []commands.Option{verboseOption}, Arguments: []commands.Argument{t.several(installed)}},
-		{Name: "feature:status", Summary: "show the state of a feature", Safe: true, Run: t.status,
-			Arguments: []commands.Argument{t.one()}},
+			Options: []commands.Option{verboseOption}, Arguments: []commands.Argument{t.namesArgument(installed)}},
+		{Name: "feature:status", Summary: "show the state of a feature", Safe: true, Run: t.showStatus,
+			Arguments: []commands.Argument{t.nameArgument()}},
 		{Name: "feature:version-list", Summary: "list the versions of a feature", Safe: true, Run: t.versionList,
-			Arguments: []commands.Argument{t.one()}},
+			Arguments: []commands.Argument{t.nameArgument()}},
 
 		{Name: "feature:requirement-list", Summary: "list the features that were asked for", Safe: true, Run: t.requirementList},
 		{Name: "feature:repo-list", Summary: "list the files of the catalogue", Safe: true, Run: t.repoList},
@@ -90,7 +90,7 @@ func FeatureCommands(f Features) []commands.Command {
 			Options: []commands.Option{verboseOption},
 			Arguments: []commands.Argument{{Name: "key", Help: "its ID", Required: true,
 				Complete: eachName(t.Keys, func(k feature.KeyInfo) (string, bool) { return k.ID, !k.Revoked })}}},
-		{Name: "feature:verify", Summary: "check signatures, checksums and running programs of features", Safe: true, Run: t.verify,
+		{Name: "feature:verify", Summary: "check signatures, checksums and running programs of features", Safe: true, Run: t.verifyPlugins,
 			Help: "For each plugin of a started feature: the signature of its catalogue and the trust in the key, the checksum of its file, and\n" +
 				"that its process runs that file. Ends with an error when something is not as it should be.",
 			Arguments: []commands.Argument{some}},
@@ -99,15 +99,15 @@ func FeatureCommands(f Features) []commands.Command {
 
 type features struct{ Features }
 
-func (t features) one() commands.Argument {
-	return commands.Argument{Name: "name", Help: "the feature: NAME or NAME/VERSION", Required: true, Complete: names(t.Names)}
+func (t features) nameArgument() commands.Argument {
+	return commands.Argument{Name: "name", Help: "the feature: NAME or NAME/VERSION", Required: true, Complete: newNameCompleter(t.Names)}
 }
 
-func (t features) several(complete func(context.Context, string) []string) commands.Argument {
+func (t features) namesArgument(complete func(context.Context, string) []string) commands.Argument {
 	return commands.Argument{Name: "name", Help: "the features: NAME or NAME/VERSION", Required: true, Repeated: true, Complete: complete}
 }
 
-func (t features) find(name string) (feature.Info, error) {
+func (t features) findFeature(name string) (feature.Info, error) {
 	base, version, _ := strings.Cut(name, "/")
 	return t.Info(base, version)
 }

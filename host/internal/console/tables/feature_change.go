@@ -18,14 +18,14 @@ var (
 	verboseOption  = boolOption("verbose", "v", "show what is done")
 )
 
-func (t features) install(ctx context.Context, in *commands.Invocation) error {
-	return changing(in, "installing", func() (feature.Change, error) {
+func (t features) installFeatures(ctx context.Context, in *commands.Invocation) error {
+	return runChange(in, "installing", func() (feature.Change, error) {
 		o := feature.InstallOptions{Simulate: in.Flag("simulate"), NoStart: in.Flag("no-start"),
-			Agree: feature.Agreement{By: actor(in.Caller), All: in.Flag("grant"), To: map[string][]grant.Grant{}}}
+			Agree: feature.Agreement{By: grantActor(in.Caller), All: in.Flag("grant"), To: map[string][]grant.Grant{}}}
 		for {
 			c, err := t.Install(ctx, in.Args["name"], o)
 			var needed *grant.NeededError
-			if !errors.As(err, &needed) || o.Agree.To[needed.Plugin] != nil || !agrees(ctx, in, needed) {
+			if !errors.As(err, &needed) || o.Agree.To[needed.Plugin] != nil || !confirmGrants(ctx, in, needed) {
 				return c, err
 			}
 			for _, r := range needed.Requests {
@@ -35,49 +35,49 @@ func (t features) install(ctx context.Context, in *commands.Invocation) error {
 	})
 }
 
-// actor is who decides about grants.
-func actor(who caller.Caller) string {
+// grantActor is who decides about grants.
+func grantActor(who caller.Caller) string {
 	if who.Domain == "" {
 		return who.User
 	}
 	return who.User + "@" + who.Domain
 }
 
-// agrees shows what a plugin requests and asks whether it is granted.
-func agrees(ctx context.Context, in *commands.Invocation, needed *grant.NeededError) bool {
+// confirmGrants shows what a plugin requests and asks whether it is granted.
+func confirmGrants(ctx context.Context, in *commands.Invocation, needed *grant.NeededError) bool {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The plugin %s %s wants to\n", needed.Plugin, console.Printable(needed.Version))
 	for _, r := range needed.Requests {
 		fmt.Fprintf(&b, "  - %s   [%s]\n", console.Printable(r.Words()), console.Printable(r.Grant.String()))
 	}
 	b.WriteString("Grant this? (yes/no) ")
-	ok, err := confirmed(ctx, in, b.String())
+	ok, err := confirmQuestion(ctx, in, b.String())
 	return ok && err == nil
 }
 
-// confirmed asks a question and reports whether the answer is yes.
-func confirmed(ctx context.Context, in *commands.Invocation, question string) (bool, error) {
+// confirmQuestion asks a question and reports whether the answer is yes.
+func confirmQuestion(ctx context.Context, in *commands.Invocation, question string) (bool, error) {
 	in.Progress(commands.Progress{})
 	answer, err := in.Prompt(ctx, question, true)
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "yes" || answer == "y", err
 }
 
-func (t features) uninstall(ctx context.Context, in *commands.Invocation) error {
-	return changing(in, "uninstalling", func() (feature.Change, error) {
+func (t features) uninstallFeatures(ctx context.Context, in *commands.Invocation) error {
+	return runChange(in, "uninstalling", func() (feature.Change, error) {
 		return t.Uninstall(ctx, in.Args["name"], feature.UninstallOptions{Simulate: in.Flag("simulate"), DeleteConfig: in.Flag("clean")})
 	})
 }
 
-// each does something to the features that are named.
-func (t features) each(what string, do func(context.Context, ...string) (feature.Change, error)) func(context.Context, *commands.Invocation) error {
+// featuresAction does something to the features that are named.
+func (t features) featuresAction(what string, do func(context.Context, ...string) (feature.Change, error)) func(context.Context, *commands.Invocation) error {
 	return func(ctx context.Context, in *commands.Invocation) error {
-		return changing(in, what, func() (feature.Change, error) { return do(ctx, in.Args["name"]...) })
+		return runChange(in, what, func() (feature.Change, error) { return do(ctx, in.Args["name"]...) })
 	}
 }
 
-// changing does something and reports what it changed when somebody wants to know.
-func changing(in *commands.Invocation, what string, do func() (feature.Change, error)) error {
+// runChange does something and reports what it changed when somebody wants to know.
+func runChange(in *commands.Invocation, what string, do func() (feature.Change, error)) error {
 	in.Progress(commands.Progress{Text: what + " " + strings.Join(in.Args["name"], ", ")})
 	c, err := do()
 	in.Progress(commands.Progress{})

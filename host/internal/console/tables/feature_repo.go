@@ -16,14 +16,14 @@ func (t features) repoList(_ context.Context, in *commands.Invocation) error {
 	out := &commands.Table{Empty: "No repositories", Columns: []commands.Column{{Title: "Repository", Key: "name"}, {Title: "URL", Key: "url"}, {Title: "Added", Key: "added"},
 		{Title: "Signed by", Key: "signedBy"}, {Title: "Note", Key: "note"}}}
 	for _, r := range t.Repositories() {
-		out.Add(r.Name, r.URL, mark(in, r.Added), r.SignedBy, r.Note)
+		out.Add(r.Name, r.URL, markValue(in, r.Added), r.SignedBy, r.Note)
 	}
 	return in.Emit(out, nil)
 }
 
 func (t features) repoAdd(ctx context.Context, in *commands.Invocation) error {
-	return changing(in, "adding "+in.Arg("url"), func() (feature.Change, error) {
-		o := feature.AddOptions{Install: in.Flag("install"), Unsigned: in.Flag("unsigned"), Key: in.Option("key"), By: actor(in.Caller)}
+	return runChange(in, "adding "+in.Arg("url"), func() (feature.Change, error) {
+		o := feature.AddOptions{Install: in.Flag("install"), Unsigned: in.Flag("unsigned"), Key: in.Option("key"), By: grantActor(in.Caller)}
 		_, c, err := t.AddRepository(ctx, in.Arg("url"), o)
 		var untrusted *feature.UntrustedError
 		if errors.As(err, &untrusted) && agreesTo(ctx, in, untrusted) {
@@ -36,7 +36,7 @@ func (t features) repoAdd(ctx context.Context, in *commands.Invocation) error {
 
 // agreesTo shows the key of a catalogue and asks whether it is trusted.
 func agreesTo(ctx context.Context, in *commands.Invocation, u *feature.UntrustedError) bool {
-	ok, err := confirmed(ctx, in, fmt.Sprintf("%s is signed with the key\n  ID           %s\n  fingerprint  %s\n  public key   %s\n"+
+	ok, err := confirmQuestion(ctx, in, fmt.Sprintf("%s is signed with the key\n  ID           %s\n  fingerprint  %s\n  public key   %s\n"+
 		"Compare it with what its author publishes. Trust it for this and later catalogues? (yes/no) ",
 		console.Printable(u.Catalogue), u.Signer.ID, u.Signer.Fingerprint, u.Signer.Key))
 	return ok && err == nil
@@ -52,10 +52,10 @@ func (t features) keyList(_ context.Context, in *commands.Invocation) error {
 }
 
 func (t features) keyRevoke(ctx context.Context, in *commands.Invocation) error {
-	return changing(in, "revoking "+in.Arg("key"), func() (feature.Change, error) { return t.RevokeKey(ctx, in.Arg("key"), actor(in.Caller)) })
+	return runChange(in, "revoking "+in.Arg("key"), func() (feature.Change, error) { return t.RevokeKey(ctx, in.Arg("key"), grantActor(in.Caller)) })
 }
 
-func (t features) verify(_ context.Context, in *commands.Invocation) error {
+func (t features) verifyPlugins(_ context.Context, in *commands.Invocation) error {
 	all, err := t.Verify(in.Args["name"])
 	if err != nil {
 		return err
@@ -82,11 +82,11 @@ func (t features) verify(_ context.Context, in *commands.Invocation) error {
 }
 
 func (t features) repoRemove(ctx context.Context, in *commands.Invocation) error {
-	return changing(in, "removing "+in.Arg("repository"), func() (feature.Change, error) {
+	return runChange(in, "removing "+in.Arg("repository"), func() (feature.Change, error) {
 		return t.RemoveRepository(ctx, in.Arg("repository"), in.Flag("uninstall-all"))
 	})
 }
 
 func (t features) repoRefresh(ctx context.Context, in *commands.Invocation) error {
-	return changing(in, "reading the catalogue", func() (feature.Change, error) { return t.Refresh(ctx) })
+	return runChange(in, "reading the catalogue", func() (feature.Change, error) { return t.Refresh(ctx) })
 }

@@ -9,7 +9,7 @@ import (
 	"ctl.internal/sdk/commands"
 )
 
-func (t features) list(_ context.Context, in *commands.Invocation) error {
+func (t features) listFeatures(_ context.Context, in *commands.Invocation) error {
 	out := &commands.Table{Empty: "No features available", Columns: []commands.Column{
 		{Title: "Name", Key: "name"}, {Title: "Version", Key: "version"}, {Title: "Required", Key: "required"},
 		{Title: "State", Key: "state"}, {Title: "Repository", Key: "repository"}, {Title: "Description", Key: "description"},
@@ -21,13 +21,13 @@ func (t features) list(_ context.Context, in *commands.Invocation) error {
 		if in.Flag("installed") && f.State == feature.Uninstalled || in.Flag("required") && !f.Required {
 			continue
 		}
-		out.Add(f.Name, f.Version, mark(in, f.Required), f.State, f.Repository, f.Description)
+		out.Add(f.Name, f.Version, markValue(in, f.Required), f.State, f.Repository, f.Description)
 	}
 	return in.Emit(out, nil)
 }
 
-// mark is x or blank as text, and a boolean as JSON.
-func mark(in *commands.Invocation, on bool) any {
+// markValue is x or blank as text, and a boolean as JSON.
+func markValue(in *commands.Invocation, on bool) any {
 	switch {
 	case in.Format == "json":
 		return on
@@ -37,23 +37,23 @@ func mark(in *commands.Invocation, on bool) any {
 	return ""
 }
 
-func (t features) info(_ context.Context, in *commands.Invocation) error {
-	f, err := t.find(in.Arg("name"))
+func (t features) showInfo(_ context.Context, in *commands.Invocation) error {
+	f, err := t.findFeature(in.Arg("name"))
 	if err != nil {
 		return err
 	}
 	return in.Emit(f, func() string {
 		yes := map[bool]string{true: "yes", false: "no"}
-		return card([]field{
+		return formatFields([]field{
 			{"Feature", f.Name + " " + f.Version}, {"Description", f.Description}, {"State", f.State}, {"Note", f.Note},
-			{"Required", yes[f.Required]}, {"Repository", f.Repository}, {"Depends on", requirements(f.Depends)},
-			{"Needed by", strings.Join(f.NeededBy, "\n")}, {"Conflicts with", requirements(f.Conflicts)},
-			{"Plugins", strings.Join(f.Plugins, "\n")}, {"Switches on", facets(f.Facets)}, {"Files", strings.Join(f.Config, "\n")},
+			{"Required", yes[f.Required]}, {"Repository", f.Repository}, {"Depends on", formatRequirements(f.Depends)},
+			{"Needed by", strings.Join(f.NeededBy, "\n")}, {"Conflicts with", formatRequirements(f.Conflicts)},
+			{"Plugins", strings.Join(f.Plugins, "\n")}, {"Switches on", formatFacets(f.Facets)}, {"Files", strings.Join(f.Config, "\n")},
 		})
 	})
 }
 
-func requirements(list []feature.Requirement) string {
+func formatRequirements(list []feature.Requirement) string {
 	var out []string
 	for _, r := range list {
 		out = append(out, r.String())
@@ -61,7 +61,7 @@ func requirements(list []feature.Requirement) string {
 	return strings.Join(out, "\n")
 }
 
-func facets(list []feature.Facet) string {
+func formatFacets(list []feature.Facet) string {
 	var out []string
 	for _, f := range list {
 		line := fmt.Sprintf("%s of %s", f.Facet, f.Plugin)
@@ -73,8 +73,8 @@ func facets(list []feature.Facet) string {
 	return strings.Join(out, "\n")
 }
 
-func (t features) status(_ context.Context, in *commands.Invocation) error {
-	f, err := t.find(in.Arg("name"))
+func (t features) showStatus(_ context.Context, in *commands.Invocation) error {
+	f, err := t.findFeature(in.Arg("name"))
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func (t logTable) filterOptions() []commands.Option {
 	return []commands.Option{
 		{Name: "number", Short: "n", Help: "how many records, the newest", Type: commands.Int, Default: "50"},
 		{Name: "pattern", Short: "p", Help: "only records whose text matches this regular expression"},
-		{Name: "level", Short: "l", Help: "only records of this level or above", Values: levels()},
+		{Name: "level", Short: "l", Help: "only records of this level or above", Values: settableLevels()},
 		{Name: "plugin", Help: "only records of this plugin", Complete: eachName(t.r.Names, loggingPlugin)},
 		boolOption("own", "o", "also the records of your own commands"),
 		boolOption("no-color", "", "no colours, also on a terminal"),
@@ -26,8 +26,8 @@ func (t logTable) filterOptions() []commands.Option {
 	}
 }
 
-// wanted reads the filter of log:display and log:tail.
-func wanted(in *commands.Invocation) (keep func(logs.Entry) bool, n int, err error) {
+// parseLogFilter reads the filter of log:display and log:tail.
+func parseLogFilter(in *commands.Invocation) (keep func(logs.Entry) bool, n int, err error) {
 	n, err = strconv.Atoi(in.Option("number"))
 	if err != nil || n < 0 {
 		return nil, 0, fault.At(fault.Invalid, in.Name, "the number of records is 0 or more, not %s", in.Option("number"))
@@ -62,12 +62,12 @@ func wanted(in *commands.Invocation) (keep func(logs.Entry) bool, n int, err err
 	}, n, nil
 }
 
-// text is a record as a line: with its attributes after the message, or whole.
-func text(in *commands.Invocation, e logs.Entry) string {
+// formatLogEntry is a record as a line: with its attributes after the message, or whole.
+func formatLogEntry(in *commands.Invocation, e logs.Entry) string {
 	if in.Format == "json" || in.Flag("raw") {
 		return logs.Printable(e.JSON)
 	}
-	line := e.Text() + logs.Printable(attributes(e.JSON))
+	line := e.Text() + logs.Printable(formatAttributes(e.JSON))
 	if in.Width == 0 || in.Flag("no-color") {
 		return line
 	}
@@ -94,9 +94,9 @@ func loggingPlugin(logger string) (string, bool) {
 	return name, ok && !strings.Contains(name, ".")
 }
 
-// attributes are the members of a record beyond those of every record, as
+// formatAttributes are the members of a record beyond those of every record, as
 // " name=value" in their order.
-func attributes(record string) string {
+func formatAttributes(record string) string {
 	dec := json.NewDecoder(strings.NewReader(record))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return ""
@@ -121,7 +121,7 @@ func attributes(record string) string {
 	return b.String()
 }
 
-func (t logTable) recent(keep func(logs.Entry) bool, n int) []logs.Entry {
+func (t logTable) filterRecent(keep func(logs.Entry) bool, n int) []logs.Entry {
 	var out []logs.Entry
 	for _, e := range t.r.Recent(0) {
 		if keep(e) {
@@ -131,12 +131,12 @@ func (t logTable) recent(keep func(logs.Entry) bool, n int) []logs.Entry {
 	return out[max(0, len(out)-n):]
 }
 
-func (t logTable) display(_ context.Context, in *commands.Invocation) error {
-	keep, n, err := wanted(in)
+func (t logTable) displayLog(_ context.Context, in *commands.Invocation) error {
+	keep, n, err := parseLogFilter(in)
 	if err != nil {
 		return err
 	}
-	entries := t.recent(keep, n)
+	entries := t.filterRecent(keep, n)
 	if in.Format == "json" {
 		raw := []json.RawMessage{}
 		for _, e := range entries {
@@ -145,25 +145,25 @@ func (t logTable) display(_ context.Context, in *commands.Invocation) error {
 		return in.Emit(raw, nil)
 	}
 	for _, e := range entries {
-		in.Printf("%s\n", text(in, e))
+		in.Printf("%s\n", formatLogEntry(in, e))
 	}
 	return nil
 }
 
-func (t logTable) tail(ctx context.Context, in *commands.Invocation) error {
-	keep, n, err := wanted(in)
+func (t logTable) tailLog(ctx context.Context, in *commands.Invocation) error {
+	keep, n, err := parseLogFilter(in)
 	if err != nil {
 		return err
 	}
-	for _, e := range t.recent(keep, n) {
-		in.Printf("%s\n", text(in, e))
+	for _, e := range t.filterRecent(keep, n) {
+		in.Printf("%s\n", formatLogEntry(in, e))
 	}
 	return t.r.Follow(ctx, func(e logs.Entry, lost uint64) error {
 		if lost > 0 {
 			in.Printf("… %d records were too fast to show\n", lost)
 		}
 		if keep(e) {
-			in.Printf("%s\n", text(in, e))
+			in.Printf("%s\n", formatLogEntry(in, e))
 		}
 		return ctx.Err()
 	})

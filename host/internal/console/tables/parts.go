@@ -13,14 +13,14 @@ func boolOption(name, short, help string) commands.Option {
 	return commands.Option{Name: name, Short: short, Help: help, Type: commands.Bool}
 }
 
-// names makes a completer of a function that lists names; the shell leaves out those that do not fit.
-func names(list func() []string) func(context.Context, string) []string {
+// newNameCompleter makes a completer of a function that lists names; the shell leaves out those that do not fit.
+func newNameCompleter(list func() []string) func(context.Context, string) []string {
 	return func(context.Context, string) []string { return list() }
 }
 
 // eachName makes a completer of what a list has; name says what one is called, and whether it is offered.
 func eachName[T any](list func() []T, name func(T) (string, bool)) func(context.Context, string) []string {
-	return names(func() (out []string) {
+	return newNameCompleter(func() (out []string) {
 		for _, one := range list() {
 			if n, ok := name(one); ok {
 				out = append(out, n)
@@ -38,8 +38,8 @@ func emitFindings(in *commands.Invocation, out *commands.Table) error {
 	return console.Silent(console.Failed)
 }
 
-// when shows a time to the second; nothing for the zero time.
-func when(t time.Time) string {
+// formatTime shows a time to the second; nothing for the zero time.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -51,14 +51,14 @@ func timeCell(in *commands.Invocation, t time.Time) any {
 	if in.Format == "json" {
 		return t
 	}
-	return when(t)
+	return formatTime(t)
 }
 
 // field is a line of what an info command shows.
 type field struct{ title, value string }
 
-// card writes fields with their titles aligned; empty ones are left out.
-func card(fields []field) string {
+// formatFields writes fields with their titles aligned; empty ones are left out.
+func formatFields(fields []field) string {
 	width := 0
 	for _, f := range fields {
 		width = max(width, len(f.title))

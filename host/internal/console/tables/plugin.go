@@ -30,34 +30,34 @@ type Plugins interface {
 func PluginCommands(p Plugins) []commands.Command {
 	t := plugins{p}
 	return []commands.Command{
-		{Name: "plugin:list", Summary: "list the plugins and how they are", Safe: true, Run: t.list},
-		{Name: "plugin:info", Summary: "show everything about a plugin", Safe: true, Run: t.info,
-			Arguments: []commands.Argument{t.argument(false)}},
-		{Name: "plugin:check", Summary: "see that plugins answer and that file and settings are those that run", Safe: true, Run: t.check,
+		{Name: "plugin:list", Summary: "list the plugins and how they are", Safe: true, Run: t.listPlugins},
+		{Name: "plugin:info", Summary: "show everything about a plugin", Safe: true, Run: t.showInfo,
+			Arguments: []commands.Argument{t.nameArgument(false)}},
+		{Name: "plugin:check", Summary: "see that plugins answer and that file and settings are those that run", Safe: true, Run: t.checkPlugins,
 			Help:      "The exit code is 1 when something was found.",
-			Arguments: []commands.Argument{t.argument(true)}},
-		t.decision("grant", "grant a plugin what it requests", true,
+			Arguments: []commands.Argument{t.nameArgument(true)}},
+		t.decisionCommand("grant", "grant a plugin what it requests", true,
 			"plugin:grant rogue \"rpc vlan:get-vlans\"\nplugin:info shows what a plugin requests. RPCs, data and services are granted at once, files and network\n"+
 				"at the next start of its process (plugin:reload). A plugin that waits for the decision is started."),
-		t.decision("revoke", "take back what a plugin was granted", false,
+		t.decisionCommand("revoke", "take back what a plugin was granted", false,
 			"plugin:revoke rogue \"rpc vlan:get-vlans\"\nThe plugin keeps running without it. What it has open on that grant ends at once; files and network are closed\n"+
 				"at the next start of its process (plugin:reload)."),
-		t.each("start", "start plugins that are stopped or failed", "", p.Start),
-		t.each("stop", "stop plugins", "Their calls answer that the plugin is not available, until plugin:start.", p.Stop),
-		t.each("restart", "stop plugins and start them again", "Calls in flight fail; plugin:reload loses none. A failed plugin gets a new chance.", p.Restart),
-		t.each("reload", "replace the process of plugins by a new one without losing a call", "The new process is started, configured and checked before it takes over; when it fails, the old one stays.", p.Reload),
-		t.each("kill", "end the process of plugins as a crash does, and see them come back", "Calls that change nothing wait for the next process; others answer 503. A plugin without a process is an error.", p.Kill),
+		t.pluginsCommand("start", "start plugins that are stopped or failed", "", p.Start),
+		t.pluginsCommand("stop", "stop plugins", "Their calls answer that the plugin is not available, until plugin:start.", p.Stop),
+		t.pluginsCommand("restart", "stop plugins and start them again", "Calls in flight fail; plugin:reload loses none. A failed plugin gets a new chance.", p.Restart),
+		t.pluginsCommand("reload", "replace the process of plugins by a new one without losing a call", "The new process is started, configured and checked before it takes over; when it fails, the old one stays.", p.Reload),
+		t.pluginsCommand("kill", "end the process of plugins as a crash does, and see them come back", "Calls that change nothing wait for the next process; others answer 503. A plugin without a process is an error.", p.Kill),
 	}
 }
 
 type plugins struct{ Plugins }
 
-func (t plugins) argument(repeated bool) commands.Argument {
+func (t plugins) nameArgument(repeated bool) commands.Argument {
 	return commands.Argument{Name: "name", Help: "name of the plugin", Required: true, Repeated: repeated,
 		Complete: eachName(t.List, func(p plugin.Info) (string, bool) { return p.Name, true })}
 }
 
-func (t plugins) list(_ context.Context, in *commands.Invocation) error {
+func (t plugins) listPlugins(_ context.Context, in *commands.Invocation) error {
 	out := &commands.Table{Empty: "No plugins", Columns: []commands.Column{
 		{Title: "Name", Key: "name"}, {Title: "Version", Key: "version"}, {Title: "State", Key: "state"}, {Title: "Health", Key: "health"},
 		{Title: "PID", Key: "pid", Right: true}, {Title: "Restarts", Key: "restarts", Right: true}, {Title: "Since", Key: "since"}, {Title: "Reason", Key: "reason"},
@@ -70,13 +70,13 @@ func (t plugins) list(_ context.Context, in *commands.Invocation) error {
 		case in.Format != "json":
 			pid = ""
 		}
-		out.Add(p.Name, p.Version, p.State.String(), health(p), pid, p.Restarts, timeCell(in, p.Since), p.Reason)
+		out.Add(p.Name, p.Version, p.State.String(), healthText(p), pid, p.Restarts, timeCell(in, p.Since), p.Reason)
 	}
 	return in.Emit(out, nil)
 }
 
-// health is what a plugin says of itself while it runs.
-func health(p plugin.Info) string {
+// healthText is what a plugin says of itself while it runs.
+func healthText(p plugin.Info) string {
 	switch p.State {
 	case plugin.Ready:
 		return "healthy"
@@ -86,7 +86,7 @@ func health(p plugin.Info) string {
 	return "-"
 }
 
-func (t plugins) check(ctx context.Context, in *commands.Invocation) error {
+func (t plugins) checkPlugins(ctx context.Context, in *commands.Invocation) error {
 	out := &commands.Table{Empty: "in order", Columns: []commands.Column{{Title: "Plugin", Key: "plugin"}, {Title: "Finding", Key: "finding"}}}
 	for _, name := range in.Args["name"] {
 		found, err := t.Check(ctx, name)
@@ -100,11 +100,11 @@ func (t plugins) check(ctx context.Context, in *commands.Invocation) error {
 	return emitFindings(in, out)
 }
 
-// each does something to plugins one after the other, until one fails.
-func (t plugins) each(verb, summary, help string, do func(context.Context, string) error) commands.Command {
+// pluginsCommand does something to plugins one after the other, until one fails.
+func (t plugins) pluginsCommand(verb, summary, help string, do func(context.Context, string) error) commands.Command {
 	return commands.Command{
 		Name: "plugin:" + verb, Summary: summary, Help: help,
-		Arguments: []commands.Argument{t.argument(true)},
+		Arguments: []commands.Argument{t.nameArgument(true)},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			defer in.Progress(commands.Progress{})
 			for i, name := range in.Args["name"] {

@@ -21,18 +21,18 @@ type grantData struct {
 	At    time.Time `json:"at,omitzero"`
 }
 
-func (g grantData) text() string {
+func (g grantData) formatGrant() string {
 	line := g.State
 	if g.By != "" {
 		line += " by " + g.By
 	}
 	if !g.At.IsZero() {
-		line += " on " + when(g.At)
+		line += " on " + formatTime(g.At)
 	}
 	return console.Printable(line + ": " + g.Words + " [" + g.Grant + "]")
 }
 
-func grants(p plugin.Info) []grantData {
+func grantRows(p plugin.Info) []grantData {
 	out := []grantData{}
 	for _, d := range p.Grants {
 		g := grantData{Grant: d.Request.Grant.String(), Words: d.Words(), State: "undecided"}
@@ -47,17 +47,17 @@ func grants(p plugin.Info) []grantData {
 	return out
 }
 
-// decision grants or revokes what a plugin requests.
-func (t plugins) decision(name, summary string, granted bool, help string) commands.Command {
+// decisionCommand grants or revokes what a plugin requests.
+func (t plugins) decisionCommand(name, summary string, granted bool, help string) commands.Command {
 	return commands.Command{
 		Name: "plugin:" + name, Summary: summary, Help: help,
-		Arguments: []commands.Argument{t.argument(false),
+		Arguments: []commands.Argument{t.nameArgument(false),
 			{Name: "grant", Help: "as plugin:info shows it, such as \"rpc vlan:add-vlan\"; none = all that the plugin requests", Repeated: true}},
-		Run: func(ctx context.Context, in *commands.Invocation) error { return t.decide(ctx, in, granted) },
+		Run: func(ctx context.Context, in *commands.Invocation) error { return t.decideGrants(ctx, in, granted) },
 	}
 }
 
-func (t plugins) decide(ctx context.Context, in *commands.Invocation, granted bool) error {
+func (t plugins) decideGrants(ctx context.Context, in *commands.Invocation, granted bool) error {
 	name := in.Arg("name")
 	info, err := t.Info(name)
 	if err != nil {
@@ -82,7 +82,7 @@ func (t plugins) decide(ctx context.Context, in *commands.Invocation, granted bo
 		in.Printf("nothing to do: plugin:info %s shows its grants\n", name)
 		return nil
 	}
-	if err := t.Decide(ctx, name, actor(in.Caller), granted, list); err != nil {
+	if err := t.Decide(ctx, name, grantActor(in.Caller), granted, list); err != nil {
 		return err
 	}
 	later := false

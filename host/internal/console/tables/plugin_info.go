@@ -31,8 +31,8 @@ func newPluginData(p plugin.Info) pluginData {
 	m := p.Manifest
 	none := []string{} // [] in JSON, not null
 	p.Facets = append(none, p.Facets...)
-	d := pluginData{Info: p, Summary: m.GetSummary(), Health: health(p), Capabilities: append(none, m.GetCapabilities()...),
-		Modules: none, Commands: none, Routes: none, Requests: grants(p),
+	d := pluginData{Info: p, Summary: m.GetSummary(), Health: healthText(p), Capabilities: append(none, m.GetCapabilities()...),
+		Modules: none, Commands: none, Routes: none, Requests: grantRows(p),
 		IsolatedBy: append(none, p.Isolation.By...), NotAvailable: append(none, p.Isolation.Missing...)}
 	if json.Valid(m.GetConfigSchema()) {
 		d.Schema = m.GetConfigSchema()
@@ -49,16 +49,16 @@ func newPluginData(p plugin.Info) pluginData {
 	return d
 }
 
-func (t plugins) info(_ context.Context, in *commands.Invocation) error {
+func (t plugins) showInfo(_ context.Context, in *commands.Invocation) error {
 	p, err := t.Info(in.Arg("name"))
 	if err != nil {
 		return err
 	}
 	d := newPluginData(p)
-	return in.Emit(d, d.text)
+	return in.Emit(d, d.formatPlugin)
 }
 
-func (d pluginData) text() string {
+func (d pluginData) formatPlugin() string {
 	process := ""
 	if d.PID != 0 {
 		process = fmt.Sprint(d.PID)
@@ -72,24 +72,24 @@ func (d pluginData) text() string {
 	}
 	var requests []string
 	for _, g := range d.Requests {
-		requests = append(requests, g.text())
+		requests = append(requests, g.formatGrant())
 	}
 	if d.Denied > 0 {
 		requests = append(requests, fmt.Sprintf("%d calls were refused because they were not granted", d.Denied))
 	}
 	lines := func(l []string) string { return strings.Join(l, "\n") }
-	return card([]field{
+	return formatFields([]field{
 		{"Plugin", strings.TrimSpace(d.Name + " " + d.Version)}, {"Summary", d.Summary}, {"State", d.State.String()}, {"Health", d.Health}, {"Reason", d.Reason},
-		{"Details", lines(details)}, {"Since", when(d.Since)}, {"Process", process}, {"Restarts", fmt.Sprint(d.Restarts)}, {"Last error", d.LastError},
+		{"Details", lines(details)}, {"Since", formatTime(d.Since)}, {"Process", process}, {"Restarts", fmt.Sprint(d.Restarts)}, {"Last error", d.LastError},
 		{"Calls", fmt.Sprintf("%d, %d failed, %d repeated, %d now, %d waiting", d.Calls, d.Errors, d.Repeated, d.InFlight, d.Waiting)},
 		{"Store", fmt.Sprintf("%d bytes in %d keys", d.StoreBytes, d.StoreKeys)}, {"Metrics", d.Metrics},
 		{"Capabilities", lines(d.Capabilities)}, {"Modules", lines(d.Modules)}, {"Commands", lines(d.Commands)}, {"Paths", lines(d.Routes)},
 		{"Grants", lines(requests)}, {"Isolated by", lines(d.IsolatedBy)}, {"Not available here", lines(d.NotAvailable)}, {"Facets", strings.Join(d.Facets, ", ")}, {"Origin", d.Origin}, {"File", d.Path}, {"SHA-256", d.SHA256}, {"Data", d.DataDir},
-		{"Schema", indented(d.Schema)}, {"Warnings", lines(d.Warnings)}, {"Log", lines(d.Tail)},
+		{"Schema", indentJSON(d.Schema)}, {"Warnings", lines(d.Warnings)}, {"Log", lines(d.Tail)},
 	})
 }
 
-func indented(raw json.RawMessage) string {
+func indentJSON(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return ""
 	}

@@ -34,7 +34,7 @@ func TestAttributes(t *testing.T) {
 		`no record`:                                                                  "",
 		``:                                                                           "",
 	} {
-		if got := attributes(in); got != want {
+		if got := formatAttributes(in); got != want {
 			t.Errorf("%s: got %q, want %q", in, got, want)
 		}
 	}

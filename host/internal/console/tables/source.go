@@ -47,15 +47,15 @@ func FromPlugins(m interface {
 					}
 					return err
 				}
-				out = append(out, repeatable(c))
+				out = append(out, withRepeatableRun(c))
 			}
 		}
 		return out
 	}
 }
 
-// repeatable lets a command that changes nothing survive a crash of its plugin.
-func repeatable(c commands.Command) commands.Command {
+// withRepeatableRun lets a command that changes nothing survive a crash of its plugin.
+func withRepeatableRun(c commands.Command) commands.Command {
 	if run := c.Run; c.Safe {
 		c.Run = func(ctx context.Context, in *commands.Invocation) error { return run(plugin.Safe(ctx), in) }
 	}

@@ -52,7 +52,7 @@ func writeModule(dir, module, source string) ([]string, error) {
 		return nil, fmt.Errorf("%s is neither the SDK nor the source tree of the controller: its go.mod does not say module %s", source, sourceModule)
 	}
 	text = moduleLine.ReplaceAllLiteral(text, []byte("module "+module))
-	text = append(text, fmt.Sprintf("\nrequire %s v0.0.0\n\nreplace %s => %s\n", sourceModule, sourceModule, quoted(source))...)
+	text = append(text, fmt.Sprintf("\nrequire %s v0.0.0\n\nreplace %s => %s\n", sourceModule, sourceModule, quotePath(source))...)
 	sums, err := os.ReadFile(filepath.Join(source, "go.sum"))
 	if err != nil {
 		return nil, err
@@ -68,8 +68,8 @@ func writeModule(dir, module, source string) ([]string, error) {
 	return files, nil
 }
 
-// quoted writes a path as go.mod needs it.
-func quoted(path string) string {
+// quotePath writes a path as go.mod needs it.
+func quotePath(path string) string {
 	if regexp.MustCompile(`^[\w./-]+$`).MatchString(path) {
 		return path
 	}

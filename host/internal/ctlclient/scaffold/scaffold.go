@@ -79,9 +79,9 @@ func Write(p Plugin) (files []string, err error) {
 		}
 		files = nil
 	}()
-	v := values{Name: p.Name, Go: camel(p.Name), Realm: strings.TrimSuffix(camel(p.Name), "Realm") + "Realm", Kind: p.Kind, Module: p.Name}
+	v := values{Name: p.Name, Go: toCamelCase(p.Name), Realm: strings.TrimSuffix(toCamelCase(p.Name), "Realm") + "Realm", Kind: p.Kind, Module: p.Name}
 	for _, dir := range []string{"common", p.Kind} {
-		written, err := render(filepath.Join("templates", dir), p.Dir, v)
+		written, err := renderTemplates(filepath.Join("templates", dir), p.Dir, v)
 		files = append(files, written...)
 		if err != nil {
 			return files, err
@@ -108,8 +108,8 @@ func makeDir(dir string) (made bool, err error) {
 	return false, nil
 }
 
-// render writes the templates of a directory; their names end in .tmpl.
-func render(from, to string, v values) (files []string, err error) {
+// renderTemplates writes the templates of a directory; their names end in .tmpl.
+func renderTemplates(from, to string, v values) (files []string, err error) {
 	err = fs.WalkDir(templates, from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -140,7 +140,7 @@ func render(from, to string, v values) (files []string, err error) {
 	return files, err
 }
 
-func camel(name string) string {
+func toCamelCase(name string) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(name, "-") {
 		r := []rune(part)

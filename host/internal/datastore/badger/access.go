@@ -15,27 +15,27 @@ import (
 	"ctl.internal/host/internal/datastore"
 )
 
-// accessible distinguishes files that this process may not use from damaged ones, which they
+// checkAccess distinguishes files that this process may not use from damaged ones, which they
 // look like to Badger: a controller that once ran as root leaves such files, and the remedy
 // for them is not to move the data away.
-func accessible(dir string, may func(path string) error) error {
+func checkAccess(dir string, may func(path string) error) error {
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return refused(dir, err)
+		return accessError(dir, err)
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name())
 		if err := may(path); errors.Is(err, fs.ErrPermission) {
-			return refused(path, err)
+			return accessError(path, err)
 		}
 	}
 	return nil
 }
 
-func refused(path string, err error) error {
+func accessError(path string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("datastore: %w", err)
 	}

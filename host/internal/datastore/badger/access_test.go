@@ -20,7 +20,7 @@ func TestFilesOfAnotherUserAreNotDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	foreign := filepath.Join(dir, "MANIFEST")
-	err := accessible(dir, func(path string) error {
+	err := checkAccess(dir, func(path string) error {
 		if path == foreign {
 			return unix.EACCES
 		}
@@ -29,10 +29,10 @@ func TestFilesOfAnotherUserAreNotDamage(t *testing.T) {
 	if !errors.Is(err, fs.ErrPermission) || errors.Is(err, datastore.ErrDamaged) || !strings.Contains(err.Error(), foreign) || !strings.Contains(err.Error(), "chown") {
 		t.Errorf("got %v", err)
 	}
-	if err := accessible(dir, mayUse); err != nil {
+	if err := checkAccess(dir, mayUse); err != nil {
 		t.Errorf("our own files: %v", err)
 	}
-	if err := accessible(filepath.Join(dir, "none"), mayUse); err != nil {
+	if err := checkAccess(filepath.Join(dir, "none"), mayUse); err != nil {
 		t.Errorf("no store yet: %v", err)
 	}
 }

@@ -27,7 +27,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	closed := make(chan error, 1)
-	go func() { closed <- s.end() }()
+	go func() { closed <- s.closeEngine() }()
 	patience := time.NewTimer(s.patience)
 	defer patience.Stop()
 	select {
@@ -38,32 +38,32 @@ func (s *Store) Close() error {
 	}
 }
 
-// end closes Badger, if it can write its last table, and lists what it leaves.
-func (s *Store) end() error {
+// closeEngine closes Badger, if it can write its last table, and lists what it leaves.
+func (s *Store) closeEngine() error {
 	s.writing <- struct{}{} // who writes has finished, and no other begins
 	s.owned.Wait()
-	s.flush()
+	s.writeUnwritten()
 	if err := s.inPlace(); err != nil {
 		return err // a flush would write into what somebody else has put there
 	}
-	if err := room(s.opts.Dir, openNeeds+s.pending, s.free); err != nil {
+	if err := checkDiskRoom(s.opts.Dir, openNeeds+s.pending, s.free); err != nil {
 		return fmt.Errorf("datastore: its log is kept for the next start: %w", err)
 	}
-	if err := writable(s.opts.Dir); err != nil {
+	if err := checkWritable(s.opts.Dir); err != nil {
 		return fmt.Errorf("datastore: cannot write to %s any more: %w; %s", s.opts.Dir, err, kept)
 	}
 	err := s.db.Close()
 	if err == nil {
 		var f *files
-		if f, err = all(s.opts.Dir); err == nil {
-			err = f.write(s.opts.Dir)
+		if f, err = listStoreFiles(s.opts.Dir); err == nil {
+			err = f.writeList(s.opts.Dir)
 		}
 	}
 	return errors.Join(err, s.tip.close(), s.lock.Close())
 }
 
-// writable tries to write a file.
-func writable(dir string) error {
+// checkWritable tries to write a file.
+func checkWritable(dir string) error {
 	f, err := os.CreateTemp(dir, "ctl.try")
 	if err != nil {
 		return err

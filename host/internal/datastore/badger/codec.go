@@ -36,11 +36,11 @@ func logKey(first datastore.Revision, part int) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte{logKind}, uint64(first)), uint32(part))
 }
 
-// parts is how many further entries a value of n bytes takes.
-func parts(n int) int { return max(0, (n-1)/partSize) }
+// extraPartCount is how many further entries a value of n bytes takes.
+func extraPartCount(n int) int { return max(0, (n-1)/partSize) }
 
-// part is one of the pieces of a value; 0 is the first.
-func part(value []byte, i int) []byte {
+// valuePart is one of the pieces of a value; 0 is the first.
+func valuePart(value []byte, i int) []byte {
 	return value[i*partSize : min(len(value), (i+1)*partSize)]
 }
 
@@ -52,11 +52,11 @@ func dataRecords(out []record, e datastore.Event, before int) []record {
 	if e.Deleted {
 		out = append(out, record{key: dataKey(joined)})
 	} else {
-		n = parts(len(e.Value))
+		n = extraPartCount(len(e.Value))
 		head := binary.AppendUvarint(binary.BigEndian.AppendUint64(nil, uint64(e.Revision)), uint64(n))
-		out = append(out, record{dataKey(joined), append(head, part(e.Value, 0)...)})
+		out = append(out, record{dataKey(joined), append(head, valuePart(e.Value, 0)...)})
 		for i := 1; i <= n; i++ {
-			out = append(out, record{partKey(joined, i), part(e.Value, i)})
+			out = append(out, record{partKey(joined, i), valuePart(e.Value, i)})
 		}
 	}
 	for i := n + 1; i <= before; i++ {
@@ -125,11 +125,11 @@ func encodeBatches(batches []datastore.Batch) []byte {
 func decodeBatches(in []byte) (out []datastore.Batch, err error) {
 	d := decoder{Reader: bytes.NewReader(in)}
 	for d.Len() > 0 && d.err == nil {
-		b := datastore.Batch{Revision: datastore.Revision(d.number()), At: time.Unix(0, d.signed()), By: string(d.bytes())}
-		for n := d.number(); n > 0 && d.err == nil; n-- {
-			flags := d.flag()
-			e := datastore.Event{Namespace: string(d.bytes()), Deleted: flags&deletedFlag != 0, Created: flags&createdFlag != 0}
-			e.Key, e.Value, e.Revision = string(d.bytes()), d.bytes(), b.Revision
+		b := datastore.Batch{Revision: datastore.Revision(d.readUvarint()), At: time.Unix(0, d.readVarint()), By: string(d.readBytes())}
+		for n := d.readUvarint(); n > 0 && d.err == nil; n-- {
+			flags := d.readFlag()
+			e := datastore.Event{Namespace: string(d.readBytes()), Deleted: flags&deletedFlag != 0, Created: flags&createdFlag != 0}
+			e.Key, e.Value, e.Revision = string(d.readBytes()), d.readBytes(), b.Revision
 			if flags&(deletedFlag|referredFlag) != 0 {
 				e.Value = nil
 			}
@@ -149,34 +149,34 @@ type decoder struct {
 	err error
 }
 
-func (d *decoder) note(err error) {
+func (d *decoder) noteError(err error) {
 	if err != nil {
 		d.err = err
 	}
 }
 
-func (d *decoder) number() uint64 {
+func (d *decoder) readUvarint() uint64 {
 	n, err := binary.ReadUvarint(d)
-	d.note(err)
+	d.noteError(err)
 	return n
 }
 
-func (d *decoder) signed() int64 {
+func (d *decoder) readVarint() int64 {
 	n, err := binary.ReadVarint(d)
-	d.note(err)
+	d.noteError(err)
 	return n
 }
 
-func (d *decoder) flag() byte {
+func (d *decoder) readFlag() byte {
 	f, err := d.ReadByte()
-	d.note(err)
+	d.noteError(err)
 	return f
 }
 
-// bytes returns a text, which may be empty but is never nil.
-func (d *decoder) bytes() []byte {
-	out := make([]byte, min(d.number(), uint64(d.Len())+1)) // one more than there is does not fit
+// readBytes returns a text, which may be empty but is never nil.
+func (d *decoder) readBytes() []byte {
+	out := make([]byte, min(d.readUvarint(), uint64(d.Len())+1)) // one more than there is does not fit
 	_, err := io.ReadFull(d, out)
-	d.note(err)
+	d.noteError(err)
 	return out
 }

@@ -63,7 +63,7 @@ func (s *Store) flushVolatile() {
 		}
 		select {
 		case s.writing <- struct{}{}:
-			s.flush()
+			s.writeUnwritten()
 			<-s.writing
 		case <-s.Done():
 			return
@@ -71,10 +71,10 @@ func (s *Store) flushVolatile() {
 	}
 }
 
-// flush writes the volatile transactions; what cannot be written now is tried again.
-func (s *Store) flush() {
+// writeUnwritten writes the volatile transactions; what cannot be written now is tried again.
+func (s *Store) writeUnwritten() {
 	if len(s.unwritten) > 0 {
-		if err := s.store(s.unwritten, s.waiting, s.meta); err != nil {
+		if err := s.storeBatches(s.unwritten, s.waiting, s.meta); err != nil {
 			s.opts.Log.Error("volatile transactions are not on the disk yet", "error", err)
 		}
 	}
@@ -83,12 +83,12 @@ func (s *Store) flush() {
 func (s *Store) commitAll(rs []*request) {
 	g := s.newGroup()
 	for _, r := range rs {
-		err := g.add(r)
+		err := g.addRequest(r)
 		if errors.Is(err, errGroupFull) {
 			g.finish()
-			s.flush()
+			s.writeUnwritten()
 			g = s.newGroup()
-			if err = g.add(r); errors.Is(err, errGroupFull) {
+			if err = g.addRequest(r); errors.Is(err, errGroupFull) {
 				err = datastore.ErrTooBig
 			}
 		}
@@ -117,9 +117,9 @@ func (s *Store) newGroup() *group {
 	return &group{s: s, at: time.Now(), state: s.State(), meta: s.meta, bytes: s.waiting}
 }
 
-// add resolves a request against the store with the group's earlier ones. A conflict is
+// addRequest resolves a request against the store with the group's earlier ones. A conflict is
 // answered with the group, too: who hears of it must be able to read what it is with.
-func (g *group) add(r *request) error {
+func (g *group) addRequest(r *request) error {
 	if err := errors.Join(r.ctx.Err(), g.s.Failed()); err != nil {
 		return err
 	}
@@ -130,12 +130,12 @@ func (g *group) add(r *request) error {
 		return nil
 	}
 	if len(b.Events) > 0 {
-		size := cost(b)
+		size := transactionCost(b)
 		if db := g.s.db; g.bytes+size > db.MaxBatchSize()-partSize || (g.bytes+size)/entryCost > db.MaxBatchCount() {
 			return errGroupFull
 		}
 		g.bytes += size
-		g.count(b)
+		g.updateDigest(b)
 		g.state = g.state.Apply(b)
 		g.batches = append(g.batches, b)
 		g.durable = g.durable || !r.txn.Volatile
@@ -148,12 +148,12 @@ func (g *group) add(r *request) error {
 // entryCost is what an entry takes beside its key and value, at least.
 const entryCost = 128
 
-// cost bounds what a transaction takes in Badger: each key twice, and the values twice
+// transactionCost bounds what a transaction takes in Badger: each key twice, and the values twice
 // when they are written into the log, too.
-func cost(b datastore.Batch) int64 {
+func transactionCost(b datastore.Batch) int64 {
 	n, values := entryCost+len(b.By), 0
 	for _, e := range b.Events {
-		n += 2*(entryCost+len(e.Namespace)+len(e.Key)) + (1+parts(len(e.Value)))*(entryCost+len(e.Namespace)+len(e.Key))
+		n += 2*(entryCost+len(e.Namespace)+len(e.Key)) + (1+extraPartCount(len(e.Value)))*(entryCost+len(e.Namespace)+len(e.Key))
 		values += len(e.Value)
 	}
 	if values <= inlineLimit {
@@ -162,17 +162,17 @@ func cost(b datastore.Batch) int64 {
 	return int64(n + values)
 }
 
-// count brings the digest up to date with b, which is not applied yet.
-func (g *group) count(b datastore.Batch) {
+// updateDigest brings the digest up to date with b, which is not applied yet.
+func (g *group) updateDigest(b datastore.Batch) {
 	for _, e := range b.Events {
 		joined := projection.Join(e.Namespace, e.Key)
 		if old := g.state.Stored(e.Namespace, e.Key); old != nil {
 			g.meta.Keys--
-			g.meta.Sum.remove(hash(dataKind, joined, old.Revision, old.Value))
+			g.meta.Sum.removeDigest(hashEntry(dataKind, joined, old.Revision, old.Value))
 		}
 		if !e.Deleted {
 			g.meta.Keys++
-			g.meta.Sum.add(hash(dataKind, joined, e.Revision, e.Value))
+			g.meta.Sum.addDigest(hashEntry(dataKind, joined, e.Revision, e.Value))
 		}
 	}
 }
@@ -195,11 +195,11 @@ func (g *group) commit() error {
 	}
 	batches := append(s.unwritten, g.batches...) // kept only when it succeeds
 	if g.durable || g.bytes > maxUnsynced {
-		if err := s.store(batches, g.bytes, g.meta); err != nil {
+		if err := s.storeBatches(batches, g.bytes, g.meta); err != nil {
 			return err
 		}
 	} else {
-		if err := s.fits(g.bytes); err != nil {
+		if err := s.checkFits(g.bytes); err != nil {
 			return err
 		}
 		s.unwritten, s.waiting, s.meta = batches, g.bytes, g.meta

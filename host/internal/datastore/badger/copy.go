@@ -32,7 +32,7 @@ func inCopy(dir, scratch string, f func(copied string) error) (err error) {
 		return diskError(dir, err)
 	}
 	for _, e := range entries {
-		if !e.Type().IsRegular() || ours(e.Name()) || leftover(e) {
+		if !e.Type().IsRegular() || isOwnFile(e.Name()) || isLeftoverFile(e) {
 			continue
 		}
 		from, to := filepath.Join(dir, e.Name()), filepath.Join(to, e.Name())

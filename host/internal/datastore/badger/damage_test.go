@@ -156,7 +156,7 @@ func TestEmptyFilesOfACrashAreNoDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Files["000099.sst"] = checksum{Size: 10, CRC: 1} // was merged, and not removed yet
-	if err := f.write(dir); err != nil {
+	if err := f.writeList(dir); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"00099.mem", "000099.vlog", "000099.sst"} {

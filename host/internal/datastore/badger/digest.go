@@ -12,19 +12,19 @@ import (
 // against somebody who can write into the directory.
 type digest [4]uint64
 
-func (d *digest) add(h digest) {
+func (d *digest) addDigest(h digest) {
 	for i := range d {
 		d[i] += h[i]
 	}
 }
 
-func (d *digest) remove(h digest) {
+func (d *digest) removeDigest(h digest) {
 	for i := range d {
 		d[i] -= h[i]
 	}
 }
 
-func hash(kind byte, name string, rev datastore.Revision, value []byte) (d digest) {
+func hashEntry(kind byte, name string, rev datastore.Revision, value []byte) (d digest) {
 	head := binary.BigEndian.AppendUint64([]byte{kind}, uint64(rev))
 	h := sha256.New()
 	h.Write(appendText(head, name))

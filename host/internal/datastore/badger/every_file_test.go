@@ -116,8 +116,8 @@ func storeWithTables(t *testing.T, dir string, crashed bool) (acked map[int]bool
 			t.Fatal(err)
 		}
 		listed := true
-		for _, name := range tables(dir) {
-			if _, ok := known.sum(name); !ok {
+		for _, name := range listTables(dir) {
+			if _, ok := known.checksumOf(name); !ok {
 				listed = false
 			}
 		}

@@ -45,16 +45,16 @@ func readFiles(dir string) (*files, error) {
 	}
 	sum, body, ok := strings.Cut(string(b), "\n")
 	if !ok || sum != fmt.Sprintf("%08x", crc32.Checksum([]byte(body), castagnoli)) {
-		return nil, damaged(path, "its content differs from what was written")
+		return nil, damagedError(path, "its content differs from what was written")
 	}
 	f := &files{}
 	if err := json.Unmarshal([]byte(body), f); err != nil {
-		return nil, damaged(path, "%v", err)
+		return nil, damagedError(path, "%v", err)
 	}
 	return f, nil
 }
 
-func (f *files) sum(name string) (c checksum, ok bool) {
+func (f *files) checksumOf(name string) (c checksum, ok bool) {
 	if f != nil {
 		c, ok = f.Files[name]
 	}
@@ -63,8 +63,8 @@ func (f *files) sum(name string) (c checksum, ok bool) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// write replaces the file as a whole.
-func (f *files) write(dir string) error {
+// writeList replaces the file as a whole.
+func (f *files) writeList(dir string) error {
 	body, err := json.Marshal(f)
 	if err != nil {
 		return err
@@ -76,22 +76,22 @@ func (f *files) write(dir string) error {
 	return nil
 }
 
-// verify compares the directory with what is known of it.
-func (f *files) verify(dir string) error {
+// verifyFiles compares the directory with what is known of it.
+func (f *files) verifyFiles(dir string) error {
 	for name, want := range f.Files {
 		path := filepath.Join(dir, name)
 		have, err := sumFile(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && f.Closed:
-			return damaged(path, "the file is missing")
+			return damagedError(path, "the file is missing")
 		case errors.Is(err, fs.ErrNotExist): // a table that was merged into others
 		case err == nil && have.Size == 0 && !f.Closed: // about to be removed, or the copy says so
 		case err != nil:
 			return diskError(dir, err)
 		case have.Size != want.Size:
-			return damaged(path, "it has %d bytes and had %d when it was written", have.Size, want.Size)
+			return damagedError(path, "it has %d bytes and had %d when it was written", have.Size, want.Size)
 		case have != want:
-			return damaged(path, "its content differs from what was written")
+			return damagedError(path, "its content differs from what was written")
 		}
 	}
 	return nil
@@ -109,9 +109,9 @@ func sumFile(path string) (c checksum, err error) {
 	return c, err
 }
 
-// leftover reports whether a file is what a crash left of one that Badger was making or
+// isLeftoverFile reports whether a file is what a crash left of one that Badger was making or
 // removing: an empty log, with which Badger would not open.
-func leftover(f fs.DirEntry) bool {
+func isLeftoverFile(f fs.DirEntry) bool {
 	ext := filepath.Ext(f.Name())
 	if ext != ".mem" && ext != ".vlog" || !f.Type().IsRegular() {
 		return false
@@ -124,7 +124,7 @@ func leftover(f fs.DirEntry) bool {
 func removeLeftovers(dir string) error {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
-		if err == nil && leftover(e) {
+		if err == nil && isLeftoverFile(e) {
 			err = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
@@ -134,20 +134,20 @@ func removeLeftovers(dir string) error {
 	return nil
 }
 
-// ours are the files in the directory that Badger knows nothing of.
-func ours(name string) bool {
+// isOwnFile are the files in the directory that Badger knows nothing of.
+func isOwnFile(name string) bool {
 	return name == lockName || name == tipName || name == filesName || strings.HasPrefix(name, home.NewFile)
 }
 
-// all lists every file of a store that is closed.
-func all(dir string) (*files, error) {
+// listStoreFiles lists every file of a store that is closed.
+func listStoreFiles(dir string) (*files, error) {
 	f := &files{Closed: true, Files: map[string]checksum{}}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
-		if e.IsDir() || ours(e.Name()) {
+		if e.IsDir() || isOwnFile(e.Name()) {
 			continue
 		}
 		if f.Files[e.Name()], err = sumFile(filepath.Join(dir, e.Name())); err != nil {
@@ -157,8 +157,8 @@ func all(dir string) (*files, error) {
 	return f, nil
 }
 
-// tables lists Badger's tables in a directory, by number.
-func tables(dir string) map[uint64]string {
+// listTables lists Badger's tables in a directory, by number.
+func listTables(dir string) map[uint64]string {
 	out := map[uint64]string{}
 	found, _ := filepath.Glob(filepath.Join(dir, "*.sst"))
 	for _, path := range found {
@@ -186,7 +186,7 @@ func (s *Store) noteTables(known *files) {
 		}
 		s.merging.Store(mergeNeeds(s.db.Tables()))
 		if now, changed := s.tablesNow(known); changed {
-			if err := now.write(s.opts.Dir); err != nil {
+			if err := now.writeList(s.opts.Dir); err != nil {
 				s.opts.Log.Warn("the checksums of new tables are not kept", "error", err)
 				continue
 			}
@@ -195,7 +195,7 @@ func (s *Store) noteTables(known *files) {
 	}
 }
 
-func (s *Store) live() []uint64 {
+func (s *Store) liveTableIDs() []uint64 {
 	var ids []uint64
 	for _, t := range s.db.Tables() {
 		ids = append(ids, t.ID)
@@ -205,7 +205,7 @@ func (s *Store) live() []uint64 {
 }
 
 func (s *Store) tablesNow(known *files) (now *files, changed bool) {
-	ids, names := s.live(), tables(s.opts.Dir)
+	ids, names := s.liveTableIDs(), listTables(s.opts.Dir)
 	now = &files{Files: map[string]checksum{}}
 	for _, id := range ids {
 		name := names[id]
@@ -221,5 +221,5 @@ func (s *Store) tablesNow(known *files) (now *files, changed bool) {
 	}
 	changed = changed || len(now.Files) != len(known.Files)
 	// A table that Badger gave up while it was read may have been read in part.
-	return now, changed && slices.Equal(ids, s.live()) && s.inPlace() == nil
+	return now, changed && slices.Equal(ids, s.liveTableIDs()) && s.inPlace() == nil
 }

@@ -27,8 +27,8 @@ type loaded struct {
 	parts map[string]int // joined keys with further entries, and how many
 }
 
-// load reads the whole store and compares it with its digest.
-func load(db *badger.DB, history int) (loaded, error) {
+// loadStore reads the whole store and compares it with its digest.
+func loadStore(db *badger.DB, history int) (loaded, error) {
 	l := loader{out: projection.NewLoader(history), long: map[string]*long{}, loaded: loaded{parts: map[string]int{}}}
 	err := db.View(func(txn *badger.Txn) error {
 		it := txn.NewIterator(badger.DefaultIteratorOptions)
@@ -37,7 +37,7 @@ func load(db *badger.DB, history int) (loaded, error) {
 			item := it.Item()
 			value, err := item.ValueCopy(nil)
 			if err == nil {
-				err = l.take(item.Key(), value)
+				err = l.takeEntry(item.Key(), value)
 			}
 			if err != nil {
 				return fmt.Errorf("the entry %q: %w", bytes.ToValidUTF8(item.Key(), []byte("?")), err)
@@ -46,7 +46,7 @@ func load(db *badger.DB, history int) (loaded, error) {
 		return nil
 	})
 	if err == nil {
-		err = l.finish()
+		err = l.finishLoad()
 	}
 	return l.loaded, err
 }
@@ -66,7 +66,7 @@ type loader struct {
 	open    []byte // the log record that is being put together
 }
 
-func (l *loader) take(key, value []byte) error {
+func (l *loader) takeEntry(key, value []byte) error {
 	switch key[0] {
 	case dataKind:
 		joined := string(key[1:])
@@ -80,7 +80,7 @@ func (l *loader) take(key, value []byte) error {
 			l.long[joined], l.parts[joined] = &long{e, ns, further}, int(further)
 			return nil
 		}
-		l.put(joined, ns, e)
+		l.putEntry(joined, ns, e)
 	case partKind:
 		joined := string(key[1 : len(key)-4])
 		v := l.long[joined]
@@ -90,7 +90,7 @@ func (l *loader) take(key, value []byte) error {
 		v.entry.Value = append(v.entry.Value, value...)
 		if v.further--; v.further == 0 {
 			delete(l.long, joined)
-			l.put(joined, v.ns, v.entry)
+			l.putEntry(joined, v.ns, v.entry)
 		}
 	case logKind:
 		if len(key) != 13 {
@@ -117,9 +117,9 @@ func (l *loader) take(key, value []byte) error {
 	return nil
 }
 
-func (l *loader) put(joined, ns string, e datastore.Entry) {
+func (l *loader) putEntry(joined, ns string, e datastore.Entry) {
 	l.found.Keys++
-	l.found.Sum.add(hash(dataKind, joined, e.Revision, e.Value))
+	l.found.Sum.addDigest(hashEntry(dataKind, joined, e.Revision, e.Value))
 	l.out.Put(ns, e)
 }
 
@@ -133,15 +133,15 @@ func (l *loader) endLog() error {
 		return errRecord
 	}
 	w := &l.logs[len(l.logs)-1]
-	w.last, w.size, w.sum = batches[len(batches)-1].Revision, len(l.open), hash(logKind, "", w.first, l.open)
+	w.last, w.size, w.sum = batches[len(batches)-1].Revision, len(l.open), hashEntry(logKind, "", w.first, l.open)
 	l.found.Logs++
-	l.found.Sum.add(w.sum)
+	l.found.Sum.addDigest(w.sum)
 	l.batches = append(l.batches, batches...)
 	l.open = nil
 	return nil
 }
 
-func (l *loader) finish() error {
+func (l *loader) finishLoad() error {
 	if err := l.endLog(); err != nil {
 		return err
 	}
@@ -151,16 +151,16 @@ func (l *loader) finish() error {
 			l.found.Keys, l.found.Logs, l.meta.Keys, l.meta.Logs)
 	}
 	l.state = l.out.State(l.meta.Rev)
-	for _, b := range l.resumable() {
+	for _, b := range l.resumableBatches() {
 		l.out.Log(b)
 	}
 	l.state = l.out.State(l.meta.Rev)
 	return nil
 }
 
-// resumable are the newest transactions without a gap. The value of a large one that was
+// resumableBatches are the newest transactions without a gap. The value of a large one that was
 // overwritten since is gone, and with it what is older.
-func (l *loader) resumable() []datastore.Batch {
+func (l *loader) resumableBatches() []datastore.Batch {
 	next := datastore.Revision(math.MaxUint64)
 	for i := len(l.batches) - 1; i >= 0; i-- {
 		b := l.batches[i]

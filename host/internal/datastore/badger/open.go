@@ -71,17 +71,17 @@ func Open(o Options) (*Store, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, diskError(o.Dir, err)
 	}
-	if err := accessible(o.Dir, mayUse); err != nil {
+	if err := checkAccess(o.Dir, mayUse); err != nil {
 		return nil, err
 	}
-	if err := room(o.Dir, openNeeds+3*unflushed(o.Dir), freeOn); err != nil {
+	if err := checkDiskRoom(o.Dir, openNeeds+3*unflushedBytes(o.Dir), freeOn); err != nil {
 		return nil, err
 	}
 	lock, err := lockDir(o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	s, err := open(o, lock)
+	s, err := openVerified(o, lock)
 	if err != nil {
 		lock.Close()
 		return nil, err
@@ -89,8 +89,8 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
-func open(o Options, lock *os.File) (_ *Store, err error) {
-	acknowledged, old, err := verify(o.Dir, o.Dir)
+func openVerified(o Options, lock *os.File) (_ *Store, err error) {
+	acknowledged, old, err := verifyStore(o.Dir, o.Dir)
 	if err == nil {
 		err = removeLeftovers(o.Dir)
 	}
@@ -106,7 +106,7 @@ func open(o Options, lock *os.File) (_ *Store, err error) {
 			err = errors.Join(err, t.close())
 		}
 	}()
-	known, err := begin(o.Dir, old)
+	known, err := beginFileList(o.Dir, old)
 	if err != nil {
 		return nil, err
 	}
@@ -132,10 +132,10 @@ func open(o Options, lock *os.File) (_ *Store, err error) {
 	return s, nil
 }
 
-// verify looks for damage, changes no file of the store and returns what the store knows of itself. One
+// verifyStore looks for damage, changes no file of the store and returns what the store knows of itself. One
 // that did not end in order is opened in a copy, below scratch, because Badger repairs by leaving out.
-func verify(dir, scratch string) (acknowledged datastore.Revision, known *files, err error) {
-	begun := exists(filepath.Join(dir, badger.ManifestFilename))
+func verifyStore(dir, scratch string) (acknowledged datastore.Revision, known *files, err error) {
+	begun := pathExists(filepath.Join(dir, badger.ManifestFilename))
 	if acknowledged, err = readTip(dir, begun); err == nil {
 		known, err = readFiles(dir)
 	}
@@ -143,13 +143,13 @@ func verify(dir, scratch string) (acknowledged datastore.Revision, known *files,
 	case err != nil:
 		return 0, nil, err
 	case known == nil && begun:
-		if older(dir, scratch) {
+		if isOlderStore(dir, scratch) {
 			return 0, nil, fmt.Errorf("%w: %s. Nothing was changed: run the release that wrote it, save what is to be kept with it (GET /rests/data; users "+
 				"are made again), start this release in an empty home and put it back; docs/operating.md, Upgrade", datastore.ErrOlder, dir)
 		}
-		return 0, nil, damaged(filepath.Join(dir, filesName), "the file is missing")
+		return 0, nil, damagedError(filepath.Join(dir, filesName), "the file is missing")
 	case known != nil:
-		err = known.verify(dir)
+		err = known.verifyFiles(dir)
 	}
 	if err != nil || !begun || known.Closed {
 		return acknowledged, known, err
@@ -166,9 +166,9 @@ func verify(dir, scratch string) (acknowledged datastore.Revision, known *files,
 	})
 }
 
-// older reports whether an early release wrote the store: it kept the newest revision in a
+// isOlderStore reports whether an early release wrote the store: it kept the newest revision in a
 // record of its own, and no list of files.
-func older(dir, scratch string) bool {
+func isOlderStore(dir, scratch string) bool {
 	found := false
 	_ = inCopy(dir, scratch, func(copied string) error {
 		db, err := badger.Open(engineOptions(copied, slog.New(slog.DiscardHandler)))
@@ -182,20 +182,20 @@ func older(dir, scratch string) bool {
 	return found
 }
 
-// begin notes that the store is in use, so that what is listed for an ended one no longer
+// beginFileList notes that the store is in use, so that what is listed for an ended one no longer
 // counts, and lists the tables that are there.
-func begin(dir string, old *files) (*files, error) {
+func beginFileList(dir string, old *files) (*files, error) {
 	known := &files{Files: map[string]checksum{}}
-	for _, name := range tables(dir) {
+	for _, name := range listTables(dir) {
 		// One that is not in the old list may be the rest of an interrupted start.
-		if sum, ok := old.sum(name); ok {
+		if sum, ok := old.checksumOf(name); ok {
 			known.Files[name] = sum
 		}
 	}
-	return known, known.write(dir)
+	return known, known.writeList(dir)
 }
 
-func exists(path string) bool {
+func pathExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
@@ -205,7 +205,7 @@ func exists(path string) bool {
 func openEngine(o badger.Options, dir string, history int, acknowledged datastore.Revision) (db *badger.DB, l loaded, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = damaged(dir, "%v", p)
+			err = damagedError(dir, "%v", p)
 		}
 	}()
 	db, err = badger.Open(o)
@@ -214,14 +214,14 @@ func openEngine(o badger.Options, dir string, history int, acknowledged datastor
 	case errors.Is(err, fs.ErrPermission), errors.As(err, &osErr) && osErr != syscall.EINVAL: // which is an empty table
 		return nil, l, diskError(dir, err)
 	case err != nil:
-		return nil, l, damaged(dir, "%v", err)
+		return nil, l, damagedError(dir, "%v", err)
 	}
-	l, err = load(db, history)
+	l, err = loadStore(db, history)
 	switch {
 	case err != nil:
-		err = damaged(dir, "%v", err)
+		err = damagedError(dir, "%v", err)
 	case l.meta.Rev < acknowledged:
-		err = damaged(suspect(dir), "the newest transaction is %d, but %d was acknowledged", l.meta.Rev, acknowledged)
+		err = damagedError(suspectFile(dir), "the newest transaction is %d, but %d was acknowledged", l.meta.Rev, acknowledged)
 	}
 	if err != nil {
 		return nil, l, errors.Join(err, db.Close())
@@ -229,15 +229,15 @@ func openEngine(o badger.Options, dir string, history int, acknowledged datastor
 	return db, l, nil
 }
 
-// suspect is what most likely lost the newest transactions.
-func suspect(dir string) string {
+// suspectFile is what most likely lost the newest transactions.
+func suspectFile(dir string) string {
 	if logs, _ := filepath.Glob(filepath.Join(dir, "*.mem")); len(logs) > 0 {
 		return logs[len(logs)-1]
 	}
 	return dir
 }
 
-func damaged(path, format string, args ...any) error {
+func damagedError(path, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %s. Nothing was changed; restore the directory from a backup, "+
 		"or move it away to begin with an empty store", datastore.ErrDamaged, path, fmt.Sprintf(format, args...))
 }
@@ -246,12 +246,12 @@ func damaged(path, format string, args ...any) error {
 // that does not exist yet is in order; ErrLocked says that a process is using it and
 // nothing was looked at.
 func Check(dir string) error {
-	if err := accessible(dir, mayUse); err != nil {
+	if err := checkAccess(dir, mayUse); err != nil {
 		return err
 	}
 	lock, err := os.Open(filepath.Join(dir, lockName))
 	if errors.Is(err, fs.ErrNotExist) {
-		if !exists(dir) {
+		if !pathExists(dir) {
 			return nil
 		}
 	} else if err != nil {
@@ -267,6 +267,6 @@ func Check(dir string) error {
 		return diskError(os.TempDir(), err)
 	}
 	defer os.RemoveAll(scratch)
-	_, _, err = verify(dir, scratch)
+	_, _, err = verifyStore(dir, scratch)
 	return err
 }

@@ -63,7 +63,7 @@ func TestADiskThatFails(t *testing.T) {
 	if err := put(); err != nil || s.Failed() != nil {
 		t.Fatal(err, s.Failed())
 	}
-	err := s.fail(syscall.EIO)
+	err := s.failDisk(syscall.EIO)
 	if fault.KindOf(err) != fault.Timeout || !errors.Is(err, datastore.ErrDisk) || !strings.Contains(err.Error(), "not known") {
 		t.Errorf("the first: %v", err)
 	}

@@ -30,16 +30,16 @@ func freeOn(dir string) (int64, error) {
 	return int64(st.Bavail) * int64(st.Bsize), nil
 }
 
-func full(dir string, cause error, need, have int64) error {
+func diskFullError(dir string, cause error, need, have int64) error {
 	return fault.Wrap(fault.Unavailable, cause,
 		"the disk is full: the store in %s needs %d MiB free and has %d; make room, no restart is needed", dir, (need+1<<20-1)>>20, have>>20)
 }
 
-// room fails with ErrFull when the disk cannot take need bytes. A file system that
+// checkDiskRoom fails with ErrFull when the disk cannot take need bytes. A file system that
 // does not say is trusted.
-func room(dir string, need int64, free func(string) (int64, error)) error {
+func checkDiskRoom(dir string, need int64, free func(string) (int64, error)) error {
 	if have, err := free(dir); err == nil && have < need {
-		return full(dir, datastore.ErrFull, need, have)
+		return diskFullError(dir, datastore.ErrFull, need, have)
 	}
 	return nil
 }
@@ -53,9 +53,9 @@ func takesWrites(dir string, err error) error {
 		"the disk of %s takes no writes, so nothing was changed: %v; repair the file system (dmesg says what happened); if it must be unmounted for that, stop the controller first", dir, err)
 }
 
-// fail notes that the disk did not store what it was given: what it has now is not known,
+// failDisk notes that the disk did not store what it was given: what it has now is not known,
 // and nothing more is written by this process.
-func (s *Store) fail(cause error) error {
+func (s *Store) failDisk(cause error) error {
 	s.failed.Store(fault.Wrap(fault.Unavailable, errors.Join(datastore.ErrDisk, cause),
 		"the disk of %s failed, so nothing is written any more: %v; repair the disk and restart the controller; reads go on", s.opts.Dir, cause))
 	s.opts.Log.Error("the disk did not store a transaction; nothing is written any more", "dir", s.opts.Dir, "error", cause)
@@ -75,13 +75,13 @@ func (s *Store) Failed() error {
 func diskError(dir string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		have, _ := freeOn(dir)
-		return full(dir, errors.Join(datastore.ErrFull, err), openNeeds, have)
+		return diskFullError(dir, errors.Join(datastore.ErrFull, err), openNeeds, have)
 	}
 	return fmt.Errorf("datastore: %s: %w", dir, err)
 }
 
-// unflushed is what a start finds in write-ahead logs and writes again as tables.
-func unflushed(dir string) (bytes int64) {
+// unflushedBytes is what a start finds in write-ahead logs and writes again as tables.
+func unflushedBytes(dir string) (bytes int64) {
 	logs, _ := filepath.Glob(filepath.Join(dir, "*.mem"))
 	for _, file := range logs {
 		if info, err := os.Stat(file); err == nil {
@@ -107,14 +107,14 @@ func mergeNeeds(all []badger.TableInfo) (bytes int64) {
 	return bytes + min(deeper, 32<<20)
 }
 
-// fits refuses to write what the disk has no room for, or no place.
-func (s *Store) fits(bytes int64) error {
+// checkFits refuses to write what the disk has no room for, or no place.
+func (s *Store) checkFits(bytes int64) error {
 	err := s.inPlace()
 	if err == nil {
-		err = takesWrites(s.opts.Dir, s.tip.again())
+		err = takesWrites(s.opts.Dir, s.tip.rewriteTip())
 	}
 	if err == nil {
-		err = room(s.opts.Dir, keepFree+2*bytes+s.pending+s.merging.Load(), s.free)
+		err = checkDiskRoom(s.opts.Dir, keepFree+2*bytes+s.pending+s.merging.Load(), s.free)
 	}
 	switch {
 	case err != nil && !s.refused:
@@ -126,8 +126,8 @@ func (s *Store) fits(bytes int64) error {
 	return err
 }
 
-// wrote counts what the memtable holds and a flush will write once more.
-func (s *Store) wrote(bytes int64) {
+// countWritten counts what the memtable holds and a flush will write once more.
+func (s *Store) countWritten(bytes int64) {
 	if s.pending += bytes; s.pending > s.db.Opts().MemTableSize {
 		s.pending = bytes // it was flushed
 	}

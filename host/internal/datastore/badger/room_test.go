@@ -61,10 +61,10 @@ func TestUnflushedCountsBlocksNotHoles(t *testing.T) {
 	if err := errors.Join(f.Truncate(1<<30), f.Sync()); err != nil {
 		t.Fatal(err)
 	}
-	if n := unflushed(dir); n < 8192 || n > 1<<20 {
+	if n := unflushedBytes(dir); n < 8192 || n > 1<<20 {
 		t.Errorf("a file of 8192 bytes and holes counts as %d", n)
 	}
-	if err := room(dir, 1<<62, freeOn); !errors.Is(err, datastore.ErrFull) {
+	if err := checkDiskRoom(dir, 1<<62, freeOn); !errors.Is(err, datastore.ErrFull) {
 		t.Errorf("a disk with room for 4 EiB: %v", err)
 	}
 }

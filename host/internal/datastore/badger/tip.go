@@ -33,17 +33,17 @@ func readTip(dir string, hasStore bool) (value datastore.Revision, err error) {
 	b, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && hasStore:
-		return 0, damaged(path, "the file is missing")
+		return 0, damagedError(path, "the file is missing")
 	case errors.Is(err, fs.ErrNotExist):
 		return 0, nil
 	case err != nil:
 		return 0, diskError(dir, err)
 	}
 	if value, err = decodeTip(b); err != nil {
-		return 0, damaged(path, "%v", err)
+		return 0, damagedError(path, "%v", err)
 	}
 	if value > 0 && !hasStore {
-		return 0, damaged(filepath.Join(dir, badger.ManifestFilename), "the file is missing")
+		return 0, damagedError(filepath.Join(dir, badger.ManifestFilename), "the file is missing")
 	}
 	return value, nil
 }
@@ -53,14 +53,14 @@ func openTip(dir string, value datastore.Revision) (t *tip, err error) {
 	if t.f, err = os.OpenFile(filepath.Join(dir, tipName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, diskError(dir, err)
 	}
-	if err := errors.Join(t.set(value), t.f.Sync()); err != nil {
+	if err := errors.Join(t.setRevision(value), t.f.Sync()); err != nil {
 		t.f.Close()
 		return nil, diskError(dir, err)
 	}
 	return t, nil
 }
 
-func (t *tip) set(rev datastore.Revision) error {
+func (t *tip) setRevision(rev datastore.Revision) error {
 	b := binary.BigEndian.AppendUint64([]byte(tipMagic), uint64(rev))
 	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 	_, err := t.f.WriteAt(b, 0)
@@ -70,9 +70,9 @@ func (t *tip) set(rev datastore.Revision) error {
 	return err
 }
 
-// again writes what is there. A file system that was made read-only refuses that, where a
+// rewriteTip writes what is there. A file system that was made read-only refuses that, where a
 // write into a memory map would end the process.
-func (t *tip) again() error { return t.set(t.value) }
+func (t *tip) rewriteTip() error { return t.setRevision(t.value) }
 
 func decodeTip(b []byte) (datastore.Revision, error) {
 	if len(b) != tipSize || string(b[:8]) != tipMagic || crc32.ChecksumIEEE(b[:16]) != binary.BigEndian.Uint32(b[16:]) {

@@ -7,13 +7,13 @@ import (
 	"ctl.internal/host/internal/datastore/projection"
 )
 
-// store writes transactions, the log of them and what the store then holds; when it
+// storeBatches writes transactions, the log of them and what the store then holds; when it
 // returns they are on the disk.
-func (s *Store) store(batches []datastore.Batch, bytes int64, m meta) error {
+func (s *Store) storeBatches(batches []datastore.Batch, bytes int64, m meta) error {
 	if err := s.Failed(); err != nil {
 		return err
 	}
-	if err := s.fits(bytes); err != nil {
+	if err := s.checkFits(bytes); err != nil {
 		return err
 	}
 	newest := batches[len(batches)-1].Revision
@@ -36,9 +36,9 @@ func (s *Store) store(batches []datastore.Batch, bytes int64, m meta) error {
 		}
 	}
 	if err := txn.Commit(); err != nil {
-		return s.fail(err)
+		return s.failDisk(err)
 	}
-	s.wrote(bytes)
+	s.countWritten(bytes)
 	for joined, n := range long {
 		if s.long[joined] = n; n == 0 {
 			delete(s.long, joined)
@@ -49,8 +49,8 @@ func (s *Store) store(batches []datastore.Batch, bytes int64, m meta) error {
 	}
 	s.logs, s.logSize = append(s.logs[drop:], w), s.logSize+w.size
 	s.meta, s.unwritten, s.waiting = m, nil, 0
-	if err := s.tip.set(newest); err != nil {
-		return s.fail(err)
+	if err := s.tip.setRevision(newest); err != nil {
+		return s.failDisk(err)
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (s *Store) dataOf(batches []datastore.Batch) (records []record, long map[st
 	for joined, e := range last {
 		before := s.long[joined]
 		records = dataRecords(records, e, before)
-		if now := parts(len(e.Value)); now > 0 || before > 0 {
+		if now := extraPartCount(len(e.Value)); now > 0 || before > 0 {
 			long[joined] = now
 		}
 	}
@@ -83,23 +83,23 @@ const maxLog = 32 << 20
 func (s *Store) logOf(in []record, batches []datastore.Batch, m *meta) (records []record, drop int, w logWrite) {
 	first, last := batches[0].Revision, batches[len(batches)-1].Revision
 	text := encodeBatches(batches)
-	for i := range 1 + parts(len(text)) {
-		in = append(in, record{logKey(first, i), part(text, i)})
+	for i := range 1 + extraPartCount(len(text)) {
+		in = append(in, record{logKey(first, i), valuePart(text, i)})
 	}
-	w = logWrite{first, last, len(text), hash(logKind, "", first, text)}
+	w = logWrite{first, last, len(text), hashEntry(logKind, "", first, text)}
 	m.Logs++
-	m.Sum.add(w.sum)
+	m.Sum.addDigest(w.sum)
 	size := s.logSize + w.size
 	for ; drop < len(s.logs); drop++ {
 		old := s.logs[drop]
 		if old.last+datastore.Revision(s.opts.History) > last && size <= maxLog {
 			break
 		}
-		for i := range 1 + parts(old.size) {
+		for i := range 1 + extraPartCount(old.size) {
 			in = append(in, record{key: logKey(old.first, i)})
 		}
 		m.Logs--
-		m.Sum.remove(old.sum)
+		m.Sum.removeDigest(old.sum)
 		size -= old.size
 	}
 	return in, drop, w

@@ -24,7 +24,7 @@ func (s *Store) Barrier(ctx context.Context) (datastore.Revision, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	limit := s.o.whole()
+	limit := s.o.wholeTimeout()
 	if s.lost.Load() { // whoever asks several times is not to wait that long each time
 		limit /= 4
 	}
@@ -66,15 +66,15 @@ func (s *Store) answerBarriers() {
 
 func (s *Store) askNewest() error {
 	begun := time.Now()
-	ctx, cancel := context.WithTimeout(s.ctx, s.o.whole())
+	ctx, cancel := context.WithTimeout(s.ctx, s.o.wholeTimeout())
 	defer cancel()
 	known := *s.latest.Load() // before the question: the watch goes on meanwhile
-	newest, err := s.newest(ctx)
+	newest, err := s.newestMark(ctx)
 	if err != nil {
 		return err
 	}
-	if newest.follows(known) {
-		err = s.reach(ctx, newest.head)
+	if newest.canFollow(known) {
+		err = s.reachRevision(ctx, newest.head)
 	} else {
 		err = s.readAgain(ctx)
 	}
@@ -84,13 +84,13 @@ func (s *Store) askNewest() error {
 	return err
 }
 
-// reach waits until the projection has a revision. If it does not move, the watch is stuck
+// reachRevision waits until the projection has a revision. If it does not move, the watch is stuck
 // and is opened again at the next member.
-func (s *Store) reach(ctx context.Context, rev int64) error {
+func (s *Store) reachRevision(ctx context.Context, rev int64) error {
 	for {
 		before := s.Revision()
-		wait, cancel := context.WithTimeout(ctx, s.o.stall())
-		err := s.Wait(wait, s.revision(rev))
+		wait, cancel := context.WithTimeout(ctx, s.o.stallTimeout())
+		err := s.Wait(wait, s.storeRevision(rev))
 		late := wait.Err() != nil
 		cancel()
 		switch {
@@ -99,8 +99,8 @@ func (s *Store) reach(ctx context.Context, rev int64) error {
 		case ctx.Err() != nil || !late:
 			return fault.Wrap(fault.Unavailable, err, "revision %d of the etcd cluster %v has not arrived here yet", rev, s.o.Endpoints)
 		case s.Revision() == before:
-			s.leave(s.members.preferred.Load())
-			s.reopen()
+			s.preferOther(s.members.preferred.Load())
+			s.reopenWatch()
 		}
 	}
 }

@@ -38,19 +38,19 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 		return 0, err
 	}
 	// The caller's end does not end what is on its way: the cluster may do it all the same.
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.whole())
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.wholeTimeout())
 	defer cancel()
-	if s.age() > s.o.trusted() { // refused in order, rather than sent into the unknown
+	if s.projectionAge() > s.o.trustedTime() { // refused in order, rather than sent into the unknown
 		if _, err := s.Barrier(bound); err != nil {
 			return 0, err
 		}
 	}
 	for range attempts {
 		st := s.State()
-		if err := s.outdated(st, t); err != nil {
+		if err := s.outdatedConflict(st, t); err != nil {
 			return 0, err
 		}
-		if many(t) {
+		if hasManyCompares(t) {
 			if _, err := s.Barrier(bound); err != nil {
 				return 0, err
 			}
@@ -72,12 +72,12 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 				return st.Revision(), nil
 			}
 		}
-		rev, done, err := s.try(bound, st, t)
+		rev, done, err := s.tryCommit(bound, st, t)
 		if done || err != nil {
 			return rev, err
 		}
 	}
-	if many(t) {
+	if hasManyCompares(t) {
 		return 0, &datastore.ConflictError{Namespace: t.Compares[0].Namespace, Key: t.Compares[0].Key, Revision: s.Revision()}
 	}
 	return 0, fmt.Errorf("%w: other writers kept changing a prefix that is replaced", datastore.ErrConflict)
@@ -87,7 +87,7 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 // are checked here, and the cluster checks that nobody has committed anything since.
 const maxConditions = 100
 
-func many(t datastore.Txn) bool { return len(t.Compares) > maxConditions }
+func hasManyCompares(t datastore.Txn) bool { return len(t.Compares) > maxConditions }
 
 // onlyDeletes reports whether t deletes only what does not exist, which is no commit.
 func onlyDeletes(st *projection.State, t datastore.Txn) bool {
@@ -99,11 +99,11 @@ func onlyDeletes(st *projection.State, t datastore.Txn) bool {
 	return true
 }
 
-// outdated is the conflict of a condition on a revision from before the base: what was read
+// outdatedConflict is the conflict of a condition on a revision from before the base: what was read
 // then is not in the cluster.
-func (s *Store) outdated(st *projection.State, t datastore.Txn) error {
+func (s *Store) outdatedConflict(st *projection.State, t datastore.Txn) error {
 	for i, c := range t.Compares {
-		if c.Revision == 0 || s.raw(c.Revision) > 0 {
+		if c.Revision == 0 || s.clusterRevision(c.Revision) > 0 {
 			continue
 		}
 		now, _ := st.Peek(c.Namespace, c.Key)
@@ -113,35 +113,35 @@ func (s *Store) outdated(st *projection.State, t datastore.Txn) error {
 	return nil
 }
 
-// try sends the transaction once. It is not done when it has to be worked out again.
-func (s *Store) try(ctx context.Context, st *projection.State, t datastore.Txn) (rev datastore.Revision, done bool, err error) {
+// tryCommit sends the transaction once. It is not done when it has to be worked out again.
+func (s *Store) tryCommit(ctx context.Context, st *projection.State, t datastore.Txn) (rev datastore.Revision, done bool, err error) {
 	id := rand.Text()
 	h, err := json.Marshal(head{By: t.By, Node: s.node, At: time.Now().UnixNano(), ID: id})
 	if err != nil {
 		return 0, false, err
 	}
-	sent, loads := s.expect(id)
-	defer s.forget(id)
+	sent, loads := s.expectCommit(id)
+	defer s.forgetCommit(id)
 	known, base := *s.latest.Load(), s.base.Load()
-	conditions, ops := s.plan(st, t)
-	conditions = append(conditions, s.unmoved(known)...)
+	conditions, ops := s.planCommit(st, t)
+	conditions = append(conditions, s.unmovedConditions(known)...)
 	ops = append(ops, clientv3.OpPut(s.o.Prefix+headKey, string(h)))
 	m := s.members.preferred.Load()
-	r, err := once(ctx, s, m, func(ctx context.Context, c *clientv3.Client) (*clientv3.TxnResponse, error) {
-		return c.Txn(ctx).If(conditions...).Then(ops...).Else(s.witnesses(t)...).Commit()
+	r, err := askOnce(ctx, s, m, func(ctx context.Context, c *clientv3.Client) (*clientv3.TxnResponse, error) {
+		return c.Txn(ctx).If(conditions...).Then(ops...).Else(s.witnessOps(t)...).Commit()
 	})
 	raw := int64(0)
 	switch {
-	case err != nil && s.refused(err) != nil:
-		return 0, false, s.refused(err)
+	case err != nil && s.refusedError(err) != nil:
+		return 0, false, s.refusedError(err)
 	case err != nil:
-		s.leave(m)
-		raw, done, err = s.outcome(ctx, sent, loads, err)
+		s.preferOther(m)
+		raw, done, err = s.findOutcome(ctx, sent, loads, err)
 	case !r.Succeeded:
-		return 0, false, s.failed(ctx, known, t, r)
+		return 0, false, s.findConflict(ctx, known, t, r)
 	default:
 		raw, done = r.Header.Revision, true
-		if err := s.arrived(ctx, sent, raw); err != nil {
+		if err := s.waitArrived(ctx, sent, raw); err != nil {
 			return 0, false, fault.Wrap(fault.Timeout, err, "the transaction was applied at revision %d, but this node did not receive that revision in time: %v", raw, err)
 		}
 	}
@@ -151,51 +151,51 @@ func (s *Store) try(ctx context.Context, st *projection.State, t datastore.Txn) 
 	return rev, done, err
 }
 
-// unmoved are the conditions that the cluster has the past that this node knows.
-func (s *Store) unmoved(known mark) []clientv3.Cmp {
+// unmovedConditions are the conditions that the cluster has the past that this node knows.
+func (s *Store) unmovedConditions(known mark) []clientv3.Cmp {
 	return []clientv3.Cmp{
 		clientv3.Compare(clientv3.ModRevision(s.o.Prefix+baseKey), "=", known.base),
 		clientv3.Compare(clientv3.ModRevision(s.o.Prefix+headKey), ">", known.head-1),
 	}
 }
 
-// plan is the condition and the net effect of t on the cluster. A deleted prefix is one
+// planCommit is the condition and the net effect of t on the cluster. A deleted prefix is one
 // operation, unless keys below it are put by the same transaction, which a cluster refuses.
-func (s *Store) plan(st *projection.State, t datastore.Txn) (conditions []clientv3.Cmp, ops []clientv3.Op) {
+func (s *Store) planCommit(st *projection.State, t datastore.Txn) (conditions []clientv3.Cmp, ops []clientv3.Op) {
 	conditions = []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(s.o.Prefix+epochKey), "=", s.epoch.Load())}
 	compares := t.Compares
-	if many(t) {
-		conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.o.Prefix+headKey), "<", s.raw(st.Revision())+1))
+	if hasManyCompares(t) {
+		conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.o.Prefix+headKey), "<", s.clusterRevision(st.Revision())+1))
 		compares = nil
 	}
 	for _, c := range compares {
 		if c.Prefix {
-			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.key(c.Namespace, c.Key)).WithPrefix(), "<", s.raw(c.Revision)+1))
+			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.etcdKey(c.Namespace, c.Key)).WithPrefix(), "<", s.clusterRevision(c.Revision)+1))
 		} else {
-			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.key(c.Namespace, c.Key)), "=", s.exactly(c.Revision)))
+			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.etcdKey(c.Namespace, c.Key)), "=", s.conditionRevision(c.Revision)))
 		}
 	}
 	events := st.Net(t.Ops, 0)
 	leases := map[string]clientv3.LeaseID{}
 	var whole []string // prefixes that are deleted as such
 	for _, o := range t.Ops {
-		key := s.key(o.Namespace, o.Key)
+		key := s.etcdKey(o.Namespace, o.Key)
 		leases[key] = clientv3.LeaseID(o.Lease)
 		if !o.DeletePrefix {
 			continue
 		}
 		if putBelow(events, o) {
-			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(key).WithPrefix(), "<", s.raw(st.Revision())+1))
+			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(key).WithPrefix(), "<", s.clusterRevision(st.Revision())+1))
 			continue
 		}
 		whole = append(whole, key)
 		ops = append(ops, clientv3.OpDelete(key, clientv3.WithPrefix()))
 	}
 	for _, e := range events {
-		switch key := s.key(e.Namespace, e.Key); {
+		switch key := s.etcdKey(e.Namespace, e.Key); {
 		case !e.Deleted:
 			ops = append(ops, clientv3.OpPut(key, string(e.Value), clientv3.WithLease(leases[key])))
-		case !below(key, whole):
+		case !hasAnyPrefix(key, whole):
 			ops = append(ops, clientv3.OpDelete(key))
 		}
 	}
@@ -208,19 +208,19 @@ func putBelow(events []datastore.Event, o datastore.Op) bool {
 	})
 }
 
-func below(key string, prefixes []string) bool {
+func hasAnyPrefix(key string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(key, p) })
 }
 
-func (s *Store) key(ns, key string) string { return s.o.Prefix + projection.Join(ns, key) }
+func (s *Store) etcdKey(ns, key string) string { return s.o.Prefix + projection.Join(ns, key) }
 
-// witnesses read what says which condition did not hold.
-func (s *Store) witnesses(t datastore.Txn) []clientv3.Op {
+// witnessOps read what says which condition did not hold.
+func (s *Store) witnessOps(t datastore.Txn) []clientv3.Op {
 	var ops []clientv3.Op
 	for _, own := range ownWitnesses {
 		ops = append(ops, clientv3.OpGet(s.o.Prefix+own, clientv3.WithKeysOnly()))
 	}
-	if many(t) {
+	if hasManyCompares(t) {
 		return ops
 	}
 	for _, c := range t.Compares {
@@ -228,7 +228,7 @@ func (s *Store) witnesses(t datastore.Txn) []clientv3.Op {
 		if c.Prefix {
 			opts = append(opts, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByModRevision, clientv3.SortDescend), clientv3.WithLimit(1))
 		}
-		ops = append(ops, clientv3.OpGet(s.key(c.Namespace, c.Key), opts...))
+		ops = append(ops, clientv3.OpGet(s.etcdKey(c.Namespace, c.Key), opts...))
 	}
 	return ops
 }
@@ -236,8 +236,8 @@ func (s *Store) witnesses(t datastore.Txn) []clientv3.Op {
 // ownWitnesses are read before those of the compares.
 var ownWitnesses = [...]string{epochKey, headKey, baseKey}
 
-// failed is the conflict, or nil when the transaction has to be worked out again.
-func (s *Store) failed(ctx context.Context, known mark, t datastore.Txn, r *clientv3.TxnResponse) error {
+// findConflict is the conflict, or nil when the transaction has to be worked out again.
+func (s *Store) findConflict(ctx context.Context, known mark, t datastore.Txn, r *clientv3.TxnResponse) error {
 	kv := func(i int) (key string, rev int64) {
 		if kvs := (*pb.ResponseOp)(r.Responses[i]).GetResponseRange().Kvs; len(kvs) > 0 {
 			return string(kvs[0].Key), kvs[0].ModRevision
@@ -250,20 +250,20 @@ func (s *Store) failed(ctx context.Context, known mark, t datastore.Txn, r *clie
 		return s.readAgain(ctx)
 	}
 	compares := t.Compares
-	if many(t) { // it is worked out again on what is new
+	if hasManyCompares(t) { // it is worked out again on what is new
 		compares = nil
 	}
 	for i, c := range compares {
 		key, have := kv(len(ownWitnesses) + i)
-		if c.Prefix && have <= s.raw(c.Revision) || !c.Prefix && have == s.exactly(c.Revision) {
+		if c.Prefix && have <= s.clusterRevision(c.Revision) || !c.Prefix && have == s.conditionRevision(c.Revision) {
 			continue
 		}
 		name := c.Key
 		if c.Prefix {
-			name = strings.TrimPrefix(key, s.key(c.Namespace, ""))
+			name = strings.TrimPrefix(key, s.etcdKey(c.Namespace, ""))
 		}
-		_ = s.reach(ctx, have) // to know who it was
-		return s.State().Conflict(i, c.Namespace, name, s.revision(have))
+		_ = s.reachRevision(ctx, have) // to know who it was
+		return s.State().Conflict(i, c.Namespace, name, s.storeRevision(have))
 	}
 	s.epoch.Store(max(epoch, s.epoch.Load()))
 	// What was written below a replaced prefix is in the projection when its newest commit is.
@@ -271,12 +271,12 @@ func (s *Store) failed(ctx context.Context, known mark, t datastore.Txn, r *clie
 	return err
 }
 
-// outcome finds out what became of a transaction with an unclear answer.
-func (s *Store) outcome(ctx context.Context, sent *commit, loads int, cause error) (rev int64, done bool, err error) {
+// findOutcome finds out what became of a transaction with an unclear answer.
+func (s *Store) findOutcome(ctx context.Context, sent *commit, loads int, cause error) (rev int64, done bool, err error) {
 	unknown := func(err error) error {
 		return fault.Wrap(fault.Timeout, cause, "it is not known whether the transaction was applied: %v", err)
 	}
-	fenced, err := ask(ctx, s, func(ctx context.Context, c *clientv3.Client) (int64, error) {
+	fenced, err := askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (int64, error) {
 		r, err := c.Put(ctx, s.o.Prefix+epochKey, s.node)
 		if err != nil {
 			return 0, err
@@ -286,7 +286,7 @@ func (s *Store) outcome(ctx context.Context, sent *commit, loads int, cause erro
 	if err != nil {
 		return 0, false, unknown(err)
 	}
-	if err := s.reach(ctx, fenced); err != nil {
+	if err := s.reachRevision(ctx, fenced); err != nil {
 		return 0, false, unknown(err)
 	}
 	s.sentMu.Lock()
@@ -298,9 +298,9 @@ func (s *Store) outcome(ctx context.Context, sent *commit, loads int, cause erro
 	return rev, rev > 0, nil
 }
 
-// arrived waits until the projection has the commit.
-func (s *Store) arrived(ctx context.Context, sent *commit, rev int64) error {
-	late := time.NewTimer(s.o.try())
+// waitArrived waits until the projection has the commit.
+func (s *Store) waitArrived(ctx context.Context, sent *commit, rev int64) error {
+	late := time.NewTimer(s.o.tryTimeout())
 	defer late.Stop()
 	select {
 	case <-sent.shown:
@@ -308,10 +308,10 @@ func (s *Store) arrived(ctx context.Context, sent *commit, rev int64) error {
 	case <-late.C: // the watch is stuck, or the state was read again
 	case <-ctx.Done():
 	}
-	return s.reach(ctx, rev)
+	return s.reachRevision(ctx, rev)
 }
 
-func (s *Store) expect(id string) (sent *commit, loads int) {
+func (s *Store) expectCommit(id string) (sent *commit, loads int) {
 	s.sentMu.Lock()
 	defer s.sentMu.Unlock()
 	sent = &commit{shown: make(chan struct{})}
@@ -319,7 +319,7 @@ func (s *Store) expect(id string) (sent *commit, loads int) {
 	return sent, s.loads
 }
 
-func (s *Store) forget(id string) {
+func (s *Store) forgetCommit(id string) {
 	s.sentMu.Lock()
 	defer s.sentMu.Unlock()
 	delete(s.ids, id)

@@ -48,8 +48,8 @@ type commit struct {
 // page is how many entries one call reads, as long as the answer is not too large.
 const page = 1000
 
-// load builds the projection from what the cluster has at one revision.
-func (s *Store) load(ctx context.Context) error {
+// loadProjection builds the projection from what the cluster has at one revision.
+func (s *Store) loadProjection(ctx context.Context) error {
 	for tries := 0; ; tries++ {
 		err := s.loadOnce(ctx)
 		if !errors.Is(err, datastore.ErrCompacted) || tries == 5 {
@@ -62,7 +62,7 @@ func (s *Store) loadOnce(ctx context.Context) error {
 	out, epoch, latest, limit, rev := projection.NewLoader(s.o.History), int64(0), mark{}, int64(page), int64(0)
 	end := clientv3.GetPrefixRangeEnd(s.o.Prefix)
 	for start := s.o.Prefix; ; {
-		r, err := ask(ctx, s, func(ctx context.Context, c *clientv3.Client) (*clientv3.GetResponse, error) {
+		r, err := askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (*clientv3.GetResponse, error) {
 			return c.Get(ctx, start, clientv3.WithRange(end), clientv3.WithLimit(limit), clientv3.WithRev(rev))
 		})
 		if errors.Is(err, datastore.ErrTooBig) && limit > 1 {
@@ -76,13 +76,13 @@ func (s *Store) loadOnce(ctx context.Context) error {
 			rev = r.Header.Revision
 		}
 		for _, kv := range r.Kvs {
-			ns, e := s.entry(kv)
+			ns, e := s.entryOf(kv)
 			if ns != "" {
 				out.Put(ns, e)
 				continue
 			}
 			name := "\x00" + e.Key
-			latest = latest.take(name, kv)
+			latest = latest.withKey(name, kv)
 			switch name {
 			case baseKey: // it is read before what has a namespace
 				base, err := s.parseBase(kv.Value)
@@ -104,12 +104,12 @@ func (s *Store) loadOnce(ctx context.Context) error {
 	s.sentMu.Unlock()
 	s.epoch.Store(epoch)
 	s.latest.Store(&latest)
-	s.Publish(out.State(s.revision(rev)))
+	s.Publish(out.State(s.storeRevision(rev)))
 	return nil
 }
 
-func (s *Store) entry(kv *mvccpb.KeyValue) (ns string, e datastore.Entry) {
-	e.Value, e.Revision = kv.Value, s.revision(kv.ModRevision)
+func (s *Store) entryOf(kv *mvccpb.KeyValue) (ns string, e datastore.Entry) {
+	e.Value, e.Revision = kv.Value, s.storeRevision(kv.ModRevision)
 	if e.Value == nil {
 		e.Value = []byte{}
 	}
@@ -117,12 +117,12 @@ func (s *Store) entry(kv *mvccpb.KeyValue) (ns string, e datastore.Entry) {
 	return ns, e
 }
 
-// follow keeps the projection equal to the cluster until the store is closed.
-func (s *Store) follow() {
+// followCluster keeps the projection equal to the cluster until the store is closed.
+func (s *Store) followCluster() {
 	pause := time.Duration(0)
 	for s.ctx.Err() == nil {
 		from := s.Revision()
-		err := s.watch()
+		err := s.watchPreferred()
 		switch {
 		case errors.Is(err, errPast):
 			err = s.goBack(s.ctx)
@@ -147,45 +147,45 @@ func (s *Store) follow() {
 
 // catchUp reads the state again after history that the cluster no longer has.
 func (s *Store) catchUp(ctx context.Context) error {
-	newest, err := s.newest(ctx)
+	newest, err := s.newestMark(ctx)
 	switch {
 	case err != nil:
 		return err
-	case !newest.follows(*s.latest.Load()):
+	case !newest.canFollow(*s.latest.Load()):
 		return s.goBack(ctx)
 	}
-	return s.load(ctx)
+	return s.loadProjection(ctx)
 }
 
-// reopen makes the watch look whether it is with the preferred member, and whether the
+// reopenWatch makes the watch look whether it is with the preferred member, and whether the
 // cluster still has its past.
-func (s *Store) reopen() { together.Notify(s.stuck) }
+func (s *Store) reopenWatch() { together.Notify(s.stuck) }
 
-// take applies the events of a response, one batch a revision.
-func (s *Store) take(events []*mvccpb.Event) error {
+// applyEvents applies the events of a response, one batch a revision.
+func (s *Store) applyEvents(events []*mvccpb.Event) error {
 	for len(events) > 0 {
 		n, rev := 1, events[0].Kv.ModRevision
 		for n < len(events) && events[n].Kv.ModRevision == rev {
 			n++
 		}
-		if s.revision(rev) > s.Revision() { // a watch never goes back
-			b, id, latest := s.batch(rev, events[:n])
+		if s.storeRevision(rev) > s.Revision() { // a watch never goes back
+			b, id, latest := s.batchOf(rev, events[:n])
 			if latest.base != s.latest.Load().base {
 				return errPast // another node has raised it
 			}
 			s.latest.Store(&latest)
 			s.Publish(s.State().Apply(b))
-			s.show(id, rev)
+			s.noteCommitShown(id, rev)
 		}
 		events = events[n:]
 	}
 	return nil
 }
 
-func (s *Store) batch(rev int64, events []*mvccpb.Event) (b datastore.Batch, id string, latest mark) {
-	b.Revision, latest = s.revision(rev), *s.latest.Load()
+func (s *Store) batchOf(rev int64, events []*mvccpb.Event) (b datastore.Batch, id string, latest mark) {
+	b.Revision, latest = s.storeRevision(rev), *s.latest.Load()
 	for _, e := range events {
-		ns, entry := s.entry(e.Kv)
+		ns, entry := s.entryOf(e.Kv)
 		switch name := "\x00" + entry.Key; {
 		case ns != "":
 			created := e.Type == mvccpb.PUT && e.Kv.CreateRevision == e.Kv.ModRevision
@@ -198,9 +198,9 @@ func (s *Store) batch(rev int64, events []*mvccpb.Event) (b datastore.Batch, id 
 			if json.Unmarshal(entry.Value, &h) == nil {
 				b.By, b.At, id = h.By, time.Unix(0, h.At), h.ID
 			}
-			latest = latest.take(headKey, e.Kv)
+			latest = latest.withKey(headKey, e.Kv)
 		case name == baseKey:
-			latest = latest.take(baseKey, e.Kv)
+			latest = latest.withKey(baseKey, e.Kv)
 		case name == epochKey:
 			s.epoch.Store(rev)
 		}
@@ -208,8 +208,8 @@ func (s *Store) batch(rev int64, events []*mvccpb.Event) (b datastore.Batch, id 
 	return b, id, latest
 }
 
-// show notes that a commit of this process has come back.
-func (s *Store) show(id string, rev int64) {
+// noteCommitShown notes that a commit of this process has come back.
+func (s *Store) noteCommitShown(id string, rev int64) {
 	s.sentMu.Lock()
 	defer s.sentMu.Unlock()
 	if c := s.ids[id]; c != nil && c.rev == 0 {
@@ -221,9 +221,9 @@ func (s *Store) show(id string, rev int64) {
 // keepRevisions is how many the cluster keeps for controllers that were away.
 const keepRevisions = 10_000
 
-// look asks the cluster each second, so that the age of the projection is known and a
+// checkCluster asks the cluster each second, so that the age of the projection is known and a
 // watch that is stuck is noticed, and forgets old revisions.
-func (s *Store) look() {
+func (s *Store) checkCluster() {
 	every := time.Second
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -234,14 +234,14 @@ func (s *Store) look() {
 			return
 		case <-tick.C:
 		}
-		if s.age() > every/2 {
+		if s.projectionAge() > every/2 {
 			_, _ = s.Barrier(s.ctx) // whoever waits gets the error
 		}
 		if rev := s.Revision(); rev >= compacted+2*keepRevisions {
 			compacted = rev - keepRevisions
 			// Another controller may have been further, and the store may count from a larger base.
-			_, _ = once(s.ctx, s, s.members.preferred.Load(), func(ctx context.Context, c *clientv3.Client) (*clientv3.CompactResponse, error) {
-				return c.Compact(ctx, s.raw(compacted))
+			_, _ = askOnce(s.ctx, s, s.members.preferred.Load(), func(ctx context.Context, c *clientv3.Client) (*clientv3.CompactResponse, error) {
+				return c.Compact(ctx, s.clusterRevision(compacted))
 			})
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // Grant makes a lease. The cluster counts whole seconds and has a smallest time of its own.
 // One that was made twice, because the first member was silent, runs out.
 func (s *Store) Grant(ctx context.Context, ttl time.Duration) (lease int64, err error) {
-	return ask(ctx, s, func(ctx context.Context, c *clientv3.Client) (int64, error) {
+	return askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (int64, error) {
 		r, err := c.Grant(ctx, int64((ttl+time.Second-1)/time.Second))
 		if err != nil {
 			return 0, err
@@ -27,11 +27,11 @@ func (s *Store) Grant(ctx context.Context, ttl time.Duration) (lease int64, err 
 
 // Renew returns how long the lease lives from the call on.
 func (s *Store) Renew(ctx context.Context, lease int64) (ttl time.Duration, err error) {
-	return ask(ctx, s, func(ctx context.Context, c *clientv3.Client) (time.Duration, error) { return renew(ctx, c, lease) })
+	return askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (time.Duration, error) { return renewLease(ctx, c, lease) })
 }
 
-// renew is clientv3's KeepAliveOnce, which repeats without a pause while the member is away.
-func renew(ctx context.Context, c *clientv3.Client, lease int64) (time.Duration, error) {
+// renewLease is clientv3's KeepAliveOnce, which repeats without a pause while the member is away.
+func renewLease(ctx context.Context, c *clientv3.Client, lease int64) (time.Duration, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := pb.NewLeaseClient(c.ActiveConnection()).LeaseKeepAlive(clientv3.WithRequireLeader(ctx))
@@ -53,7 +53,7 @@ func renew(ctx context.Context, c *clientv3.Client, lease int64) (time.Duration,
 
 // Revoke ends the lease; one that has ended is no error.
 func (s *Store) Revoke(ctx context.Context, lease int64) error {
-	_, err := ask(ctx, s, func(ctx context.Context, c *clientv3.Client) (*clientv3.LeaseRevokeResponse, error) {
+	_, err := askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (*clientv3.LeaseRevokeResponse, error) {
 		return c.Revoke(ctx, clientv3.LeaseID(lease))
 	})
 	if err != nil && fault.KindOf(err) == fault.NotFound {

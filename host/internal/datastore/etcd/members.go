@@ -58,8 +58,8 @@ func newMembers(endpoints []string) *members {
 	return m
 }
 
-// order is in which the members are asked: the preferred one, then who answered last.
-func (m *members) order() []*member {
+// askingOrder is in which the members are asked: the preferred one, then who answered last.
+func (m *members) askingOrder() []*member {
 	first := m.preferred.Load()
 	all := slices.Clone(m.all)
 	slices.SortStableFunc(all, func(a, b *member) int {
@@ -86,8 +86,8 @@ func (m *members) close() (err error) {
 	return err
 }
 
-// connect returns the client of a member.
-func (s *Store) connect(ctx context.Context, m *member) (*clientv3.Client, error) {
+// connectMember returns the client of a member.
+func (s *Store) connectMember(ctx context.Context, m *member) (*clientv3.Client, error) {
 	m.mu.Lock()
 	if m.client != nil {
 		defer m.mu.Unlock()
@@ -111,73 +111,73 @@ func (s *Store) connect(ctx context.Context, m *member) (*clientv3.Client, error
 		if o.err != nil {
 			return nil, o.err
 		}
-		return s.connect(ctx, m)
+		return s.connectMember(ctx, m)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
 func (s *Store) newClient(endpoint string) (*clientv3.Client, error) {
-	reconnect := backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: min(maxReconnect, s.o.try())}
+	reconnect := backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: min(maxReconnect, s.o.tryTimeout())}
 	return clientv3.New(clientv3.Config{
 		Context: s.ctx, Endpoints: []string{endpoint}, Username: s.o.Username, Password: s.o.Password, TLS: s.o.TLS,
-		DialTimeout: s.o.try(), DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: 3 * time.Second,
-		DialOptions:        []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: s.o.try()})},
+		DialTimeout: s.o.tryTimeout(), DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: 3 * time.Second,
+		DialOptions:        []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: s.o.tryTimeout()})},
 		MaxCallSendMsgSize: maxMessage, MaxCallRecvMsgSize: maxMessage, MaxUnaryRetries: 1,
 		Logger: zap.NewNop(), // what matters comes back as an error
 	})
 }
 
-// prefer makes a member the first that is asked, instead of one that did not answer, and
+// preferMember makes a member the first that is asked, instead of one that did not answer, and
 // opens the watch there.
-func (s *Store) prefer(m, instead *member) {
+func (s *Store) preferMember(m, instead *member) {
 	if m != instead && s.members.preferred.CompareAndSwap(instead, m) {
-		s.reopen()
+		s.reopenWatch()
 	}
 }
 
-// leave prefers another member to one that did not answer.
-func (s *Store) leave(m *member) {
-	for _, other := range s.members.order() {
+// preferOther prefers another member to one that did not answer.
+func (s *Store) preferOther(m *member) {
+	for _, other := range s.members.askingOrder() {
 		if other != m {
-			s.prefer(other, m)
+			s.preferMember(other, m)
 			return
 		}
 	}
 }
 
-// once asks one member, once.
-func once[T any](ctx context.Context, s *Store, m *member, f func(context.Context, *clientv3.Client) (T, error)) (value T, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.o.try())
+// askOnce asks one member, once.
+func askOnce[T any](ctx context.Context, s *Store, m *member, f func(context.Context, *clientv3.Client) (T, error)) (value T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.o.tryTimeout())
 	defer cancel()
-	c, err := s.connect(ctx, m)
+	c, err := s.connectMember(ctx, m)
 	if err != nil {
 		return value, err
 	}
-	if value, err = f(ctx, c); err == nil || s.refused(err) != nil {
+	if value, err = f(ctx, c); err == nil || s.refusedError(err) != nil {
 		m.answered.Store(time.Now().UnixNano())
 	}
 	return value, err
 }
 
-// ask asks until a member answers. One that is silent for a moment, or fails, is asked on
+// askMembers asks until a member answers. One that is silent for a moment, or fails, is asked on
 // while the next one is asked, too: f may run several times, also at the same time.
-func ask[T any](ctx context.Context, s *Store, f func(context.Context, *clientv3.Client) (T, error)) (none T, err error) {
+func askMembers[T any](ctx context.Context, s *Store, f func(context.Context, *clientv3.Client) (T, error)) (none T, err error) {
 	type answer struct {
 		value T
 		err   error
 		from  *member
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.o.whole())
-	order := s.members.order()
+	ctx, cancel := context.WithTimeout(ctx, s.o.wholeTimeout())
+	order := s.members.askingOrder()
 	answers, failures := make(chan answer, len(order)), make(chan error, 1)
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	defer cancel()
 	untilAnswer := func(m *member) {
 		for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
-			value, err := once(ctx, s, m, f)
-			if err == nil || s.refused(err) != nil {
+			value, err := askOnce(ctx, s, m, f)
+			if err == nil || s.refusedError(err) != nil {
 				answers <- answer{value, err, m}
 				return
 			}
@@ -199,7 +199,7 @@ func ask[T any](ctx context.Context, s *Store, f func(context.Context, *clientv3
 			m := order[next]
 			asking.Go(func() { untilAnswer(m) })
 			if next++; next < len(order) {
-				also.Reset(s.o.hedge())
+				also.Reset(s.o.hedgeDelay())
 			}
 		case failure := <-failures:
 			if ctx.Err() == nil { // one that was cut off says nothing
@@ -209,9 +209,9 @@ func ask[T any](ctx context.Context, s *Store, f func(context.Context, *clientv3
 				also.Reset(0)
 			}
 		case a := <-answers:
-			s.prefer(a.from, order[0])
+			s.preferMember(a.from, order[0])
 			if a.err != nil {
-				a.err = s.refused(a.err)
+				a.err = s.refusedError(a.err)
 			}
 			return a.value, a.err
 		case <-ctx.Done():

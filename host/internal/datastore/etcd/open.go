@@ -43,24 +43,24 @@ type Options struct {
 	Log  *slog.Logger
 }
 
-// whole bounds an answer, with a little time to give it.
-func (o Options) whole() time.Duration { return o.Timeout * 19 / 20 }
+// wholeTimeout bounds an answer, with a little time to give it.
+func (o Options) wholeTimeout() time.Duration { return o.Timeout * 19 / 20 }
 
-// try bounds the wait for one member, so that a frozen one leaves time for the others.
-func (o Options) try() time.Duration { return o.Timeout * 3 / 10 }
+// tryTimeout bounds the wait for one member, so that a frozen one leaves time for the others.
+func (o Options) tryTimeout() time.Duration { return o.Timeout * 3 / 10 }
 
-// hedge is how long a member may be silent before the next one is asked, too.
-func (o Options) hedge() time.Duration { return o.Timeout / 20 }
+// hedgeDelay is how long a member may be silent before the next one is asked, too.
+func (o Options) hedgeDelay() time.Duration { return o.Timeout / 20 }
 
-// quiet is how long a watch may bring nothing before the member is asked for a sign of life.
-func (o Options) quiet() time.Duration { return o.Timeout / 10 }
+// quietTime is how long a watch may bring nothing before the member is asked for a sign of life.
+func (o Options) quietTime() time.Duration { return o.Timeout / 10 }
 
-// stall is how long a watch may take to open, and how long the projection may stand still
+// stallTimeout is how long a watch may take to open, and how long the projection may stand still
 // while the cluster has more, before the watch is opened at another member.
-func (o Options) stall() time.Duration { return o.Timeout / 5 }
+func (o Options) stallTimeout() time.Duration { return o.Timeout / 5 }
 
-// trusted is how long after a barrier a commit is sent without another one.
-func (o Options) trusted() time.Duration { return o.Timeout * 3 / 5 }
+// trustedTime is how long after a barrier a commit is sent without another one.
+func (o Options) trustedTime() time.Duration { return o.Timeout * 3 / 5 }
 
 // Store is a datastore.Store in an etcd cluster.
 type Store struct {
@@ -106,8 +106,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.latest.Store(&mark{})
 	s.ctx, s.end = context.WithCancel(context.Background())
 	begun := time.Now()
-	if err = s.begin(ctx); err == nil {
-		err = s.load(ctx)
+	if err = s.ensureBase(ctx); err == nil {
+		err = s.loadProjection(ctx)
 	}
 	if err != nil {
 		s.end()
@@ -115,19 +115,19 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, errors.Join(fault.Wrap(fault.KindOf(err), err, "datastore: etcd %v does not answer: %v", o.Endpoints, err), s.members.close())
 	}
 	s.asOf.Store(begun.UnixNano())
-	s.owned.Go(s.follow)
-	s.owned.Go(s.look)
+	s.owned.Go(s.followCluster)
+	s.owned.Go(s.checkCluster)
 	s.owned.Go(s.answerBarriers)
 	return s, nil
 }
 
 // Local runs f on the projection as it is.
 func (s *Store) Local(f func(datastore.Snapshot) error) (time.Duration, error) {
-	age := s.age()
+	age := s.projectionAge()
 	return age, s.Projection.View(context.Background(), f)
 }
 
-func (s *Store) age() time.Duration { return time.Since(time.Unix(0, s.asOf.Load())) }
+func (s *Store) projectionAge() time.Duration { return time.Since(time.Unix(0, s.asOf.Load())) }
 
 // View runs f on a state that holds every transaction acknowledged before the call.
 func (s *Store) View(ctx context.Context, f func(datastore.Snapshot) error) error {
@@ -147,9 +147,9 @@ func (s *Store) Close() error {
 	return s.members.close()
 }
 
-// refused is an error after which the cluster has surely done nothing; nil for one that
+// refusedError is an error after which the cluster has surely done nothing; nil for one that
 // says nothing of that.
-func (s *Store) refused(err error) error {
+func (s *Store) refusedError(err error) error {
 	switch {
 	case errors.Is(err, rpctypes.ErrTooManyOps), errors.Is(err, rpctypes.ErrRequestTooLarge), tooLarge(err):
 		return fmt.Errorf("%w: %w (the cluster's --max-txn-ops and --max-request-bytes)", datastore.ErrTooBig, err)

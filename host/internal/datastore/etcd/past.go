@@ -29,16 +29,16 @@ type mark struct {
 	base int64  // of the base key; 0 = it does not exist
 }
 
-// follows reports whether a cluster that has m as its newest can have had the mark before.
-func (m mark) follows(before mark) bool {
+// canFollow reports whether a cluster that has m as its newest can have had the mark before.
+func (m mark) canFollow(before mark) bool {
 	return m.base == before.base && (m.head > before.head || m.head == before.head && m.id == before.id)
 }
 
 // errPast is found by a watch.
 var errPast = errors.New("the cluster has another past than this node")
 
-// take changes the mark by one of the keys that it is made of.
-func (m mark) take(name string, kv *mvccpb.KeyValue) mark {
+// withKey changes the mark by one of the keys that it is made of.
+func (m mark) withKey(name string, kv *mvccpb.KeyValue) mark {
 	switch name {
 	case headKey:
 		var h head
@@ -53,14 +53,14 @@ func (m mark) take(name string, kv *mvccpb.KeyValue) mark {
 // markOf reads the mark from the keys of the store itself.
 func (s *Store) markOf(kvs []*mvccpb.KeyValue) (m mark) {
 	for _, kv := range kvs {
-		m = m.take(string(kv.Key)[len(s.o.Prefix):], kv)
+		m = m.withKey(string(kv.Key)[len(s.o.Prefix):], kv)
 	}
 	return m
 }
 
-// newest asks for the mark of the cluster.
-func (s *Store) newest(ctx context.Context) (mark, error) {
-	return ask(ctx, s, func(ctx context.Context, c *clientv3.Client) (mark, error) { return s.markAt(ctx, c, 0) })
+// newestMark asks for the mark of the cluster.
+func (s *Store) newestMark(ctx context.Context) (mark, error) {
+	return askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (mark, error) { return s.markAt(ctx, c, 0) })
 }
 
 // markAt reads the mark as it was at a revision; 0 = now.
@@ -74,7 +74,7 @@ func (s *Store) markAt(ctx context.Context, c *clientv3.Client, rev int64) (mark
 
 // samePast asks the member of a watch whether its past is that of the projection.
 func (s *Store) samePast(ctx context.Context, c *clientv3.Client) error {
-	at := s.raw(s.Revision())
+	at := s.clusterRevision(s.Revision())
 	if at == 0 {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (s *Store) samePast(ctx context.Context, c *clientv3.Client) error {
 func (s *Store) readAgain(ctx context.Context) error {
 	before := s.Revision()
 	s.stale.Store(true)
-	s.reopen()
+	s.reopenWatch()
 	if err := s.Wait(ctx, before+1); err != nil {
 		return fault.Wrap(fault.Unavailable, err, "the etcd cluster %v was set back to an older state, which is being read: %v", s.o.Endpoints, err)
 	}
@@ -111,7 +111,7 @@ func (s *Store) goBack(ctx context.Context) error {
 		err = s.raiseBase(ctx, was)
 	}
 	if err == nil {
-		err = s.load(ctx)
+		err = s.loadProjection(ctx)
 	}
 	if err != nil {
 		return err
@@ -133,11 +133,11 @@ func (s *Store) goBack(ctx context.Context) error {
 // onlyRaised reports whether the cluster has the past that this node knows up to a revision,
 // so that nothing but the base is another one.
 func (s *Store) onlyRaised(ctx context.Context, up datastore.Revision, known mark) (bool, error) {
-	at := s.raw(up)
+	at := s.clusterRevision(up)
 	if at == 0 {
 		return true, nil
 	}
-	then, err := ask(ctx, s, func(ctx context.Context, c *clientv3.Client) (mark, error) { return s.markAt(ctx, c, at) })
+	then, err := askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (mark, error) { return s.markAt(ctx, c, at) })
 	if errors.Is(err, rpctypes.ErrFutureRev) || errors.Is(err, datastore.ErrCompacted) {
 		return false, nil
 	}
@@ -147,7 +147,7 @@ func (s *Store) onlyRaised(ctx context.Context, up datastore.Revision, known mar
 // raiseBase makes all revisions of the cluster larger than one, unless another node did.
 func (s *Store) raiseBase(ctx context.Context, least datastore.Revision) error {
 	for {
-		r, err := ask(ctx, s, func(ctx context.Context, c *clientv3.Client) (*clientv3.GetResponse, error) {
+		r, err := askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (*clientv3.GetResponse, error) {
 			return c.Get(ctx, s.o.Prefix+baseKey)
 		})
 		if err != nil {
@@ -163,7 +163,7 @@ func (s *Store) raiseBase(ctx context.Context, least datastore.Revision) error {
 		}
 		same := clientv3.Compare(clientv3.ModRevision(s.o.Prefix+baseKey), "=", was)
 		raise := clientv3.OpPut(s.o.Prefix+baseKey, strconv.FormatInt(int64(least), 10))
-		t, err := ask(ctx, s, func(ctx context.Context, c *clientv3.Client) (*clientv3.TxnResponse, error) {
+		t, err := askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (*clientv3.TxnResponse, error) {
 			return c.Txn(ctx).If(same).Then(raise).Commit()
 		})
 		if err != nil || t.Succeeded {

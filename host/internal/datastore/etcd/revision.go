@@ -15,12 +15,12 @@ import (
 // was written down before (an epoch, "applied up to", the generation at a switch) is never
 // larger than a new one.
 
-// begin gives a store without data its base.
-func (s *Store) begin(ctx context.Context) error {
+// ensureBase gives a store without data its base.
+func (s *Store) ensureBase(ctx context.Context) error {
 	if s.o.First == 0 {
 		return nil
 	}
-	_, err := ask(ctx, s, func(ctx context.Context, c *clientv3.Client) (struct{}, error) {
+	_, err := askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (struct{}, error) {
 		r, err := c.Get(ctx, s.o.Prefix+baseKey)
 		if err != nil || r.Header.Revision > int64(s.o.First) {
 			return struct{}{}, err
@@ -46,21 +46,23 @@ func (s *Store) parseBase(text []byte) (int64, error) {
 	return base, nil
 }
 
-// revision is that of the store for one of the cluster.
-func (s *Store) revision(raw int64) datastore.Revision {
+// storeRevision is that of the store for one of the cluster.
+func (s *Store) storeRevision(raw int64) datastore.Revision {
 	if raw == 0 {
 		return 0
 	}
 	return datastore.Revision(raw + s.base.Load())
 }
 
-// raw is the reverse of revision; one from before the base is 0.
-func (s *Store) raw(rev datastore.Revision) int64 { return max(0, int64(rev)-s.base.Load()) }
+// clusterRevision is the reverse of revision; one from before the base is 0.
+func (s *Store) clusterRevision(rev datastore.Revision) int64 {
+	return max(0, int64(rev)-s.base.Load())
+}
 
-// exactly is raw for a condition on a key: one from before the base is that of no key, and
+// conditionRevision is raw for a condition on a key: one from before the base is that of no key, and
 // 0 that of an absent one.
-func (s *Store) exactly(rev datastore.Revision) int64 {
-	if raw := s.raw(rev); raw > 0 || rev == 0 {
+func (s *Store) conditionRevision(rev datastore.Revision) int64 {
+	if raw := s.clusterRevision(rev); raw > 0 || rev == 0 {
 		return raw
 	}
 	return -1

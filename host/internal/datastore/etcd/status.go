@@ -21,15 +21,15 @@ func (s *Store) Members(ctx context.Context) []datastore.Member {
 	out := make([]datastore.Member, len(s.members.all))
 	var all sync.WaitGroup
 	for i, m := range s.members.all {
-		all.Go(func() { out[i] = s.status(ctx, m) })
+		all.Go(func() { out[i] = s.memberStatus(ctx, m) })
 	}
 	all.Wait()
 	return out
 }
 
-func (s *Store) status(ctx context.Context, m *member) datastore.Member {
+func (s *Store) memberStatus(ctx context.Context, m *member) datastore.Member {
 	out := datastore.Member{Endpoint: m.endpoint, Watched: s.members.preferred.Load() == m}
-	r, err := once(ctx, s, m, func(ctx context.Context, c *clientv3.Client) (*pb.StatusResponse, error) {
+	r, err := askOnce(ctx, s, m, func(ctx context.Context, c *clientv3.Client) (*pb.StatusResponse, error) {
 		r, err := pb.NewMaintenanceClient(c.ActiveConnection()).Status(ctx, &pb.StatusRequest{})
 		return r, rpctypes.Error(err)
 	})
@@ -77,7 +77,7 @@ func (s *Store) commandLine(ctx context.Context, m *member) ([]string, error) {
 	if !strings.HasPrefix(m.endpoint, "http") {
 		return nil, fmt.Errorf("%s is no address of HTTP", m.endpoint)
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.o.try())
+	ctx, cancel := context.WithTimeout(ctx, s.o.tryTimeout())
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(m.endpoint, "/")+"/debug/vars", nil)
 	if err != nil {

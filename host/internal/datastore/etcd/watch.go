@@ -13,14 +13,14 @@ import (
 	"ctl.internal/host/internal/datastore"
 )
 
-// watch follows the cluster at the preferred member until it ends there. clientv3's Watch
+// watchPreferred follows the cluster at the preferred member until it ends there. clientv3's Watch
 // opens a lost stream again by itself and waits for the same member however long that is
 // silent; this one ends with its stream.
-func (s *Store) watch() error {
+func (s *Store) watchPreferred() error {
 	m := s.members.preferred.Load()
 	err := s.watchAt(m)
 	if err != nil && !errors.Is(err, errPast) && !errors.Is(err, datastore.ErrCompacted) && s.ctx.Err() == nil {
-		s.leave(m)
+		s.preferOther(m)
 		return fmt.Errorf("at %s: %w", m.endpoint, err)
 	}
 	return err
@@ -29,7 +29,7 @@ func (s *Store) watch() error {
 func (s *Store) watchAt(m *member) error {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
-	late := time.AfterFunc(s.o.stall(), cancel) // until it is open
+	late := time.AfterFunc(s.o.stallTimeout(), cancel) // until it is open
 	stream, responses, err := s.openWatch(ctx, m)
 	if err == nil && !late.Stop() {
 		err = context.Canceled
@@ -38,7 +38,7 @@ func (s *Store) watchAt(m *member) error {
 	case s.ctx.Err() != nil:
 		return s.ctx.Err()
 	case ctx.Err() != nil:
-		return fmt.Errorf("the watch was not opened within %v", s.o.stall())
+		return fmt.Errorf("the watch was not opened within %v", s.o.stallTimeout())
 	case err != nil:
 		return err
 	}
@@ -53,7 +53,7 @@ type received struct {
 
 // openWatch opens the stream and looks that the member has the past of the projection.
 func (s *Store) openWatch(ctx context.Context, m *member) (pb.Watch_WatchClient, <-chan received, error) {
-	c, err := s.connect(ctx, m)
+	c, err := s.connectMember(ctx, m)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,7 +76,7 @@ func (s *Store) openWatch(ctx context.Context, m *member) (pb.Watch_WatchClient,
 		}
 	})
 	create := &pb.WatchCreateRequest{Key: []byte(s.o.Prefix), RangeEnd: []byte(clientv3.GetPrefixRangeEnd(s.o.Prefix)),
-		StartRevision: s.raw(s.Revision()) + 1, ProgressNotify: true}
+		StartRevision: s.clusterRevision(s.Revision()) + 1, ProgressNotify: true}
 	if err := stream.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: create}}); err != nil {
 		return nil, nil, rpctypes.Error(err)
 	}
@@ -95,7 +95,7 @@ func (s *Store) openWatch(ctx context.Context, m *member) (pb.Watch_WatchClient,
 // a sign of life, and left when it gives none.
 func (s *Store) followStream(ctx context.Context, m *member, stream pb.Watch_WatchClient, responses <-chan received) error {
 	last := time.Now()
-	look := time.NewTicker(s.o.quiet())
+	look := time.NewTicker(s.o.quietTime())
 	defer look.Stop()
 	progress := &pb.WatchRequest{RequestUnion: &pb.WatchRequest_ProgressRequest{ProgressRequest: &pb.WatchProgressRequest{}}}
 	for {
@@ -105,14 +105,14 @@ func (s *Store) followStream(ctx context.Context, m *member, stream pb.Watch_Wat
 				return err
 			}
 			last = time.Now()
-			if err := s.take(r.response.Events); err != nil {
+			if err := s.applyEvents(r.response.Events); err != nil {
 				return err
 			}
 		case <-look.C:
 			switch silent := time.Since(last); {
-			case silent > s.o.try():
+			case silent > s.o.tryTimeout():
 				return fmt.Errorf("nothing was heard for %v", silent.Round(time.Millisecond))
-			case silent > s.o.quiet():
+			case silent > s.o.quietTime():
 				if err := stream.Send(progress); err != nil {
 					return rpctypes.Error(err)
 				}

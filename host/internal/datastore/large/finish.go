@@ -12,13 +12,13 @@ import (
 	"ctl.internal/internal/together"
 )
 
-// finish writes the change that a revision put in force to its keys, and removes its parts.
+// finishChange writes the change that a revision put in force to its keys, and removes its parts.
 // Several processes may do it at once: a key that one has written is left by the others.
-func (s *Store) finish(ctx context.Context, at datastore.Revision) error {
+func (s *Store) finishChange(ctx context.Context, at datastore.Revision) error {
 	s.finishing.Lock()
 	defer s.finishing.Unlock()
 	for {
-		st, err := s.state()
+		st, err := s.currentState()
 		if err != nil {
 			return err
 		}
@@ -26,7 +26,7 @@ func (s *Store) finish(ctx context.Context, at datastore.Revision) error {
 		if sw.Revision != at {
 			return nil
 		}
-		t := s.next(st, at)
+		t := s.nextWrites(st, at)
 		if len(t.Ops) == 0 {
 			id := string(sw.Value)
 			t.Ops = []datastore.Op{datastore.Delete(projection.Staged, projection.SwitchKey),
@@ -48,8 +48,8 @@ func (s *Store) finish(ctx context.Context, at datastore.Revision) error {
 	}
 }
 
-// next is the transaction that writes the next keys.
-func (s *Store) next(st *projection.State, at datastore.Revision) datastore.Txn {
+// nextWrites is the transaction that writes the next keys.
+func (s *Store) nextWrites(st *projection.State, at datastore.Revision) datastore.Txn {
 	t := datastore.Txn{Volatile: true, Compares: []datastore.Compare{switchAt(at)}}
 	if by, ok := st.Writer(projection.Staged, projection.SwitchKey); ok {
 		t.By = by.By
@@ -74,24 +74,24 @@ type carer struct {
 	first  map[string]time.Time // when parts were seen first, by the clock of this process
 }
 
-func (c *carer) run(ctx context.Context) {
+func (c *carer) runCarer(ctx context.Context) {
 	for ctx.Err() == nil {
-		st, err := c.state()
+		st, err := c.currentState()
 		if err != nil {
 			return
 		}
 		if at := inForce(st); at != 0 {
 			c.finishFor(ctx, at)
 		} else {
-			c.sweep(ctx, st)
+			c.sweepParts(ctx, st)
 		}
-		c.wait(ctx, st.Revision())
+		c.waitForWork(ctx, st.Revision())
 	}
 }
 
-// wait returns when something was put in force, or is written, after a revision, when
+// waitForWork returns when something was put in force, or is written, after a revision, when
 // somebody waits for that, or when it is time to sweep.
-func (c *carer) wait(ctx context.Context, after datastore.Revision) {
+func (c *carer) waitForWork(ctx context.Context, after datastore.Revision) {
 	ctx, cancel := context.WithTimeout(ctx, abandoned)
 	defer cancel()
 	go func() {
@@ -114,33 +114,33 @@ func (c *carer) finishFor(ctx context.Context, at datastore.Revision) {
 	if c.shared && together.Sleep(ctx, othersTime) != nil {
 		return
 	}
-	if err := c.finish(ctx, at); err != nil && ctx.Err() == nil && !errors.Is(err, datastore.ErrClosed) {
+	if err := c.finishChange(ctx, at); err != nil && ctx.Err() == nil && !errors.Is(err, datastore.ErrClosed) {
 		c.log.Warn("a large change is in force but not written to its keys yet; trying again", "error", err)
 		_ = together.Sleep(ctx, time.Second)
 		together.Notify(c.wake)
 	}
 }
 
-// sweep removes parts that nobody will put in force.
-func (c *carer) sweep(ctx context.Context, st *projection.State) {
+// sweepParts removes parts that nobody will put in force.
+func (c *carer) sweepParts(ctx context.Context, st *projection.State) {
 	for _, id := range c.left {
-		c.remove(ctx, id)
+		c.removeParts(ctx, id)
 	}
 	c.left = nil
 	now := map[string]time.Time{}
-	for _, id := range staged(st) {
+	for _, id := range stagedIDs(st) {
 		if now[id] = c.first[id]; now[id].IsZero() {
 			now[id] = time.Now()
 		}
 		if time.Since(now[id]) >= abandoned {
-			c.remove(ctx, id)
+			c.removeParts(ctx, id)
 		}
 	}
 	c.first = now
 }
 
-// staged lists the changes of which there are parts.
-func staged(st *projection.State) (ids []string) {
+// stagedIDs lists the changes of which there are parts.
+func stagedIDs(st *projection.State) (ids []string) {
 	for e, err := range st.Range(projection.Staged, datastore.RangeOptions{Shared: true}) {
 		if id, _, _ := strings.Cut(e.Key, "/"); err == nil && id != projection.SwitchKey && !slices.Contains(ids, id) {
 			ids = append(ids, id)

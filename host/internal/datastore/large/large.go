@@ -57,10 +57,10 @@ func Of(engine datastore.Store, log *slog.Logger) datastore.Store {
 	s.keys.Store(keysAtOnce)
 	l, shared := engine.(datastore.Leases)
 	c := carer{Store: s, shared: shared, first: map[string]time.Time{}}
-	if st, err := s.state(); err == nil && !shared { // no other process is at work on them
-		c.left = staged(st)
+	if st, err := s.currentState(); err == nil && !shared { // no other process is at work on them
+		c.left = stagedIDs(st)
 	}
-	s.work.Go(func() { c.run(ctx) })
+	s.work.Go(func() { c.runCarer(ctx) })
 	if shared {
 		return struct {
 			*Store
@@ -77,8 +77,8 @@ func (s *Store) Close() error {
 	return s.Store.Close()
 }
 
-// state is what this process knows; it does not change.
-func (s *Store) state() (st *projection.State, err error) {
+// currentState is what this process knows; it does not change.
+func (s *Store) currentState() (st *projection.State, err error) {
 	_, err = s.Local(func(sn datastore.Snapshot) error {
 		st, _ = sn.(*projection.State)
 		return nil
@@ -103,14 +103,14 @@ func switchAt(rev datastore.Revision) datastore.Compare {
 // was put in force than the one that this process knows.
 func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
 	rev, err := s.commitSmall(ctx, t)
-	if !errors.Is(err, datastore.ErrTooBig) || !stageable(t) {
+	if !errors.Is(err, datastore.ErrTooBig) || !isStageable(t) {
 		return rev, err
 	}
-	return s.stage(ctx, t)
+	return s.stageTransaction(ctx, t)
 }
 
-// stageable reports whether a transaction can be staged: keys with leases cannot.
-func stageable(t datastore.Txn) bool {
+// isStageable reports whether a transaction can be staged: keys with leases cannot.
+func isStageable(t datastore.Txn) bool {
 	for _, o := range t.Ops {
 		if o.Lease != 0 {
 			return false
@@ -124,12 +124,12 @@ func stageable(t datastore.Txn) bool {
 func (s *Store) commitSmall(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
 	own := len(t.Compares)
 	for {
-		st, err := s.state()
+		st, err := s.currentState()
 		if err != nil {
 			return 0, err
 		}
 		if st.Meets(t) {
-			if err := s.passed(ctx, inForce(st)); err != nil {
+			if err := s.waitUntilPassed(ctx, inForce(st)); err != nil {
 				return 0, err
 			}
 			continue
@@ -149,11 +149,11 @@ func (s *Store) commitSmall(ctx context.Context, t datastore.Txn) (datastore.Rev
 
 var errPassed = errors.New("the change in force is another one")
 
-// passed waits until the change that a revision put in force is written.
-func (s *Store) passed(ctx context.Context, at datastore.Revision) error {
+// waitUntilPassed waits until the change that a revision put in force is written.
+func (s *Store) waitUntilPassed(ctx context.Context, at datastore.Revision) error {
 	together.Notify(s.wake)
 	for {
-		st, err := s.state()
+		st, err := s.currentState()
 		if err != nil || inForce(st) != at {
 			return err
 		}
@@ -173,34 +173,34 @@ func (s *Store) passed(ctx context.Context, at datastore.Revision) error {
 	}
 }
 
-// stage writes the parts of a transaction and puts them in force.
-func (s *Store) stage(ctx context.Context, t datastore.Txn) (rev datastore.Revision, err error) {
+// stageTransaction writes the parts of a transaction and puts them in force.
+func (s *Store) stageTransaction(ctx context.Context, t datastore.Txn) (rev datastore.Revision, err error) {
 	id := rand.Text()
 	head, err := s.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put(projection.Staged, id, nil)}, Volatile: t.Volatile, By: t.By})
 	if err != nil {
 		return 0, err
 	}
-	if err = s.parts(ctx, id, t); err == nil {
-		rev, err = s.put(ctx, id, head, t)
+	if err = s.writeParts(ctx, id, t); err == nil {
+		rev, err = s.putInForce(ctx, id, head, t)
 	}
 	if err != nil {
 		if fault.KindOf(err) != fault.Timeout { // else it may be in force
-			s.remove(ctx, id)
+			s.removeParts(ctx, id)
 		}
 		return 0, err
 	}
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWait)
 	defer cancel()
-	if s.finish(bound, rev) == nil {
+	if s.finishChange(bound, rev) == nil {
 		return max(rev, s.Revision()), nil
 	}
 	together.Notify(s.wake)
 	return rev, nil
 }
 
-func (s *Store) parts(ctx context.Context, id string, t datastore.Txn) error {
+func (s *Store) writeParts(ctx context.Context, id string, t datastore.Txn) error {
 	for n, ops := 0, t.Ops; len(ops) > 0; n++ {
-		most := fitting(len(ops), func(i int) int { return len(ops[i].Namespace) + len(ops[i].Key) + len(ops[i].Value) })
+		most := fittingCount(len(ops), func(i int) int { return len(ops[i].Namespace) + len(ops[i].Key) + len(ops[i].Value) })
 		part, err := projection.EncodePart(ops[:most])
 		if err != nil {
 			return err
@@ -215,8 +215,8 @@ func (s *Store) parts(ctx context.Context, id string, t datastore.Txn) error {
 	return nil
 }
 
-// fitting is how many of n things fit into one part, at least one.
-func fitting(n int, size func(int) int) int {
+// fittingCount is how many of n things fit into one part, at least one.
+func fittingCount(n int, size func(int) int) int {
 	bytes := 0
 	for i := range n {
 		if bytes += size(i); bytes > partBytes && i > 0 {
@@ -226,16 +226,16 @@ func fitting(n int, size func(int) int) int {
 	return n
 }
 
-// put makes the parts the change in force, if all conditions hold.
-func (s *Store) put(ctx context.Context, id string, head datastore.Revision, t datastore.Txn) (datastore.Revision, error) {
+// putInForce makes the parts the change in force, if all conditions hold.
+func (s *Store) putInForce(ctx context.Context, id string, head datastore.Revision, t datastore.Txn) (datastore.Revision, error) {
 	own := len(t.Compares)
 	for {
-		st, err := s.state()
+		st, err := s.currentState()
 		if err != nil {
 			return 0, err
 		}
 		if at := inForce(st); at != 0 {
-			if err := s.passed(ctx, at); err != nil {
+			if err := s.waitUntilPassed(ctx, at); err != nil {
 				return 0, err
 			}
 			continue
@@ -259,8 +259,8 @@ func (s *Store) put(ctx context.Context, id string, head datastore.Revision, t d
 	}
 }
 
-// remove deletes the parts of a change that is not in force.
-func (s *Store) remove(ctx context.Context, id string) {
+// removeParts deletes the parts of a change that is not in force.
+func (s *Store) removeParts(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
 	defer cancel()
 	_, err := s.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{

@@ -25,13 +25,13 @@ import (
 // needs the key of package encrypt, or it cannot open what the others sealed. back is
 // called when a cluster lost what it had acknowledged; nil = nobody is notified.
 func Store(ctx context.Context, dir home.Dir, c home.Datastore, log *slog.Logger, back func(datastore.Back)) (datastore.Store, error) {
-	return open(ctx, place{dir, c, 0, log, back})
+	return openEngine(ctx, place{dir, c, 0, log, back})
 }
 
 // Empty opens a store that has no data yet, for a snapshot to be restored into. Its
 // revisions go on after first, that of the snapshot.
 func Empty(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.Revision, log *slog.Logger) (datastore.Store, error) {
-	s, err := open(ctx, place{dir, c, first, log, nil})
+	s, err := openEngine(ctx, place{dir, c, first, log, nil})
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ type place struct {
 
 var engines = map[string]engine{"badger": {openBadger, badger.Check}, "etcd": {openEtcd, nil}}
 
-func open(ctx context.Context, p place) (datastore.Store, error) {
+func openEngine(ctx context.Context, p place) (datastore.Store, error) {
 	e, ok := engines[p.settings.Engine]
 	if !ok {
 		return nil, fmt.Errorf("datastore.engine: %q is not one of %v", p.settings.Engine, slices.Sorted(maps.Keys(engines)))

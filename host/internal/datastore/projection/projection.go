@@ -94,13 +94,13 @@ func (p *Projection) Wait(ctx context.Context, rev datastore.Revision) error {
 		if p.Revision() >= rev {
 			return nil
 		}
-		if err := p.pause(ctx, changed); err != nil {
+		if err := p.waitForChange(ctx, changed); err != nil {
 			return err
 		}
 	}
 }
 
-func (p *Projection) pause(ctx context.Context, changed <-chan struct{}) error {
+func (p *Projection) waitForChange(ctx context.Context, changed <-chan struct{}) error {
 	select {
 	case <-changed:
 		return nil
@@ -144,12 +144,12 @@ func (p *Projection) Watch(ctx context.Context, after datastore.Revision, prefix
 		// One batch after the other: the log is kept for all watches together, and one that is slow must not keep what
 		// is no longer in it.
 		newest := p.Revision()
-		kept, err := p.State().since(after)
+		kept, err := p.State().batchesSince(after)
 		if err != nil {
 			return err
 		}
 		if len(kept) > 0 {
-			b, mine := filter(kept[0], prefixes)
+			b, mine := filterBatch(kept[0], prefixes)
 			after, kept = b.Revision, nil
 			if !mine {
 				continue
@@ -169,7 +169,7 @@ func (p *Projection) Watch(ctx context.Context, after datastore.Revision, prefix
 		if p.Revision() > after {
 			continue
 		}
-		if err := p.pause(ctx, changed); err != nil {
+		if err := p.waitForChange(ctx, changed); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ func (st *State) Resolve(t datastore.Txn, rev datastore.Revision, at time.Time) 
 		return b, err
 	}
 	for i, c := range t.Compares {
-		if key, have, ok := st.holds(c); !ok {
+		if key, have, ok := st.checkCompare(c); !ok {
 			return b, st.Conflict(i, c.Namespace, key, have)
 		}
 	}
@@ -38,21 +38,21 @@ func (st *State) Conflict(i int, ns, key string, have datastore.Revision) error 
 	return e
 }
 
-// holds reports whether a compare holds, or else which key is in its way.
-func (st *State) holds(c datastore.Compare) (key string, have datastore.Revision, ok bool) {
+// checkCompare reports whether a compare holds, or else which key is in its way.
+func (st *State) checkCompare(c datastore.Compare) (key string, have datastore.Revision, ok bool) {
 	if !c.Prefix {
 		if e := st.Stored(c.Namespace, c.Key); e != nil {
 			have = e.Revision
 		}
 		return c.Key, have, have == c.Revision
 	}
-	if batches, err := st.since(c.Revision); err == nil { // few transactions, where there may be many keys
+	if batches, err := st.batchesSince(c.Revision); err == nil { // few transactions, where there may be many keys
 		for _, b := range batches {
 			for _, e := range b.Events {
 				if e.Namespace != c.Namespace || !strings.HasPrefix(e.Key, c.Key) {
 					continue
 				}
-				if now := st.entry(e.Namespace, e.Key); now != nil && now.Revision > c.Revision {
+				if now := st.findEntry(e.Namespace, e.Key); now != nil && now.Revision > c.Revision {
 					return e.Key, now.Revision, false
 				}
 			}
@@ -60,7 +60,7 @@ func (st *State) holds(c datastore.Compare) (key string, have datastore.Revision
 		return "", 0, true
 	}
 	prefix := Join(c.Namespace, c.Key)
-	for _, e := range st.from(prefix, prefix) {
+	for _, e := range st.entriesFrom(prefix, prefix) {
 		if e.Revision > c.Revision {
 			return e.Key, e.Revision, false
 		}
@@ -76,8 +76,8 @@ func (st *State) Net(ops []datastore.Op, rev datastore.Revision) []datastore.Eve
 		switch {
 		case o.DeletePrefix:
 			prefix := Join(o.Namespace, o.Key)
-			for _, e := range st.from(prefix, prefix) {
-				n.set(o.Namespace, e.Key, nil, true)
+			for _, e := range st.entriesFrom(prefix, prefix) {
+				n.setEvent(o.Namespace, e.Key, nil, true)
 			}
 			for joined, i := range n.index { // keys that an earlier op put are not in the state
 				if strings.HasPrefix(joined, prefix) {
@@ -85,14 +85,14 @@ func (st *State) Net(ops []datastore.Op, rev datastore.Revision) []datastore.Eve
 				}
 			}
 		case o.Delete:
-			n.set(o.Namespace, o.Key, nil, true)
+			n.setEvent(o.Namespace, o.Key, nil, true)
 		default:
-			n.set(o.Namespace, o.Key, o.Value, false)
+			n.setEvent(o.Namespace, o.Key, o.Value, false)
 		}
 	}
 	for i := range n.events {
 		e := &n.events[i]
-		e.Created = !e.Deleted && st.entry(e.Namespace, e.Key) == nil
+		e.Created = !e.Deleted && st.findEntry(e.Namespace, e.Key) == nil
 	}
 	return n.events
 }
@@ -103,7 +103,7 @@ type net struct {
 	index  map[string]int // joined key → place in events
 }
 
-func (n *net) set(ns, key string, value []byte, deleted bool) {
+func (n *net) setEvent(ns, key string, value []byte, deleted bool) {
 	e := datastore.Event{Namespace: ns, Deleted: deleted, Entry: datastore.Entry{Key: key, Revision: n.rev}}
 	if !deleted {
 		e.Value = append([]byte{}, value...)

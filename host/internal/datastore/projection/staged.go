@@ -45,7 +45,7 @@ func switchOf(events []datastore.Event) (id string, ok bool) {
 // StagedOps returns the operations of a change whose parts are all there.
 func (st *State) StagedOps(id string) (ops []datastore.Op, err error) {
 	prefix := Join(Staged, id+"/")
-	for _, e := range st.from(prefix, prefix) {
+	for _, e := range st.entriesFrom(prefix, prefix) {
 		var part []datastore.Op
 		if err := gob.NewDecoder(bytes.NewReader(e.Value)).Decode(&part); err != nil {
 			return nil, fmt.Errorf("%w: a part of a staged change: %w", datastore.ErrDamaged, err)
@@ -66,9 +66,9 @@ func noChange() change {
 	return change{none, none}
 }
 
-// staged completes a batch: with the events of the change that it switches to, and without
+// completeStaged completes a batch: with the events of the change that it switches to, and without
 // deletions of what is gone already. It returns the change in force after it, too.
-func (st *State) staged(b datastore.Batch) (datastore.Batch, change) {
+func (st *State) completeStaged(b datastore.Batch) (datastore.Batch, change) {
 	if id, ok := switchOf(b.Events); ok {
 		events, c := st.inForce(id, b.Revision)
 		b.Events = append(slices.Clip(b.Events), events...)
@@ -105,7 +105,7 @@ func (st *State) inForce(id string, rev datastore.Revision) ([]datastore.Event, 
 	keys, unwritten := none.keys.Txn(), none.unwritten.Txn()
 	var events []datastore.Event
 	for _, e := range st.Net(ops, rev) {
-		old := st.entry(e.Namespace, e.Key)
+		old := st.findEntry(e.Namespace, e.Key)
 		if old == nil && e.Deleted {
 			continue
 		}
@@ -119,22 +119,22 @@ func (st *State) inForce(id string, rev datastore.Revision) ([]datastore.Event, 
 	return events, change{keys.Commit(), unwritten.Commit()}
 }
 
-// resume puts the change in force into a state that was loaded from an engine.
-func (st *State) resume() {
+// resumeStaged puts the change in force into a state that was loaded from an engine.
+func (st *State) resumeStaged() {
 	st.change = noChange()
-	e := st.entry(Staged, SwitchKey)
+	e := st.findEntry(Staged, SwitchKey)
 	if e == nil {
 		return
 	}
 	var events []datastore.Event
 	events, st.change = st.inForce(string(e.Value), e.Revision)
 	t := st.tree.Txn()
-	set(t, events)
+	applyEventsToTree(t, events)
 	st.tree = t.Commit()
 }
 
-// set brings entries up to date with events.
-func set(t *iradix.Txn[*datastore.Entry], events []datastore.Event) {
+// applyEventsToTree brings entries up to date with events.
+func applyEventsToTree(t *iradix.Txn[*datastore.Entry], events []datastore.Event) {
 	for _, e := range events {
 		key := []byte(Join(e.Namespace, e.Key))
 		if e.Deleted {
@@ -153,7 +153,7 @@ func (st *State) Stored(ns, key string) *datastore.Entry {
 			return e
 		}
 	}
-	return st.entry(ns, key)
+	return st.findEntry(ns, key)
 }
 
 // Unwritten is a key that a staged change has changed and the engine has not written.
@@ -174,7 +174,7 @@ func (st *State) Unwritten() iter.Seq[Unwritten] {
 			if old != nil {
 				u.Stored = old.Revision
 			}
-			if now := st.entry(ns, key); now != nil {
+			if now := st.findEntry(ns, key); now != nil {
 				u.Value, u.Deleted = now.Value, false
 			}
 			if !yield(u) {

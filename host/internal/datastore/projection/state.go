@@ -44,28 +44,28 @@ func Empty(history int) *State {
 // Apply returns the state after b, which has a later revision. A staged change that b
 // switches to is part of it.
 func (st *State) Apply(b datastore.Batch) *State {
-	b, change := st.staged(b)
+	b, change := st.completeStaged(b)
 	t := st.tree.Txn()
-	set(t, b.Events)
+	applyEventsToTree(t, b.Events)
 	next := &State{rev: b.Revision, tree: t.Commit(), history: st.history, first: st.first, logSize: st.logSize, change: change}
 	// Appending beyond the length that older states see does not disturb them.
 	next.log = st.log
-	next.keep(b)
+	next.keepBatch(b)
 	return next
 }
 
-func (st *State) keep(b datastore.Batch) {
+func (st *State) keepBatch(b datastore.Batch) {
 	st.log = append(st.log, b)
-	st.logSize += size(b)
+	st.logSize += batchSize(b)
 	for len(st.log) > st.history || (len(st.log) > 1 && st.logSize > maxHistorySize) {
-		st.logSize -= size(st.log[0])
+		st.logSize -= batchSize(st.log[0])
 		st.first = st.log[0].Revision
 		st.log = st.log[1:]
 	}
 }
 
-// size estimates the bytes that a batch takes.
-func size(b datastore.Batch) int {
+// batchSize estimates the bytes that a batch takes.
+func batchSize(b datastore.Batch) int {
 	n := 32 + len(b.By)
 	for _, e := range b.Events {
 		n += len(e.Namespace) + len(e.Key) + len(e.Value) + 64
@@ -73,29 +73,29 @@ func size(b datastore.Batch) int {
 	return n
 }
 
-// since returns the kept batches after a revision, ErrCompacted when some are gone.
-func (st *State) since(after datastore.Revision) ([]datastore.Batch, error) {
+// batchesSince returns the kept batches after a revision, ErrCompacted when some are gone.
+func (st *State) batchesSince(after datastore.Revision) ([]datastore.Batch, error) {
 	if after >= st.rev {
 		return nil, nil
 	}
 	if after < st.first {
 		return nil, datastore.ErrCompacted
 	}
-	return st.log[st.index(after+1):], nil
+	return st.log[st.batchIndex(after+1):], nil
 }
 
-// index is the place of the first kept batch at or after a revision.
-func (st *State) index(rev datastore.Revision) int {
+// batchIndex is the place of the first kept batch at or after a revision.
+func (st *State) batchIndex(rev datastore.Revision) int {
 	i, _ := slices.BinarySearchFunc(st.log, rev, func(b datastore.Batch, rev datastore.Revision) int { return cmp.Compare(b.Revision, rev) })
 	return i
 }
 
-func (st *State) entry(ns, key string) *datastore.Entry {
+func (st *State) findEntry(ns, key string) *datastore.Entry {
 	e, _ := st.tree.Get([]byte(Join(ns, key)))
 	return e
 }
 
-func copied(e *datastore.Entry) datastore.Entry {
+func copyEntry(e *datastore.Entry) datastore.Entry {
 	out := *e
 	out.Value = append(make([]byte, 0, len(e.Value)), e.Value...)
 	return out
@@ -109,14 +109,14 @@ func (st *State) Get(ns, key string) (datastore.Entry, error) {
 	if err := CheckKey(ns, key, false); err != nil {
 		return datastore.Entry{}, err
 	}
-	if e := st.entry(ns, key); e != nil {
-		return copied(e), nil
+	if e := st.findEntry(ns, key); e != nil {
+		return copyEntry(e), nil
 	}
 	return datastore.Entry{}, fmt.Errorf("%w: %q in namespace %q", datastore.ErrNotFound, key, ns)
 }
 
-// from yields what is at or above a joined key and begins with prefix, in order.
-func (st *State) from(start, prefix string) iter.Seq2[[]byte, *datastore.Entry] {
+// entriesFrom yields what is at or above a joined key and begins with prefix, in order.
+func (st *State) entriesFrom(start, prefix string) iter.Seq2[[]byte, *datastore.Entry] {
 	return func(yield func([]byte, *datastore.Entry) bool) {
 		it := st.tree.Root().Iterator()
 		within := start == prefix // no key needs to be looked at
@@ -146,10 +146,10 @@ func (st *State) Range(ns string, o datastore.RangeOptions) iter.Seq2[datastore.
 			start = after // the smallest key above o.After
 		}
 		left := o.Limit
-		for _, e := range st.from(start, prefix) {
+		for _, e := range st.entriesFrom(start, prefix) {
 			out := *e
 			if !o.Shared {
-				out = copied(e)
+				out = copyEntry(e)
 			}
 			if !yield(out, nil) {
 				return
@@ -166,7 +166,7 @@ func (st *State) Namespaces() iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for next, more := "", true; more; {
 			more = false
-			for k := range st.from(next, "") {
+			for k := range st.entriesFrom(next, "") {
 				ns, _ := Split(string(k))
 				if ns != Staged && !yield(ns, nil) {
 					return
@@ -181,8 +181,8 @@ func (st *State) Namespaces() iter.Seq2[string, error] {
 // Writer says who wrote a key last, as far as the kept transactions know. An absent key
 // was written by who deleted it.
 func (st *State) Writer(ns, key string) (b datastore.Batch, ok bool) {
-	if e := st.entry(ns, key); e != nil {
-		if i := st.index(e.Revision); i < len(st.log) && st.log[i].Revision == e.Revision {
+	if e := st.findEntry(ns, key); e != nil {
+		if i := st.batchIndex(e.Revision); i < len(st.log) && st.log[i].Revision == e.Revision {
 			return st.log[i], true
 		}
 		return b, false
@@ -197,8 +197,8 @@ func (st *State) Writer(ns, key string) (b datastore.Batch, ok bool) {
 	return b, false
 }
 
-// filter keeps the events under the prefixes; ok is false if no event is under them.
-func filter(b datastore.Batch, prefixes []datastore.Prefix) (out datastore.Batch, ok bool) {
+// filterBatch keeps the events under the prefixes; ok is false if no event is under them.
+func filterBatch(b datastore.Batch, prefixes []datastore.Prefix) (out datastore.Batch, ok bool) {
 	out = datastore.Batch{Revision: b.Revision, By: b.By, At: b.At}
 	for _, e := range b.Events {
 		for _, p := range prefixes {
@@ -237,13 +237,13 @@ func (l *Loader) Log(b datastore.Batch) {
 	if len(l.st.log) == 0 {
 		l.st.first = b.Revision - 1
 	}
-	l.st.keep(b)
+	l.st.keepBatch(b)
 }
 
 // State ends the load at a revision.
 func (l *Loader) State(rev datastore.Revision) *State {
 	l.st.tree, l.st.rev = l.txn.Commit(), rev
-	l.st.resume()
+	l.st.resumeStaged()
 	if len(l.st.log) == 0 {
 		l.st.first = rev
 	}
@@ -252,7 +252,7 @@ func (l *Loader) State(rev datastore.Revision) *State {
 
 // Peek is Get without a copy: the value must not be changed.
 func (st *State) Peek(ns, key string) (datastore.Entry, bool) {
-	if e := st.entry(ns, key); e != nil {
+	if e := st.findEntry(ns, key); e != nil {
 		return *e, true
 	}
 	return datastore.Entry{}, false

@@ -22,7 +22,7 @@ func newBareBadger(dir string) (bareBadger, error) {
 	return bareBadger{db}, err
 }
 
-func (b bareBadger) put(key string) error {
+func (b bareBadger) putKey(key string) error {
 	return b.Update(func(t *badgerdb.Txn) error { return t.Set([]byte(key), value) })
 }
 
@@ -33,15 +33,15 @@ func newBareEtcd(endpoint string) (bareEtcd, error) {
 	return bareEtcd{c}, err
 }
 
-func (b bareEtcd) put(key string) error {
+func (b bareEtcd) putKey(key string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	_, err := b.client.Put(ctx, "bare/"+key, string(value))
 	return err
 }
 
-// txn puts under a condition, as every commit of ours does.
-func (b bareEtcd) txn(key string) error {
+// putInTxn puts under a condition, as every commit of ours does.
+func (b bareEtcd) putInTxn(key string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	_, err := b.client.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision("bare/none"), "=", 0)).Then(clientv3.OpPut("bare/"+key, string(value))).Commit()

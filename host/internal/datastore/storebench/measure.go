@@ -10,12 +10,12 @@ import (
 	"ctl.internal/host/internal/datastore"
 )
 
-// writes compares acknowledged writes of one key with those of the bare library.
-func (o options) writes(ctx context.Context, name string, s datastore.Store, peer string, bare func(key string) error) error {
+// compareWrites compares acknowledged writes of one key with those of the bare library.
+func (o options) compareWrites(ctx context.Context, name string, s datastore.Store, peer string, bare func(key string) error) error {
 	for _, n := range []int{1, 32} {
-		ours, theirs, err := o.compare(ctx, n,
-			func(i int64) error { return put(ctx, s, i) },
-			func(i int64) error { return bare(key(i)) })
+		ours, theirs, err := o.compareSides(ctx, n,
+			func(i int64) error { return putValue(ctx, s, i) },
+			func(i int64) error { return bare(benchKey(i)) })
 		if err != nil {
 			return err
 		}
@@ -24,23 +24,23 @@ func (o options) writes(ctx context.Context, name string, s datastore.Store, pee
 	return nil
 }
 
-func put(ctx context.Context, s datastore.Store, i int64) error {
-	_, err := s.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put("config-tree", key(i), value)}})
+func putValue(ctx context.Context, s datastore.Store, i int64) error {
+	_, err := s.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put("config-tree", benchKey(i), value)}})
 	return err
 }
 
-// ages compares a store that has seen many writes of its keys with one that has not. A PUT
+// compareAges compares a store that has seen many writes of its keys with one that has not. A PUT
 // of a tree reads it, and replaces 20 documents under the condition that they are unchanged.
-func (o options) ages(ctx context.Context, name string, fresh, aged datastore.Store) error {
+func (o options) compareAges(ctx context.Context, name string, fresh, aged datastore.Store) error {
 	for i := range int64(keys) {
 		for _, s := range []datastore.Store{fresh, aged} {
-			if err := put(ctx, s, i); err != nil {
+			if err := putValue(ctx, s, i); err != nil {
 				return err
 			}
 		}
 	}
 	begun := time.Now()
-	if err := rig.Each(o.earlier, 32, func(i int) error { return put(ctx, aged, int64(i)) }); err != nil {
+	if err := rig.Each(o.earlier, 32, func(i int) error { return putValue(ctx, aged, int64(i)) }); err != nil {
 		return err
 	}
 	fmt.Printf("%s, after %d writes of the same %d keys (made at %.0f/s):\n", name, o.earlier, keys, float64(o.earlier)/time.Since(begun).Seconds())
@@ -51,9 +51,9 @@ func (o options) ages(ctx context.Context, name string, fresh, aged datastore.St
 	}{
 		{"PUT of a tree", 1, func(s datastore.Store, i int64) error { return putTree(ctx, s, i) }},
 		{"GET of a tree", 4, func(s datastore.Store, i int64) error { _, _, err := getTree(ctx, s, i); return err }},
-		{"write of a key", 32, func(s datastore.Store, i int64) error { return put(ctx, s, i) }},
+		{"write of a key", 32, func(s datastore.Store, i int64) error { return putValue(ctx, s, i) }},
 	} {
-		a, f, err := o.compare(ctx, m.callers, func(i int64) error { return m.f(aged, i) }, func(i int64) error { return m.f(fresh, i) })
+		a, f, err := o.compareSides(ctx, m.callers, func(i int64) error { return m.f(aged, i) }, func(i int64) error { return m.f(fresh, i) })
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ const documents = 20
 
 // getTree reads the documents of one of the trees, which share all but the last digits.
 func getTree(ctx context.Context, s datastore.Store, i int64) (prefix string, at datastore.Revision, err error) {
-	prefix = key(i)[:len(key(0))-2] // 100 documents begin with it
+	prefix = benchKey(i)[:len(benchKey(0))-2] // 100 documents begin with it
 	n := 0
 	err = s.View(ctx, func(sn datastore.Snapshot) error {
 		at = sn.Revision()

@@ -24,7 +24,7 @@ import (
 	"ctl.internal/host/internal/datastore/etcd"
 )
 
-func main() { rig.Main(flags().run) }
+func main() { rig.Main(parseFlags().runBenchmarks) }
 
 type options struct {
 	duration        time.Duration
@@ -32,7 +32,7 @@ type options struct {
 	dir, only       string
 }
 
-func flags() (o options) {
+func parseFlags() (o options) {
 	flag.DurationVar(&o.duration, "d", 4*time.Second, "length of one measurement")
 	flag.IntVar(&o.rounds, "rounds", 5, "measurements of each side, in turn; the median counts")
 	flag.IntVar(&o.earlier, "earlier", 100_000, "earlier writes of the same keys that a store has seen")
@@ -42,26 +42,26 @@ func flags() (o options) {
 	return o
 }
 
-func (o options) run(ctx context.Context) (err error) {
+func (o options) runBenchmarks(ctx context.Context) (err error) {
 	if o.dir, err = os.MkdirTemp(o.dir, "storebench"); err != nil {
 		return err
 	}
 	defer os.RemoveAll(o.dir)
 	fmt.Printf("%d CPUs, values of %d bytes, %d keys, median of %d rounds of %s, the sides in turn\n", runtime.NumCPU(), len(value), keys, o.rounds, o.duration)
 	if o.only != "etcd" {
-		if err := o.badger(ctx); err != nil {
+		if err := o.runBadger(ctx); err != nil {
 			return fmt.Errorf("badger: %w", err)
 		}
 	}
 	if o.only != "badger" {
-		if err := o.etcd(ctx); err != nil {
+		if err := o.runEtcd(ctx); err != nil {
 			return fmt.Errorf("etcd: %w", err)
 		}
 	}
 	return nil
 }
 
-func (o options) badger(ctx context.Context) error {
+func (o options) runBadger(ctx context.Context) error {
 	open := func(name string) (datastore.Store, string, error) {
 		dir := filepath.Join(o.dir, name)
 		s, err := badger.Open(badger.Options{Dir: dir})
@@ -75,7 +75,7 @@ func (o options) badger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.writes(ctx, "badger", ours, "bare library", bare.put); err != nil {
+	if err := o.compareWrites(ctx, "badger", ours, "bare library", bare.putKey); err != nil {
 		return err
 	}
 	if err := o.fanOut(ctx, "badger, 100 watches", ours, slices.Repeat([]datastore.Store{ours}, 100)); err != nil {
@@ -96,14 +96,14 @@ func (o options) badger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.ages(ctx, "badger", fresh, aged); err != nil {
+	if err := o.compareAges(ctx, "badger", fresh, aged); err != nil {
 		return err
 	}
-	fmt.Printf("  on the disk %d MiB\n", blocks(dir)>>20)
+	fmt.Printf("  on the disk %d MiB\n", diskUsage(dir)>>20)
 	if err := aged.Close(); err != nil {
 		return err
 	}
-	fmt.Printf("  on the disk after it was closed %d MiB\n", blocks(dir)>>20)
+	fmt.Printf("  on the disk after it was closed %d MiB\n", diskUsage(dir)>>20)
 	begun := time.Now()
 	if aged, _, err = open("aged"); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (o options) badger(ctx context.Context) error {
 	return aged.Close()
 }
 
-func (o options) etcd(ctx context.Context) error {
+func (o options) runEtcd(ctx context.Context) error {
 	endpoint, stop, err := startEtcd(filepath.Join(o.dir, "etcd"))
 	if err != nil {
 		fmt.Println("LEFT OUT, NOT MEASURED: etcd:", err)
@@ -140,8 +140,8 @@ func (o options) etcd(ctx context.Context) error {
 		return err
 	}
 	defer bare.client.Close()
-	for what, f := range map[string]func(string) error{"bare put": bare.put, "bare conditional transaction": bare.txn} {
-		if err := o.writes(ctx, "etcd, one member", stores[0], what, f); err != nil {
+	for what, f := range map[string]func(string) error{"bare put": bare.putKey, "bare conditional transaction": bare.putInTxn} {
+		if err := o.compareWrites(ctx, "etcd, one member", stores[0], what, f); err != nil {
 			return err
 		}
 	}
@@ -167,15 +167,15 @@ func (o options) etcd(ctx context.Context) error {
 		return err
 	}
 	aged := stores[0]
-	if err := o.ages(ctx, "etcd, one member", fresh, aged); err != nil {
+	if err := o.compareAges(ctx, "etcd, one member", fresh, aged); err != nil {
 		return err
 	}
-	fmt.Printf("  on the disk %d MiB\n", blocks(filepath.Join(o.dir, "etcd"))>>20)
+	fmt.Printf("  on the disk %d MiB\n", diskUsage(filepath.Join(o.dir, "etcd"))>>20)
 	return nil
 }
 
-// blocks is what a directory takes on the disk.
-func blocks(dir string) (bytes int64) {
+// diskUsage is what a directory takes on the disk.
+func diskUsage(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil {
 			if info, err := d.Info(); err == nil {
@@ -193,10 +193,10 @@ const keys = 1000
 
 var value = []byte(strings.Repeat("v", 200))
 
-func key(i int64) string { return fmt.Sprintf("/bench:tree/entry=%04d", i%keys) }
+func benchKey(i int64) string { return fmt.Sprintf("/bench:tree/entry=%04d", i%keys) }
 
-// compare measures two sides in turn, each with n goroutines that call f again and again.
-func (o options) compare(ctx context.Context, n int, ours, peer func(i int64) error) (a, b float64, err error) {
+// compareSides measures two sides in turn, each with n goroutines that call f again and again.
+func (o options) compareSides(ctx context.Context, n int, ours, peer func(i int64) error) (a, b float64, err error) {
 	side := func(name string, f func(i int64) error) *rig.Side {
 		var i atomic.Int64
 		return &rig.Side{Name: name, Run: func(ctx context.Context, d time.Duration) (load.Result, error) {

@@ -187,14 +187,14 @@ func (f *File) Apply(changes []Change) (changed bool, err error) {
 func (f *File) Set(path, value string) ([]byte, error) {
 	for _, l := range f.Leaves {
 		if l.Path == path {
-			return splice(f.text, l.start, l.end, f.holding(l, value)), nil
+			return spliceBytes(f.text, l.start, l.end, f.elementWithValue(l, value)), nil
 		}
 	}
-	dir, name := split(path)
-	element := fmt.Sprintf("<%s>%s</%s>\n", name, escaped(value), name)
+	dir, name := splitPath(path)
+	element := fmt.Sprintf("<%s>%s</%s>\n", name, escapeXML(value), name)
 	at, ok := f.inside[dir]
 	for !ok && dir != "" {
-		parent, last := split(dir)
+		parent, last := splitPath(dir)
 		element = fmt.Sprintf("<%s>\n%s</%s>\n", last, element, last)
 		dir = parent
 		at, ok = f.inside[dir]
@@ -202,28 +202,28 @@ func (f *File) Set(path, value string) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: the element <%s> is missing; add it as an empty element", f.Name, path)
 	}
-	return splice(f.text, at, at, element), nil
+	return spliceBytes(f.text, at, at, element), nil
 }
 
-func split(path string) (dir, name string) {
+func splitPath(path string) (dir, name string) {
 	i := strings.LastIndexByte(path, '/') // -1: the name alone
 	return path[:max(i, 0)], path[i+1:]
 }
 
-// holding is the element of a leaf with another value.
-func (f *File) holding(l Leaf, value string) string {
+// elementWithValue is the element of a leaf with another value.
+func (f *File) elementWithValue(l Leaf, value string) string {
 	tag := f.text[l.start+1 : l.end]
 	tag = tag[:bytes.IndexAny(tag, " \t\r\n/>")] // with its prefix
-	return fmt.Sprintf("<%s>%s</%s>", tag, escaped(value), tag)
+	return fmt.Sprintf("<%s>%s</%s>", tag, escapeXML(value), tag)
 }
 
-func escaped(value string) string {
+func escapeXML(value string) string {
 	var b bytes.Buffer
 	_ = xml.EscapeText(&b, []byte(value)) // a buffer takes everything
 	return b.String()
 }
 
-func splice(text []byte, from, to int, with string) []byte {
+func spliceBytes(text []byte, from, to int, with string) []byte {
 	return append(append(append([]byte{}, text[:from]...), with...), text[to:]...)
 }
 
@@ -251,7 +251,7 @@ func (f *File) Replace(path string, values []string) ([]byte, error) {
 		if i == len(at)-1 && len(values) > len(at) {
 			value = strings.Join(values[i:], ",")
 		}
-		text = splice(text, l.start, l.end, f.holding(l, value))
+		text = spliceBytes(text, l.start, l.end, f.elementWithValue(l, value))
 	}
 	return text, nil
 }

@@ -27,7 +27,7 @@ func (c *cbcMAC) NonceSize() int { return aes.BlockSize }
 
 func (c *cbcMAC) Overhead() int { return aes.BlockSize + macSize }
 
-func (c *cbcMAC) tag(nonce, text, aad []byte) []byte {
+func (c *cbcMAC) computeTag(nonce, text, aad []byte) []byte {
 	h := hmac.New(sha256.New, c.mac)
 	h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(aad))))
 	h.Write(aad)
@@ -40,13 +40,13 @@ func (c *cbcMAC) Seal(dst, nonce, plaintext, aad []byte) []byte {
 	pad := aes.BlockSize - len(plaintext)%aes.BlockSize
 	text := append(bytes.Clone(plaintext), bytes.Repeat([]byte{byte(pad)}, pad)...)
 	cipher.NewCBCEncrypter(c.block, nonce).CryptBlocks(text, text)
-	return append(append(dst, text...), c.tag(nonce, text, aad)...)
+	return append(append(dst, text...), c.computeTag(nonce, text, aad)...)
 }
 
 // Open implements cipher.AEAD. Nothing is decrypted before the MAC is right.
 func (c *cbcMAC) Open(dst, nonce, sealed, aad []byte) ([]byte, error) {
 	n := len(sealed) - macSize
-	if n < aes.BlockSize || !hmac.Equal(sealed[n:], c.tag(nonce, sealed[:n], aad)) {
+	if n < aes.BlockSize || !hmac.Equal(sealed[n:], c.computeTag(nonce, sealed[:n], aad)) {
 		return nil, ErrForged
 	}
 	plain, err := openCBC(c.block, nonce, sealed[:n])

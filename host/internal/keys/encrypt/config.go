@@ -56,14 +56,14 @@ const absent = `<?xml version="1.0" encoding="UTF-8"?>
 
 // ReadConfig reads the settings of a home; what is wrong names file, line and element.
 func ReadConfig(dir home.Dir) (Config, error) {
-	c, _, err := read(ConfigFile(dir))
+	c, _, err := readConfigFile(ConfigFile(dir))
 	return c, err
 }
 
-func read(path string) (Config, *xmlfile.File, error) {
+func readConfigFile(path string) (Config, *xmlfile.File, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return parse(path, []byte(absent))
+		return parseConfig(path, []byte(absent))
 	}
 	if err != nil {
 		return Config{}, nil, err
@@ -72,21 +72,21 @@ func read(path string) (Config, *xmlfile.File, error) {
 	if err != nil {
 		return Config{}, nil, err
 	}
-	c, f, err := parse(path, text)
+	c, f, err := parseConfig(path, text)
 	if err == nil && c.Key != "" && info.Mode().Perm()&0o077 != 0 {
 		err = fmt.Errorf("%s has mode %04o, others may have read the key in it; set it to 0600 if you trust them", path, info.Mode().Perm())
 	}
 	return c, f, err
 }
 
-func parse(path string, text []byte) (Config, *xmlfile.File, error) {
+func parseConfig(path string, text []byte) (Config, *xmlfile.File, error) {
 	f, err := xmlfile.Parse(path, text, rootName)
 	if err != nil {
 		return Config{}, nil, err
 	}
 	c := Config{Params: Documented(), KeyCharacters: keyCharacters}
 	err = f.Fields(map[string]func(string) error{
-		keyPath: xmlfile.Text(&c.Key, 256), saltPath: salt(&c.Salt),
+		keyPath: xmlfile.Text(&c.Key, 256), saltPath: saltSetter(&c.Salt),
 		"encrypt-method": xmlfile.Text(&c.Method, 256), "encrypt-type": xmlfile.Text(&c.Type, 256),
 		"encrypt-iteration-count": xmlfile.Number(&c.Iterations, MinIterations, MaxIterations),
 		"encrypt-key-length":      xmlfile.Number(&c.Length, 128, 256), "cipher-transforms": xmlfile.Text(&c.Transform, 256),
@@ -102,7 +102,7 @@ func parse(path string, text []byte) (Config, *xmlfile.File, error) {
 	return c, f, nil
 }
 
-func salt(to *string) func(string) error {
+func saltSetter(to *string) func(string) error {
 	return func(s string) error {
 		b, err := base64.StdEncoding.DecodeString(s)
 		if err != nil || len(b) < 8 || len(b) > 256 {
@@ -113,8 +113,8 @@ func salt(to *string) func(string) error {
 	}
 }
 
-// complete makes what is empty at random, and reports whether anything was.
-func (c *Config) complete() bool {
+// generateMissing makes what is empty at random, and reports whether anything was.
+func (c *Config) generateMissing() bool {
 	made := c.Key == "" || c.Salt == ""
 	if c.Key == "" {
 		const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -131,31 +131,31 @@ func (c *Config) complete() bool {
 	return made
 }
 
-// write puts key, salt and parameters into the file; comments and all else stay.
-func (c Config) write(dir home.Dir) error {
-	return change(dir, func(old Config) []xmlfile.Change {
-		return append(c.params(old), xmlfile.Change{Path: keyPath, Value: c.Key}, xmlfile.Change{Path: saltPath, Value: c.Salt})
+// writeFile puts key, salt and parameters into the file; comments and all else stay.
+func (c Config) writeFile(dir home.Dir) error {
+	return changeElements(dir, func(old Config) []xmlfile.Change {
+		return append(c.paramChanges(old), xmlfile.Change{Path: keyPath, Value: c.Key}, xmlfile.Change{Path: saltPath, Value: c.Salt})
 	})
 }
 
-// params are the elements of the parameters, with what they were.
-func (c Config) params(old Config) []xmlfile.Change {
+// paramChanges are the elements of the parameters, with what they were.
+func (c Config) paramChanges(old Config) []xmlfile.Change {
 	return []xmlfile.Change{
 		{Path: "encrypt-method", Old: old.Method, Value: c.Method}, {Path: "encrypt-type", Old: old.Type, Value: c.Type}, {Path: "cipher-transforms", Old: old.Transform, Value: c.Transform},
 		{Path: "encrypt-iteration-count", Old: xmlfile.Decimal(old.Iterations), Value: xmlfile.Decimal(c.Iterations)}, {Path: "encrypt-key-length", Old: xmlfile.Decimal(old.Length), Value: xmlfile.Decimal(c.Length)},
 	}
 }
 
-// change replaces the elements of the file that differ.
-func change(dir home.Dir, elements func(old Config) []xmlfile.Change) error {
+// changeElements replaces the elements of the file that differ.
+func changeElements(dir home.Dir, elements func(old Config) []xmlfile.Change) error {
 	path := ConfigFile(dir)
-	old, f, err := read(path)
+	old, f, err := readConfigFile(path)
 	if err != nil {
 		return err
 	}
 	changed, err := f.Apply(elements(old))
 	if err == nil {
-		_, _, err = parse(path, f.Bytes())
+		_, _, err = parseConfig(path, f.Bytes())
 	}
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err, "%v", err)
@@ -196,7 +196,7 @@ type data struct {
 func (s *Service) Data() (json.RawMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, _, err := read(ConfigFile(s.o.Dir))
+	c, _, err := readConfigFile(ConfigFile(s.o.Dir))
 	if err != nil {
 		return nil, err
 	}
@@ -221,5 +221,5 @@ func (s *Service) SetData(doc json.RawMessage) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	after := Config{Params: Params{d.Method, d.Type, d.Iterations, d.Length, d.Transform}}
-	return change(s.o.Dir, after.params)
+	return changeElements(s.o.Dir, after.paramChanges)
 }

@@ -77,7 +77,7 @@ func (d *documents) Watch(ctx context.Context, after datastore.Revision, prefixe
 	return d.Store.Watch(ctx, after, prefixes, func(b datastore.Batch) error {
 		b.Events = slices.Clone(b.Events) // others watch, too
 		for i, e := range b.Events {
-			open, err := d.open(e.Namespace, e.Entry)
+			open, err := d.openEntry(e.Namespace, e.Entry)
 			if err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ func (d *documents) Watch(ctx context.Context, after datastore.Revision, prefixe
 	})
 }
 
-func (d *documents) open(ns string, e datastore.Entry) (datastore.Entry, error) {
+func (d *documents) openEntry(ns string, e datastore.Entry) (datastore.Entry, error) {
 	if ns != d.s.o.Documents || !Sealed(e.Value) {
 		return e, nil
 	}
@@ -109,7 +109,7 @@ func (o opened) Get(ns, key string) (datastore.Entry, error) {
 	if err != nil {
 		return e, err
 	}
-	return o.d.open(ns, e)
+	return o.d.openEntry(ns, e)
 }
 
 func (o opened) Range(ns string, r datastore.RangeOptions) iter.Seq2[datastore.Entry, error] {
@@ -119,7 +119,7 @@ func (o opened) Range(ns string, r datastore.RangeOptions) iter.Seq2[datastore.E
 	return func(yield func(datastore.Entry, error) bool) {
 		for e, err := range o.Snapshot.Range(ns, r) {
 			if err == nil {
-				e, err = o.d.open(ns, e)
+				e, err = o.d.openEntry(ns, e)
 			}
 			if !yield(e, err) || err != nil {
 				return

@@ -65,18 +65,18 @@ func Derive(p Params, password, salt string) (*Key, error) {
 	if err != nil || len(s) < minSalt {
 		return nil, fmt.Errorf("<encrypt-salt> is not base64 of at least %d bytes", minSalt)
 	}
-	raw, err := pbkdf2.Key(p.hash(), password, s, p.Iterations, p.Length/8)
+	raw, err := pbkdf2.Key(p.hashFunc(), password, s, p.Iterations, p.Length/8)
 	if err != nil {
 		return nil, err
 	}
-	k := &Key{old: oldOpeners(raw, s, p.cbc())}
+	k := &Key{old: oldOpeners(raw, s, p.isCBC())}
 	// The old system uses what is derived as it is; each use here has a key of its own.
 	part := func(use string, n int) []byte {
 		b, e := hkdf.Expand(sha256.New, raw, "ctl "+use, n)
 		err = errors.Join(err, e)
 		return b
 	}
-	if p.cbc() {
+	if p.isCBC() {
 		k.aead, err = newCBC(part("cbc cipher", len(raw)), part("cbc mac", macKey))
 	} else {
 		k.aead, err = newGCM(part("gcm", len(raw)))
@@ -84,7 +84,7 @@ func Derive(p Params, password, salt string) (*Key, error) {
 	// Without letters that the two alphabets of base64 write differently: texts begin alike in both.
 	for i := 0; ; i++ {
 		copy(k.id[:], part(fmt.Sprintf("%s id %d", strings.ToLower(p.Transform[:7]), i), idSize))
-		if err != nil || !special(base64.StdEncoding.AppendEncode(nil, append([]byte{version}, k.id[:]...))) {
+		if err != nil || !hasSpecialChar(base64.StdEncoding.AppendEncode(nil, append([]byte{version}, k.id[:]...))) {
 			return k, err
 		}
 	}
@@ -123,7 +123,7 @@ func (k *Key) Open(sealed, purpose []byte) ([]byte, error) {
 	if !Sealed(sealed) || keyID(sealed[1:nameSize]) != k.id {
 		return nil, ErrForeign
 	}
-	was, head, rest := split(sealed)
+	was, head, rest := splitSealed(sealed)
 	n := k.aead.NonceSize()
 	if head == nil || string(was) != string(purpose) || len(rest) <= n {
 		return nil, ErrForged
@@ -135,8 +135,8 @@ func (k *Key) Open(sealed, purpose []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// split cuts a text after its purpose; head is nil when it is too short.
-func split(sealed []byte) (purpose, head, rest []byte) {
+// splitSealed cuts a text after its purpose; head is nil when it is too short.
+func splitSealed(sealed []byte) (purpose, head, rest []byte) {
 	if len(sealed) < nameSize+2 {
 		return nil, nil, nil
 	}

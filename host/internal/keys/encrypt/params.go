@@ -52,8 +52,8 @@ var methods = []struct {
 	{"PBKDF2WithHmacSHA384", sha512.New384}, {"PBKDF2WithHmacSHA512", sha512.New},
 }
 
-// hash returns the hash of the derivation, nil for an unknown name.
-func (p Params) hash() func() hash.Hash {
+// hashFunc returns the hash of the derivation, nil for an unknown name.
+func (p Params) hashFunc() func() hash.Hash {
 	for _, m := range methods {
 		if strings.EqualFold(m.name, p.Method) {
 			return m.hash
@@ -62,8 +62,8 @@ func (p Params) hash() func() hash.Hash {
 	return nil
 }
 
-// cbc reports which of the two transforms is meant; PKCS7 is another name of PKCS5.
-func (p Params) cbc() bool {
+// isCBC reports which of the two transforms is meant; PKCS7 is another name of PKCS5.
+func (p Params) isCBC() bool {
 	t := strings.ToUpper(p.Transform)
 	return t == "AES/CBC/PKCS5PADDING" || t == "AES/CBC/PKCS7PADDING"
 }
@@ -71,7 +71,7 @@ func (p Params) cbc() bool {
 // Check says what is wrong, naming the element of the settings.
 func (p Params) Check() error {
 	switch {
-	case p.hash() == nil:
+	case p.hashFunc() == nil:
 		return fmt.Errorf("<encrypt-method> %q: possible are %s", p.Method, strings.Join(Methods(), ", "))
 	case !strings.EqualFold(p.Type, "AES"):
 		return fmt.Errorf("<encrypt-type> %q: only AES is possible", p.Type)
@@ -79,7 +79,7 @@ func (p Params) Check() error {
 		return fmt.Errorf("<encrypt-iteration-count> %d: a number from %d to %d", p.Iterations, MinIterations, MaxIterations)
 	case p.Length != 128 && p.Length != 192 && p.Length != 256:
 		return fmt.Errorf("<encrypt-key-length> %d: an AES key has 128, 192 or 256 bits", p.Length)
-	case !p.cbc() && !strings.EqualFold(p.Transform, gcmTransform):
+	case !p.isCBC() && !strings.EqualFold(p.Transform, gcmTransform):
 		return errors.New("<cipher-transforms> \"" + p.Transform + "\": expected is " + gcmTransform + " and " + cbcTransform)
 	}
 	return nil

@@ -21,7 +21,7 @@ const (
 func (s *Service) Pass(ctx context.Context) (found Found, err error) {
 	s.passing.Lock()
 	defer s.passing.Unlock()
-	began, err := s.load(ctx)
+	began, err := s.loadRecord(ctx)
 	if err != nil {
 		return found, err
 	}
@@ -36,10 +36,10 @@ func (s *Service) Pass(ctx context.Context) (found Found, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.keep(); err != nil || began.ID != s.keys[0].key.ID() {
+	if err := s.ensureKeyInFile(); err != nil || began.ID != s.keys[0].key.ID() {
 		return found, err
 	}
-	if err = s.store(ctx, began, s.keys, false); errors.Is(err, errOvertaken) {
+	if err = s.storeKeys(ctx, began, s.keys, false); errors.Is(err, errOvertaken) {
 		err = nil
 	}
 	return found, err
@@ -75,7 +75,7 @@ func (s *Service) passStore(ctx context.Context, found *Found) (overtaken bool, 
 					return fmt.Errorf("namespace %s: %w", ns, err)
 				}
 				before := found.Renewed
-				value, err := s.renew(ns, e, found)
+				value, err := s.renewEntry(ns, e, found)
 				if err != nil {
 					return fmt.Errorf("%s in namespace %s: %w", e.Key, ns, err)
 				}
@@ -98,8 +98,8 @@ func (s *Service) passStore(ctx context.Context, found *Found) (overtaken bool, 
 	return overtaken, err
 }
 
-// renew is the value of an entry with its secrets sealed by the current key.
-func (s *Service) renew(ns string, e datastore.Entry, found *Found) ([]byte, error) {
+// renewEntry is the value of an entry with its secrets sealed by the current key.
+func (s *Service) renewEntry(ns string, e datastore.Entry, found *Found) ([]byte, error) {
 	if ns == s.o.Documents && s.secret(e.Key, e.Value) {
 		found.Renewed++
 		return s.Seal(e.Value, documentPurpose(ns, e.Key))
@@ -107,15 +107,15 @@ func (s *Service) renew(ns string, e datastore.Entry, found *Found) ([]byte, err
 	return s.Renew(e.Value, found), nil
 }
 
-// keep makes sure that the file holds the current key, before the datastore's ways to it from
+// ensureKeyInFile makes sure that the file holds the current key, before the datastore's ways to it from
 // earlier keys are given up.
-func (s *Service) keep() error {
+func (s *Service) ensureKeyInFile() error {
 	c, err := ReadConfig(s.o.Dir)
 	current := s.keys[0]
 	if err != nil || c.Key == current.Key && c.Salt == current.Salt {
 		return err
 	}
-	if err := current.write(s.o.Dir); err != nil {
+	if err := current.writeFile(s.o.Dir); err != nil {
 		return fmt.Errorf("the current key is not in %s and cannot be written: %w", ConfigFile(s.o.Dir), err)
 	}
 	return nil
@@ -129,14 +129,14 @@ func (s *Service) Forget(ctx context.Context) (dropped []string, found Found, er
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, err := s.load(ctx)
+	r, err := s.loadRecord(ctx)
 	if err != nil {
 		return nil, found, err
 	}
 	if r == nil || r.ID != s.keys[0].key.ID() {
 		return nil, found, errOvertaken
 	}
-	if err := s.keep(); err != nil {
+	if err := s.ensureKeyInFile(); err != nil {
 		return nil, found, err
 	}
 	needed := s.keys[:1:1]
@@ -150,9 +150,9 @@ func (s *Service) Forget(ctx context.Context) (dropped []string, found Found, er
 	if len(dropped) == 0 {
 		return nil, found, nil
 	}
-	if err := s.store(ctx, r, needed, r.Pending); err != nil {
+	if err := s.storeKeys(ctx, r, needed, r.Pending); err != nil {
 		return nil, found, err
 	}
-	s.use(needed)
+	s.useKeys(needed)
 	return dropped, found, nil
 }

@@ -35,15 +35,15 @@ type held struct {
 	key *Key
 }
 
-func (c Config) hold() (held, error) {
+func (c Config) deriveKey() (held, error) {
 	k, err := Derive(c.Params, c.Key, c.Salt)
 	return held{c, k}, err
 }
 
 var keysPurpose = []byte(namespace + "/" + recordKey)
 
-// load reads the record; nil if it does not exist.
-func (s *Service) load(ctx context.Context) (*record, error) {
+// loadRecord reads the record; nil if it does not exist.
+func (s *Service) loadRecord(ctx context.Context) (*record, error) {
 	e, err := datastore.Get(ctx, s.o.Store, namespace, recordKey)
 	if errors.Is(err, datastore.ErrNotFound) {
 		return nil, nil
@@ -58,8 +58,8 @@ func (s *Service) load(ctx context.Context) (*record, error) {
 	return r, nil
 }
 
-// open returns all keys, the current one first, for the holder of one of them; none for the holder of another.
-func (r *record) open(own held) ([]held, error) {
+// openKeys returns all keys, the current one first, for the holder of one of them; none for the holder of another.
+func (r *record) openKeys(own held) ([]held, error) {
 	sealed, ok := r.Keys[own.key.ID()]
 	if !ok {
 		return nil, nil
@@ -73,7 +73,7 @@ func (r *record) open(own held) ([]held, error) {
 	for i, c := range settings {
 		c.KeyCharacters = own.KeyCharacters
 		if err == nil {
-			out[i], err = c.hold()
+			out[i], err = c.deriveKey()
 		}
 	}
 	if err == nil && (len(out) == 0 || out[0].key.ID() != r.ID) {
@@ -88,8 +88,8 @@ func (r *record) open(own held) ([]held, error) {
 // errOvertaken says that another controller changed the current key meanwhile.
 var errOvertaken = errors.New("another controller replaced the key at the same time")
 
-// store writes the record of the keys, the current one first, if it still is as it was; was nil = there is none.
-func (s *Service) store(ctx context.Context, was *record, keys []held, pending bool) error {
+// storeKeys writes the record of the keys, the current one first, if it still is as it was; was nil = there is none.
+func (s *Service) storeKeys(ctx context.Context, was *record, keys []held, pending bool) error {
 	current := keys[0]
 	next := record{ID: current.key.ID(), Params: current.Params, Salt: current.Salt, Pending: pending, Keys: map[string][]byte{}}
 	var settings []Config

@@ -12,8 +12,8 @@ type Found struct {
 	Left    map[string]int `json:"left,omitempty"` // texts that still need an earlier key, by its id
 }
 
-// leave counts a text that needs a key and cannot be sealed again.
-func (f *Found) leave(k *Key) {
+// countLeft counts a text that needs a key and cannot be sealed again.
+func (f *Found) countLeft(k *Key) {
 	if f.Left == nil {
 		f.Left = map[string]int{}
 	}
@@ -27,10 +27,10 @@ func (r *Ring) Renew(value []byte, found *Found) []byte {
 	if len(now.all) == 1 {
 		return value
 	}
-	if now.of(value) != nil {
-		return now.again(value, found)
+	if now.keyOf(value) != nil {
+		return now.resealText(value, found)
 	}
-	return inBase64.ReplaceAllFunc(value, func(text []byte) []byte { return now.encoded(text, found) })
+	return inBase64.ReplaceAllFunc(value, func(text []byte) []byte { return now.renewEncoded(text, found) })
 }
 
 var (
@@ -43,39 +43,39 @@ var (
 // as the one before did: which of them its owner uses is not visible.
 const sameLetters = 5000
 
-// encoded renews a text in base64, in the alphabet and with the padding it has.
-func (n *ring) encoded(text []byte, found *Found) []byte {
+// renewEncoded renews a text in base64, in the alphabet and with the padding it has.
+func (n *ring) renewEncoded(text []byte, found *Found) []byte {
 	for _, e := range encodings {
 		sealed, err := e.Strict().DecodeString(string(text))
-		if k := n.of(sealed); err != nil || k == nil || k == n.current {
+		if k := n.keyOf(sealed); err != nil || k == nil || k == n.current {
 			continue
 		}
-		next := e.AppendEncode(nil, n.again(sealed, found))
-		for try := 0; !special(text) && special(next) && try < sameLetters; try++ {
-			next = e.AppendEncode(nil, n.again(sealed, new(Found)))
+		next := e.AppendEncode(nil, n.resealText(sealed, found))
+		for try := 0; !hasSpecialChar(text) && hasSpecialChar(next) && try < sameLetters; try++ {
+			next = e.AppendEncode(nil, n.resealText(sealed, new(Found)))
 		}
 		return next
 	}
 	return text
 }
 
-// again seals a text of an earlier key with the current one, for the same purpose.
-func (n *ring) again(text []byte, found *Found) []byte {
-	k := n.of(text)
+// resealText seals a text of an earlier key with the current one, for the same purpose.
+func (n *ring) resealText(text []byte, found *Found) []byte {
+	k := n.keyOf(text)
 	if k == n.current {
 		return text
 	}
-	purpose, _, _ := split(text)
+	purpose, _, _ := splitSealed(text)
 	plain, err := k.Open(text, purpose)
 	if err == nil {
 		plain, err = n.current.Seal(plain, purpose)
 	}
 	if err != nil {
-		found.leave(k)
+		found.countLeft(k)
 		return text
 	}
 	found.Renewed++
 	return plain
 }
 
-func special(text []byte) bool { return bytes.ContainsAny(text, "+/-_") }
+func hasSpecialChar(text []byte) bool { return bytes.ContainsAny(text, "+/-_") }

@@ -39,16 +39,16 @@ func (r *Ring) Seal(plaintext, purpose []byte) ([]byte, error) {
 // byte or the purpose differs. Texts of the old system open with the keys whose settings
 // name its cipher.
 func (r *Ring) Open(sealed, purpose []byte) ([]byte, error) {
-	plain, err := r.now.Load().open(sealed, purpose)
+	plain, err := r.now.Load().openSealed(sealed, purpose)
 	if r.foreign != nil && errors.Is(err, ErrForeign) {
 		r.foreign()
-		plain, err = r.now.Load().open(sealed, purpose)
+		plain, err = r.now.Load().openSealed(sealed, purpose)
 	}
 	return plain, err
 }
 
-func (n *ring) open(sealed, purpose []byte) ([]byte, error) {
-	if k := n.of(sealed); k != nil {
+func (n *ring) openSealed(sealed, purpose []byte) ([]byte, error) {
+	if k := n.keyOf(sealed); k != nil {
 		return k.Open(sealed, purpose)
 	}
 	for _, k := range n.all {
@@ -62,8 +62,8 @@ func (n *ring) open(sealed, purpose []byte) ([]byte, error) {
 	return nil, ErrForged
 }
 
-// of is the key that a text names, nil when the ring has none of that id.
-func (n *ring) of(sealed []byte) *Key {
+// keyOf is the key that a text names, nil when the ring has none of that id.
+func (n *ring) keyOf(sealed []byte) *Key {
 	if !Sealed(sealed) {
 		return nil
 	}

@@ -62,7 +62,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 		return nil, err
 	}
 	for range 3 { // others may be starting for the first time at this moment
-		if err = s.follow(ctx, c); !errors.Is(err, errOvertaken) {
+		if err = s.followKeys(ctx, c); !errors.Is(err, errOvertaken) {
 			break
 		}
 	}
@@ -72,99 +72,99 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	s.OnForeign(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		if err := s.refresh(ctx); err != nil {
+		if err := s.refreshKeys(ctx); err != nil {
 			o.Log.Warn("it is not known whether the key was replaced", "error", err)
 		}
 	})
 	return s, nil
 }
 
-// refresh takes over a key that another controller made current.
-func (s *Service) refresh(ctx context.Context) error {
+// refreshKeys takes over a key that another controller made current.
+func (s *Service) refreshKeys(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.follow(ctx, s.keys[0].Config)
+	return s.followKeys(ctx, s.keys[0].Config)
 }
 
-// follow makes the keys those of the datastore, starting from the settings c.
-func (s *Service) follow(ctx context.Context, c Config) error {
-	r, err := s.load(ctx)
+// followKeys makes the keys those of the datastore, starting from the settings c.
+func (s *Service) followKeys(ctx context.Context, c Config) error {
+	r, err := s.loadRecord(ctx)
 	if err != nil {
 		return err
 	}
 	if r == nil {
-		return s.first(ctx, c)
+		return s.makeFirstKey(ctx, c)
 	}
 	if c.Key == "" {
 		return s.errKeyMismatch(r.ID)
 	}
 	c.Salt = cmp.Or(c.Salt, r.Salt)
-	own, err := c.hold()
+	own, err := c.deriveKey()
 	if err != nil {
 		return fmt.Errorf("%s: %w", ConfigFile(s.o.Dir), err)
 	}
-	keys, err := r.open(own)
+	keys, err := r.openKeys(own)
 	if err != nil {
 		return err
 	}
 	if keys == nil {
-		return s.changed(ctx, r, own)
+		return s.adoptChangedParams(ctx, r, own)
 	}
 	if own.key.ID() != r.ID {
-		if err := keys[0].write(s.o.Dir); err != nil {
+		if err := keys[0].writeFile(s.o.Dir); err != nil {
 			return fmt.Errorf("the key that replaced the one in %s cannot be written: %w", ConfigFile(s.o.Dir), err)
 		}
 		s.o.Log.Info("the key was replaced, by another controller or before this start", "key", r.ID)
 	}
-	s.use(keys)
+	s.useKeys(keys)
 	return nil
 }
 
-// first makes the key at the first start.
-func (s *Service) first(ctx context.Context, c Config) error {
-	if c.complete() {
-		if err := c.write(s.o.Dir); err != nil {
+// makeFirstKey makes the key at the first start.
+func (s *Service) makeFirstKey(ctx context.Context, c Config) error {
+	if c.generateMissing() {
+		if err := c.writeFile(s.o.Dir); err != nil {
 			return fmt.Errorf("the key cannot be written: %w", err)
 		}
 		s.o.Log.Info("a key for secrets was made; back it up", "file", ConfigFile(s.o.Dir))
 	}
-	own, err := c.hold()
+	own, err := c.deriveKey()
 	if err != nil {
 		return fmt.Errorf("%s: %w", ConfigFile(s.o.Dir), err)
 	}
 	keys := []held{own}
-	if err := s.store(ctx, nil, keys, false); err != nil {
+	if err := s.storeKeys(ctx, nil, keys, false); err != nil {
 		return err
 	}
-	s.use(keys)
+	s.useKeys(keys)
 	return nil
 }
 
-// changed makes own the current key if it is the current one with other parameters: the
+// adoptChangedParams makes own the current key if it is the current one with other parameters: the
 // operator wants another cipher.
-func (s *Service) changed(ctx context.Context, r *record, own held) error {
+func (s *Service) adoptChangedParams(ctx context.Context, r *record, own held) error {
 	before := own.Config
 	before.Params, before.Salt = r.Params, r.Salt
-	old, err := before.hold()
+	old, err := before.deriveKey()
 	if err != nil || old.key.ID() != r.ID {
 		return s.errKeyMismatch(r.ID)
 	}
-	keys, err := r.open(old)
+	keys, err := r.openKeys(old)
 	if err != nil {
 		return err
 	}
 	keys = slices.DeleteFunc(keys, func(h held) bool { return h.key.ID() == own.key.ID() }) // used before
 	keys = append([]held{own}, keys...)
-	if err := s.store(ctx, r, keys, true); err != nil {
+	if err := s.storeKeys(ctx, r, keys, true); err != nil {
 		return err
 	}
 	s.o.Log.Info("the settings of the encryption have changed; what is kept is sealed again", "key", own.key.ID())
-	s.use(keys)
+	s.useKeys(keys)
 	return nil
 }
 
-// set takes over the keys.
-func (s *Service) set(keys []held) {
+// setKeys takes over the keys.
+func (s *Service) setKeys(keys []held) {
 	s.keys = keys
 	var earlier []*Key
 	for _, h := range keys[1:] {
@@ -173,10 +173,10 @@ func (s *Service) set(keys []held) {
 	s.Set(keys[0].key, earlier...)
 }
 
-// use takes over keys whose current one is in the file, and seals with it what earlier keys sealed
+// useKeys takes over keys whose current one is in the file, and seals with it what earlier keys sealed
 // in the settings files: the pass of another controller does not change those of this home.
-func (s *Service) use(keys []held) {
-	s.set(keys)
+func (s *Service) useKeys(keys []held) {
+	s.setKeys(keys)
 	var f Found
 	if err := s.renewFiles(&f); err != nil {
 		s.o.Log.Error("the settings files are not sealed with the current key; aaa:rotate-key -resume tries it again", "error", err)
@@ -197,7 +197,7 @@ func (s *Service) Rotate(ctx context.Context) (Found, error) {
 func (s *Service) newKey(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, err := s.load(ctx)
+	r, err := s.loadRecord(ctx)
 	if err != nil {
 		return err
 	}
@@ -206,19 +206,19 @@ func (s *Service) newKey(ctx context.Context) error {
 	}
 	c := s.keys[0].Config
 	c.Key, c.Salt = "", ""
-	c.complete()
-	next, err := c.hold()
+	c.generateMissing()
+	next, err := c.deriveKey()
 	if err != nil {
 		return err
 	}
 	// The datastore first: a start that finds the earlier key in the file gets the new one from
 	// there. The other way round the earlier key would be lost.
 	keys := append([]held{next}, s.keys...)
-	if err := s.store(ctx, r, keys, true); err != nil {
+	if err := s.storeKeys(ctx, r, keys, true); err != nil {
 		return err
 	}
-	s.set(keys)
-	if err := c.write(s.o.Dir); err != nil {
+	s.setKeys(keys)
+	if err := c.writeFile(s.o.Dir); err != nil {
 		return fmt.Errorf("the new key is in use, but it cannot be written to %s: %w; the next start tries again, nothing is lost", ConfigFile(s.o.Dir), err)
 	}
 	s.o.Log.Info("the key for secrets was replaced; back it up", "file", ConfigFile(s.o.Dir), "key", next.key.ID())
@@ -235,7 +235,7 @@ type Info struct {
 
 // Info describes the keys.
 func (s *Service) Info(ctx context.Context) (Info, error) {
-	r, err := s.load(ctx)
+	r, err := s.loadRecord(ctx)
 	if err != nil {
 		return Info{}, err
 	}
@@ -253,7 +253,7 @@ func (s *Service) Info(ctx context.Context) (Info, error) {
 func (s *Service) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	r, err := s.load(ctx)
+	r, err := s.loadRecord(ctx)
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -278,7 +278,7 @@ func (s *Service) Run(ctx context.Context) error {
 		return nil
 	}
 	return datastore.Changed(ctx, s.o.Store, []datastore.Prefix{{Namespace: namespace}}, func(ctx context.Context, _ *datastore.Batch) error {
-		if err := s.refresh(ctx); err != nil && ctx.Err() == nil {
+		if err := s.refreshKeys(ctx); err != nil && ctx.Err() == nil {
 			s.o.Log.Error("the key of the cluster cannot be followed", "error", err)
 		}
 		return nil

@@ -43,7 +43,7 @@ func OpenBefore(dir home.Dir, text string) (string, error) {
 	if c.Key == "" || c.Salt == "" {
 		return "", fmt.Errorf("it is sealed, but %s has no key and salt to open it", ConfigFile(dir))
 	}
-	own, err := c.hold()
+	own, err := c.deriveKey()
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", ConfigFile(dir), err)
 	}

@@ -93,7 +93,7 @@ func TestThousandNodes(t *testing.T) {
 		ctx, s := context.Background(), open(t, o)
 		der := newAuthority(t).cert.Raw
 		text := Bare(der)
-		err := s.change(ctx, trustStore, func(_ *state, ks jks.KeyStore) error {
+		err := s.changeKeystore(ctx, trustStore, func(_ *state, ks jks.KeyStore) error {
 			for i := range 990 {
 				if err := putTrusted(ks, fmt.Sprintf("Node-%d", i), der, time.Now()); err != nil {
 					return err
@@ -203,13 +203,13 @@ func TestConnectionsLiveThroughANewCertificate(t *testing.T) {
 func TestCertificatesThatEndSoonAreSpokenOf(t *testing.T) {
 	o := newHome(t, strings.Replace(ecConfig, "MDSAL", "false", 1))
 	s := open(t, o)
-	if list := s.now.Load().ending(time.Now()); len(list) != 0 {
+	if list := s.now.Load().endingCertificates(time.Now()); len(list) != 0 {
 		t.Fatalf("a fresh certificate: %v", list)
 	}
 	var out bytes.Buffer
 	s.o.Log = slog.New(slog.NewTextHandler(&out, nil))
 	s.o.Now = func() time.Time { return s.Expires().Add(-29 * 24 * time.Hour) }
-	s.warn()
+	s.warnOfExpiry()
 	if !strings.Contains(out.String(), "ends soon") {
 		t.Fatal(out.String())
 	}

@@ -39,7 +39,7 @@ type suite struct {
 	Name string `json:"suite-name"`
 }
 
-func (c *ControllerStore) suites() (names []string) {
+func (c *ControllerStore) suiteNames() (names []string) {
 	for _, s := range c.Suites {
 		names = append(names, s.Name)
 	}
@@ -59,9 +59,9 @@ const (
 	rootName          = "aaa-cert-service-config"
 )
 
-// defaults are those of the documentation, for elements that are left out. The
+// defaultConfig are those of the documentation, for elements that are left out. The
 // file that a new home gets asks for more.
-func defaults() Config {
+func defaultConfig() Config {
 	return Config{Bundle: "ctl", TrustStore: TrustStore{TrustName: "truststore.jks"},
 		ControllerStore: ControllerStore{Name: "ctl.jks", Alias: "controller", DName: "CN=ctl, OU=Lab, O=Controller, C=XX", Validity: 365, KeyAlg: "RSA"}}
 }
@@ -74,7 +74,7 @@ func ConfigFile(dir home.Dir) string {
 func readConfig(path string) (Config, *xmlfile.File, error) {
 	text, err := home.ReadBounded(path, xmlfile.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
-		return defaults(), nil, nil
+		return defaultConfig(), nil, nil
 	}
 	if err != nil {
 		return Config{}, nil, err
@@ -87,7 +87,7 @@ func parseConfig(path string, text []byte) (Config, *xmlfile.File, error) {
 	if err != nil {
 		return Config{}, nil, err
 	}
-	c := defaults()
+	c := defaultConfig()
 	file := func(to *string) func(string) error {
 		return func(s string) error {
 			*to = s
@@ -95,15 +95,15 @@ func parseConfig(path string, text []byte) (Config, *xmlfile.File, error) {
 		}
 	}
 	err = f.Fields(map[string]func(string) error{
-		"use-config": boolean(&c.UseConfig), "use-mdsal": boolean(&c.UseMDSAL), "bundle-name": xmlfile.Text(&c.Bundle, 1024),
+		"use-config": boolSetter(&c.UseConfig), "use-mdsal": boolSetter(&c.UseMDSAL), "bundle-name": xmlfile.Text(&c.Bundle, 1024),
 		"ctlKeystore/name": file(&c.Name), "ctlKeystore/alias": xmlfile.Text(&c.Alias, 1024), ctlPasswordPath: xmlfile.Text(&c.Password, 1024),
 		"ctlKeystore/dname": xmlfile.Text(&c.DName, 1024), "ctlKeystore/validity": xmlfile.Number(&c.Validity, 1, 36500),
 		"ctlKeystore/key-alg": xmlfile.Text(&c.KeyAlg, 1024), "ctlKeystore/sign-alg": xmlfile.Text(&c.SignAlg, 1024), "ctlKeystore/keysize": xmlfile.Number(&c.KeySize, 256, 16384),
-		"ctlKeystore/tls-protocols": func(s string) error { c.Protocols = strings.Join(list(s), ","); return nil },
+		"ctlKeystore/tls-protocols": func(s string) error { c.Protocols = strings.Join(splitList(s), ","); return nil },
 		"trustKeystore/name":        file(&c.TrustName), trustPasswordPath: xmlfile.Text(&c.TrustPassword, 1024),
 	}, func(l xmlfile.Leaf) bool {
 		if l.Path == suitePath {
-			for _, name := range list(l.Text) {
+			for _, name := range splitList(l.Text) {
 				c.Suites = append(c.Suites, suite{name})
 			}
 			return true
@@ -113,14 +113,14 @@ func parseConfig(path string, text []byte) (Config, *xmlfile.File, error) {
 	if err != nil {
 		return c, nil, err
 	}
-	if err := c.check(); err != nil {
+	if err := c.checkSettings(); err != nil {
 		return c, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, f, nil
 }
 
-// check finds what would fail only when a keystore is made, or TLS is used.
-func (c *Config) check() error {
+// checkSettings finds what would fail only when a keystore is made, or TLS is used.
+func (c *Config) checkSettings() error {
 	if c.UseMDSAL && !c.UseConfig {
 		return errors.New("<use-mdsal> is true but <use-config> is not; also set <use-config> to true")
 	}
@@ -141,7 +141,7 @@ func (c *Config) check() error {
 	if _, err := c.keySpec(); err != nil {
 		return err
 	}
-	_, err := newPolicy(list(c.Protocols), c.suites())
+	_, err := newPolicy(splitList(c.Protocols), c.suiteNames())
 	return err
 }
 
@@ -163,7 +163,7 @@ func checkPassword(p string) error {
 	return nil
 }
 
-func boolean(to *bool) func(string) error {
+func boolSetter(to *bool) func(string) error {
 	return func(s string) error {
 		switch s {
 		case "true", "1":
@@ -177,8 +177,8 @@ func boolean(to *bool) func(string) error {
 	}
 }
 
-// list splits at commas; blanks count for nothing.
-func list(s string) []string {
+// splitList splits at commas; blanks count for nothing.
+func splitList(s string) []string {
 	var out []string
 	for _, p := range strings.Split(s, ",") {
 		if p = strings.TrimSpace(p); p != "" {

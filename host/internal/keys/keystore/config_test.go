@@ -104,7 +104,7 @@ func FuzzConfig(f *testing.F) {
 
 func FuzzDecode(f *testing.F) {
 	ks := newJKS()
-	b, _ := encode(ks, "secret")
+	b, _ := encodeJKS(ks, "secret")
 	f.Add(b)
 	if p12, err := os.ReadFile("testdata/many.p12"); err == nil {
 		f.Add(p12)
@@ -112,8 +112,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("\xfe\xed\xfe\xed\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x02"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, password := range []string{"secret", "changeit"} {
-			if ks, err := decode(b, password, "a"); err == nil {
-				_, _ = trusted(ks)
+			if ks, err := decodeKeystore(b, password, "a"); err == nil {
+				_, _ = trustedCerts(ks)
 				_, _, _ = getKey(ks, "a", password)
 			}
 		}

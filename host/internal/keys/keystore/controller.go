@@ -21,7 +21,7 @@ func (s *Service) Certificate() []byte { return s.now.Load().chain[0].Raw }
 
 // Request returns a signing request for the controller's key, DER.
 func (s *Service) Request() ([]byte, error) {
-	return s.config.request(s.now.Load().key, s.o.Names)
+	return s.config.newCertRequest(s.now.Load().key, s.o.Names)
 }
 
 // CheckPassword compares with the password of the controller keystore; the fault
@@ -43,16 +43,16 @@ func (s *Service) SetCertificate(ctx context.Context, alias, text string) error 
 		return err
 	}
 	now := s.o.Now()
-	return s.change(ctx, ctlStore, func(st *state, ks jks.KeyStore) error {
+	return s.changeKeystore(ctx, ctlStore, func(st *state, ks jks.KeyStore) error {
 		if !samePublic(certs[0].PublicKey, st.key.Public()) {
 			return fault.New(fault.Invalid, "the certificate is not for the key of this controller: send the CA the request of getCtlCertificateReq, and send its certificate first")
 		}
-		chain := complete(certs, st.trusted())
+		chain := completeChain(certs, st.nodeCerts())
 		if err := checkChain(chain, now); err != nil {
 			return err
 		}
 		s.reportWeakness(st.Alias, chain)
-		if err := putKey(ks, st.Alias, st.CtlPassword, st.key, raw(chain), now); err != nil {
+		if err := putKey(ks, st.Alias, st.CtlPassword, st.key, rawCerts(chain), now); err != nil {
 			return err
 		}
 		if alias == "" || sameAlias(alias, st.Alias) {
@@ -68,8 +68,8 @@ func (s *Service) SetCertificate(ctx context.Context, alias, text string) error 
 	})
 }
 
-// complete adds to a chain the CAs that continue it.
-func complete(chain, cas []*x509.Certificate) []*x509.Certificate {
+// completeChain adds to a chain the CAs that continue it.
+func completeChain(chain, cas []*x509.Certificate) []*x509.Certificate {
 	out := append([]*x509.Certificate{}, chain...)
 	for len(out) < maxChain {
 		last := out[len(out)-1]
@@ -139,7 +139,7 @@ func (s *Service) SetNode(ctx context.Context, alias, text string) error {
 		return err
 	}
 	s.reportWeakness(alias, certs)
-	return s.change(ctx, trustStore, func(_ *state, ks jks.KeyStore) error {
+	return s.changeKeystore(ctx, trustStore, func(_ *state, ks jks.KeyStore) error {
 		if ks.IsPrivateKeyEntry(alias) {
 			return fault.New(fault.Exists, "the alias %q is that of a key", alias)
 		}

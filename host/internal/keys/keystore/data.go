@@ -13,8 +13,8 @@ import (
 // Masked is shown for a password in answers.
 const Masked = "**********"
 
-// elements are the values by their place in the file, without passwords.
-func (c Config) elements() []xmlfile.Change {
+// elementChanges are the values by their place in the file, without passwords.
+func (c Config) elementChanges() []xmlfile.Change {
 	return []xmlfile.Change{
 		{Path: "use-config", Value: strconv.FormatBool(c.UseConfig)}, {Path: "use-mdsal", Value: strconv.FormatBool(c.UseMDSAL)}, {Path: "bundle-name", Value: c.Bundle},
 		{Path: "ctlKeystore/name", Value: c.Name}, {Path: "ctlKeystore/alias", Value: c.Alias}, {Path: "ctlKeystore/dname", Value: c.DName},
@@ -60,7 +60,7 @@ func SetConfigData(dir home.Dir, after json.RawMessage) error {
 	if f == nil {
 		return fault.New(fault.Unavailable, "the file %s does not exist; restore it", path)
 	}
-	changes, old := d.elements(), c.elements()
+	changes, old := d.elementChanges(), c.elementChanges()
 	for i := range changes {
 		changes[i].Old = old[i].Value
 	}
@@ -70,7 +70,7 @@ func SetConfigData(dir home.Dir, after json.RawMessage) error {
 	}
 	text := f.Bytes()
 	if !slices.Equal(d.Suites, c.Suites) {
-		if text, err = f.Replace(suitePath, d.suites()); err != nil {
+		if text, err = f.Replace(suitePath, d.suiteNames()); err != nil {
 			return fault.Wrap(fault.Invalid, err, "%v", err)
 		}
 		changed = true

@@ -42,7 +42,7 @@ func TestSettingsAreShownAndWritten(t *testing.T) {
 	if err := SetConfigData(o.Dir, b); err != nil {
 		t.Fatal(err)
 	}
-	if c, _, _ := readConfig(ConfigFile(o.Dir)); len(c.Suites) != 0 || c.DName != defaults().DName {
+	if c, _, _ := readConfig(ConfigFile(o.Dir)); len(c.Suites) != 0 || c.DName != defaultConfig().DName {
 		t.Fatalf("%+v", c)
 	}
 	kept, _ := os.ReadFile(ConfigFile(o.Dir))

@@ -42,34 +42,34 @@ func (s *Service) Import(ctx context.Context, i Import) error {
 	if !s.config.UseMDSAL {
 		return fault.New(fault.Unsupported, "the keystores are the files in configuration/ssl, so nothing can be imported; with <use-mdsal> true they are in the datastore")
 	}
-	next := saved{CtlPassword: i.CtlPassword, TrustPassword: i.TrustPassword, Alias: i.Alias, Protocols: list(i.Protocols), Suites: list(i.Suites)}
+	next := saved{CtlPassword: i.CtlPassword, TrustPassword: i.TrustPassword, Alias: i.Alias, Protocols: splitList(i.Protocols), Suites: splitList(i.Suites)}
 	next.Alias = cmp.Or(next.Alias, s.config.Alias)
 	for _, p := range []struct {
 		name, password string
 		to             *[]byte
 	}{{i.Ctl, i.CtlPassword, &next.Ctl}, {i.Trust, i.TrustPassword, &next.Trust}} {
-		b, err := s.importable(p.name, p.password, next.Alias)
+		b, err := s.readForImport(p.name, p.password, next.Alias)
 		if err != nil {
 			return fault.Wrap(fault.Invalid, err, "%s: %v; nothing was imported", p.name, err)
 		}
 		*p.to = b
 	}
-	if _, err := s.parse(next); err != nil {
+	if _, err := s.parseSaved(next); err != nil {
 		return fault.Wrap(fault.Invalid, err, "%v; nothing was imported", err)
 	}
 	s.changes.Lock()
 	defer s.changes.Unlock()
-	err := s.replace(ctx, next)
+	err := s.replaceKeystores(ctx, next)
 	if errors.Is(err, datastore.ErrConflict) { // what another node made meanwhile is replaced, too
-		if _, err = s.storage.load(ctx); err == nil {
-			err = s.replace(ctx, next)
+		if _, err = s.storage.loadSaved(ctx); err == nil {
+			err = s.replaceKeystores(ctx, next)
 		}
 	}
 	return err
 }
 
-// importable reads a keystore file and returns it as JKS.
-func (s *Service) importable(name, password, alias string) ([]byte, error) {
+// readForImport reads a keystore file and returns it as JKS.
+func (s *Service) readForImport(name, password, alias string) ([]byte, error) {
 	if err := checkFileName(name); err != nil {
 		return nil, err
 	}
@@ -80,9 +80,9 @@ func (s *Service) importable(name, password, alias string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not readable under configuration/ssl: %w", err)
 	}
-	ks, err := decode(b, password, alias)
+	ks, err := decodeKeystore(b, password, alias)
 	if err != nil {
 		return nil, err
 	}
-	return encode(ks, password)
+	return encodeJKS(ks, password)
 }

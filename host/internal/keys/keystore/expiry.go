@@ -38,21 +38,21 @@ func firstEnd(chain []*x509.Certificate) time.Time {
 func (s *Service) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		return s.storage.follow(ctx, func(r datastore.Revision) { s.reload(ctx, r) })
+		return s.storage.followChanges(ctx, func(r datastore.Revision) { s.reloadKeystores(ctx, r) })
 	})
-	g.Go(func() error { return daily(ctx, s.warn) })
+	g.Go(func() error { return runDaily(ctx, s.warnOfExpiry) })
 	return g.Wait()
 }
 
-func (s *Service) warn() {
+func (s *Service) warnOfExpiry() {
 	now := s.o.Now()
-	for _, w := range s.now.Load().ending(now) {
+	for _, w := range s.now.Load().endingCertificates(now) {
 		warnOf(s.o.Log, w.name, w.at, now)
 	}
 }
 
-// daily calls f at once and then every day, until ctx ends.
-func daily(ctx context.Context, f func()) error {
+// runDaily calls f at once and then every day, until ctx ends.
+func runDaily(ctx context.Context, f func()) error {
 	for {
 		f()
 		if together.Sleep(ctx, 24*time.Hour) != nil {
@@ -70,8 +70,8 @@ type ending struct {
 	at   time.Time
 }
 
-// ending lists the certificates that need a new one soon.
-func (st *state) ending(now time.Time) []ending {
+// endingCertificates lists the certificates that need a new one soon.
+func (st *state) endingCertificates(now time.Time) []ending {
 	var out []ending
 	for _, c := range st.chain {
 		if c.NotAfter.Sub(now) < warnBefore {

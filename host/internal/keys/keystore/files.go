@@ -19,9 +19,9 @@ type fileStorage struct {
 	last   saved // what is on the disk, as of the last load or save
 }
 
-func (f *fileStorage) load(context.Context) (saved, error) {
+func (f *fileStorage) loadSaved(context.Context) (saved, error) {
 	c := f.config
-	s := saved{CtlPassword: c.Password, TrustPassword: c.TrustPassword, Alias: c.Alias, Protocols: list(c.Protocols), Suites: c.suites()}
+	s := saved{CtlPassword: c.Password, TrustPassword: c.TrustPassword, Alias: c.Alias, Protocols: splitList(c.Protocols), Suites: c.suiteNames()}
 	missing := 0
 	for _, p := range []struct {
 		name string
@@ -48,7 +48,7 @@ func (f *fileStorage) load(context.Context) (saved, error) {
 	return s, nil
 }
 
-func (f *fileStorage) save(_ context.Context, s saved) error {
+func (f *fileStorage) storeSaved(_ context.Context, s saved) error {
 	for _, p := range []struct {
 		name     string
 		old, now []byte
@@ -64,13 +64,13 @@ func (f *fileStorage) save(_ context.Context, s saved) error {
 	return nil
 }
 
-// follow implements storage: files are read at start only.
-func (f *fileStorage) follow(ctx context.Context, _ func(datastore.Revision)) error {
+// followChanges implements storage: files are read at start only.
+func (f *fileStorage) followChanges(ctx context.Context, _ func(datastore.Revision)) error {
 	<-ctx.Done()
 	return nil
 }
 
-func (f *fileStorage) current(datastore.Revision) bool { return true }
+func (f *fileStorage) isCurrent(datastore.Revision) bool { return true }
 
 // saved is all that is kept of the two keystores.
 type saved struct {
@@ -82,10 +82,10 @@ type saved struct {
 
 // storage keeps keystores; save replaces the old ones as a whole or not at all.
 type storage interface {
-	load(ctx context.Context) (saved, error) // ErrNone
-	save(ctx context.Context, s saved) error
+	loadSaved(ctx context.Context) (saved, error) // ErrNone
+	storeSaved(ctx context.Context, s saved) error
 	// follow calls changed when others changed what is kept, until ctx ends.
-	follow(ctx context.Context, changed func(datastore.Revision)) error
+	followChanges(ctx context.Context, changed func(datastore.Revision)) error
 	// current reports that what was loaded or saved last is not older than a revision.
-	current(r datastore.Revision) bool
+	isCurrent(r datastore.Revision) bool
 }

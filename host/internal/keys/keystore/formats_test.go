@@ -25,14 +25,14 @@ func TestAliasesOfPKCS12AreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ks, err := decode(b, "changeit", "controller")
+	ks, err := decodeKeystore(b, "changeit", "controller")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(ks.Aliases(), " "); got != "ec key-one key-two trusted-one trusted-two" {
 		t.Fatal(got)
 	}
-	nodes, err := trusted(ks)
+	nodes, err := trustedCerts(ks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,13 +48,13 @@ func TestAliasesOfPKCS12AreRead(t *testing.T) {
 	if _, _, err := getKey(ks, "ec", "changeit"); err != nil {
 		t.Error(err)
 	}
-	if _, err := decode(b, "changeme", "x"); !errors.Is(err, ErrPassword) {
+	if _, err := decodeKeystore(b, "changeme", "x"); !errors.Is(err, ErrPassword) {
 		t.Errorf("a wrong password: %v", err)
 	}
 	for i := 0; i < len(b)-200; i += 271 { // after that are the parameters of the MAC
 		forged := bytes.Clone(b)
 		forged[i] ^= 0x40
-		if _, err := decode(forged, "changeit", "x"); err == nil {
+		if _, err := decodeKeystore(forged, "changeit", "x"); err == nil {
 			t.Fatalf("byte %d changed, and it was not detected", i)
 		}
 	}
@@ -72,7 +72,7 @@ func TestPKCS12WithPBMAC1IsRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ks, err := decode(b, "1234", "mine")
+		ks, err := decodeKeystore(b, "1234", "mine")
 		if want != "" {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("appendix A.%d: %v, want %s", n, err, want)
@@ -85,7 +85,7 @@ func TestPKCS12WithPBMAC1IsRead(t *testing.T) {
 		if _, _, err := getKey(ks, ks.Aliases()[0], "1234"); err != nil || len(ks.Aliases()) == 0 {
 			t.Errorf("appendix A.%d: %v %v", n, ks.Aliases(), err)
 		}
-		if _, err := decode(b, "4321", "mine"); !errors.Is(err, ErrPassword) {
+		if _, err := decodeKeystore(b, "4321", "mine"); !errors.Is(err, ErrPassword) {
 			t.Errorf("appendix A.%d with a wrong password: %v", n, err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestPKCS12WithPBMAC1IsRead(t *testing.T) {
 // The library writes what openssl and older Java write.
 func TestOtherPKCS12IsRead(t *testing.T) {
 	ca := newAuthority(t)
-	config := defaults()
+	config := defaultConfig()
 	config.KeyAlg = "EC"
 	key, der, err := config.selfSigned(time.Now(), nil)
 	if err != nil {
@@ -106,7 +106,7 @@ func TestOtherPKCS12IsRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ks, err := decode(b, "secret-1", "Controller")
+		ks, err := decodeKeystore(b, "secret-1", "Controller")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -117,7 +117,7 @@ func TestOtherPKCS12IsRead(t *testing.T) {
 		if b, err = e.EncodeTrustStoreEntries([]pkcs12.TrustStoreEntry{{Cert: ca.cert, FriendlyName: "Lab CA"}, {Cert: leaf, FriendlyName: ""}}, "secret-1"); err != nil {
 			t.Fatal(err)
 		}
-		if ks, err = decode(b, "secret-1", "x"); err != nil {
+		if ks, err = decodeKeystore(b, "secret-1", "x"); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -144,7 +144,7 @@ func TestTwoControllersOfOneDatastore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a.reload(ctx, o.Store.Revision())
+	a.reloadKeystores(ctx, o.Store.Revision())
 	if n := len(a.Aliases()); n != 6 || len(b.Aliases()) != 6 {
 		t.Fatal(a.Aliases(), b.Aliases())
 	}
@@ -202,7 +202,7 @@ func thousand(t testing.TB, o Options) *Service {
 		t.Fatal(err)
 	}
 	der := s.Certificate()
-	err = s.change(context.Background(), trustStore, func(_ *state, ks jks.KeyStore) error {
+	err = s.changeKeystore(context.Background(), trustStore, func(_ *state, ks jks.KeyStore) error {
 		for i := range 1000 {
 			if err := putTrusted(ks, fmt.Sprintf("node-%d", i), der, time.Now()); err != nil {
 				return err

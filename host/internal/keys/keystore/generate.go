@@ -20,7 +20,7 @@ func (c *Config) selfSigned(now time.Time, names []string) (crypto.Signer, []byt
 	if err != nil {
 		return nil, nil, err
 	}
-	key, err := spec.make()
+	key, err := spec.generateKey()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,26 +41,26 @@ func (c *Config) selfSigned(now time.Time, names []string) (crypto.Signer, []byt
 	if spec.curve == nil {
 		t.KeyUsage |= x509.KeyUsageKeyEncipherment
 	}
-	t.DNSNames, t.IPAddresses = alternatives(subject, names)
+	t.DNSNames, t.IPAddresses = alternativeNames(subject, names)
 	der, err := x509.CreateCertificate(rand.Reader, t, t, key.Public(), key)
 	return key, der, err
 }
 
-func (k keySpec) make() (crypto.Signer, error) {
+func (k keySpec) generateKey() (crypto.Signer, error) {
 	if k.curve != nil {
 		return ecdsa.GenerateKey(k.curve, rand.Reader)
 	}
 	return rsa.GenerateKey(rand.Reader, k.bits)
 }
 
-// request makes a PKCS #10 request with the controller's key.
-func (c *Config) request(key crypto.Signer, names []string) ([]byte, error) {
+// newCertRequest makes a PKCS #10 request with the controller's key.
+func (c *Config) newCertRequest(key crypto.Signer, names []string) ([]byte, error) {
 	subject, raw, err := parseDName(c.DName)
 	if err != nil {
 		return nil, err
 	}
 	t := &x509.CertificateRequest{RawSubject: raw}
-	t.DNSNames, t.IPAddresses = alternatives(subject, names)
+	t.DNSNames, t.IPAddresses = alternativeNames(subject, names)
 	// An imported key may be of another kind than the settings say.
 	spec, err := c.keySpec()
 	if _, ec := key.(*ecdsa.PrivateKey); err == nil && ec == (spec.curve != nil) {
@@ -69,9 +69,9 @@ func (c *Config) request(key crypto.Signer, names []string) ([]byte, error) {
 	return x509.CreateCertificateRequest(rand.Reader, t, key)
 }
 
-// alternatives sorts names into host names and addresses, each once. A CN that is
+// alternativeNames sorts names into host names and addresses, each once. A CN that is
 // no host name is no alternative.
-func alternatives(subject pkix.RDNSequence, names []string) (dns []string, ips []net.IP) {
+func alternativeNames(subject pkix.RDNSequence, names []string) (dns []string, ips []net.IP) {
 	seen := map[string]bool{}
 	for _, n := range append([]string{commonName(subject)}, names...) {
 		n = strings.TrimSuffix(strings.ToLower(n), ".")

@@ -23,9 +23,9 @@ var ErrPassword = errors.New("the password is wrong, or the keystore is damaged:
 
 func newJKS() jks.KeyStore { return jks.New(jks.WithOrderedAliases()) }
 
-// decode reads a keystore of Java: JKS, or PKCS #12.
+// decodeKeystore reads a keystore of Java: JKS, or PKCS #12.
 // The key of PKCS #12, which need not have a name, gets the alias.
-func decode(b []byte, password, alias string) (jks.KeyStore, error) {
+func decodeKeystore(b []byte, password, alias string) (jks.KeyStore, error) {
 	ks := newJKS()
 	if len(b) > maxStore {
 		return ks, fmt.Errorf("the keystore has %d bytes, at most %d are allowed", len(b), maxStore)
@@ -41,7 +41,7 @@ func decode(b []byte, password, alias string) (jks.KeyStore, error) {
 	case magic != 0xfeedfeed:
 		return ks, errors.New("damaged, or not a keystore: neither JKS nor PKCS #12")
 	}
-	if !intact(b, password) {
+	if !isIntactJKS(b, password) {
 		return ks, ErrPassword
 	}
 	if err := ks.Load(bytes.NewReader(b), []byte(password)); err != nil {
@@ -50,9 +50,9 @@ func decode(b []byte, password, alias string) (jks.KeyStore, error) {
 	return ks, nil
 }
 
-// intact compares the digest at the end of a JKS file with that of password and content. The library does so only
+// isIntactJKS compares the digest at the end of a JKS file with that of password and content. The library does so only
 // after it has allocated what each length in the file asks for.
-func intact(b []byte, password string) bool {
+func isIntactJKS(b []byte, password string) bool {
 	h := sha1.New() //nolint:gosec // what JKS has
 	for _, c := range []byte(password) {
 		h.Write([]byte{0, c})
@@ -63,7 +63,7 @@ func intact(b []byte, password string) bool {
 	return bytes.Equal(h.Sum(nil), b[end:])
 }
 
-func encode(ks jks.KeyStore, password string) ([]byte, error) {
+func encodeJKS(ks jks.KeyStore, password string) ([]byte, error) {
 	var b bytes.Buffer
 	if err := ks.Store(&b, []byte(password)); err != nil {
 		return nil, err
@@ -125,8 +125,8 @@ func samePublic(a, b any) bool {
 	return ok && k.Equal(b)
 }
 
-// trusted returns the trusted certificates in the order of their aliases.
-func trusted(ks jks.KeyStore) (map[string]*x509.Certificate, error) {
+// trustedCerts returns the trusted certificates in the order of their aliases.
+func trustedCerts(ks jks.KeyStore) (map[string]*x509.Certificate, error) {
 	out := map[string]*x509.Certificate{}
 	for _, a := range ks.Aliases() {
 		if !ks.IsTrustedCertificateEntry(a) {

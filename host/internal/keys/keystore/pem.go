@@ -58,8 +58,8 @@ func ParseCertificates(text string) ([]*x509.Certificate, error) {
 // Bare is DER in base64 on one line, as the RPCs answer it.
 func Bare(der []byte) string { return base64.StdEncoding.EncodeToString(der) }
 
-// raw is the certificates in DER.
-func raw(certs []*x509.Certificate) (der [][]byte) {
+// rawCerts is the certificates in DER.
+func rawCerts(certs []*x509.Certificate) (der [][]byte) {
 	for _, c := range certs {
 		der = append(der, c.Raw)
 	}

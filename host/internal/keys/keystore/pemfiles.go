@@ -32,16 +32,16 @@ type Files struct {
 func OpenFiles(certificate, key string, o TLSOptions, trust func() *x509.CertPool, log *slog.Logger) (*Files, error) {
 	f := &Files{certificate: certificate, key: key, trust: trust, log: log, now: time.Now,
 		config: &tls.Config{MinVersion: o.MinVersion, ClientAuth: o.Clients, NextProtos: []string{"h2", "http/1.1"}}}
-	f.stamp = f.look()
-	if err := f.read(); err != nil {
+	f.stamp = f.stampFiles()
+	if err := f.readPair(); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-// look identifies the state of the files by what is in them: two changes may have the same time and size. A file that
+// stampFiles identifies the state of the files by what is in them: two changes may have the same time and size. A file that
 // cannot be read has a stamp, too.
-func (f *Files) look() string {
+func (f *Files) stampFiles() string {
 	stamp := ""
 	for _, name := range []string{f.certificate, f.key} {
 		if text, err := home.ReadBounded(name, maxPEM); err == nil {
@@ -53,7 +53,7 @@ func (f *Files) look() string {
 	return stamp
 }
 
-func (f *Files) read() error {
+func (f *Files) readPair() error {
 	pair, err := tls.LoadX509KeyPair(f.certificate, f.key)
 	if err != nil {
 		return err
@@ -68,14 +68,14 @@ func (f *Files) read() error {
 	return nil
 }
 
-// current is what a connection that begins now gets. Files that cannot be used, such as
+// isCurrent is what a connection that begins now gets. Files that cannot be used, such as
 // a certificate whose key is still to come, are logged once; the earlier ones stay in use.
-func (f *Files) current() *tls.Config {
+func (f *Files) isCurrent() *tls.Config {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if stamp := f.look(); stamp != f.stamp {
+	if stamp := f.stampFiles(); stamp != f.stamp {
 		f.stamp = stamp
-		if err := f.read(); err != nil {
+		if err := f.readPair(); err != nil {
 			f.log.Error("the certificate files have changed and cannot be used; the earlier certificate stays in use", "error", err)
 		} else {
 			f.log.Info("the certificate files were read again", "certificate", f.certificate, "ends", f.chain[0].NotAfter)
@@ -91,14 +91,14 @@ func (f *Files) current() *tls.Config {
 
 // ServerTLS returns the settings of a listener; those connections that are open go on.
 func (f *Files) ServerTLS() *tls.Config {
-	c := f.current().Clone()
-	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return f.current(), nil }
+	c := f.isCurrent().Clone()
+	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return f.isCurrent(), nil }
 	return c
 }
 
 // Expires is when the certificate, or one sent with it, ends.
 func (f *Files) Expires() time.Time {
-	f.current()
+	f.isCurrent()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return firstEnd(f.chain)
@@ -106,7 +106,7 @@ func (f *Files) Expires() time.Time {
 
 // Covers reports whether the certificate is for a name.
 func (f *Files) Covers(host string) bool {
-	f.current()
+	f.isCurrent()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.chain[0].VerifyHostname(host) == nil
@@ -114,7 +114,7 @@ func (f *Files) Covers(host string) bool {
 
 // Run warns of a certificate that ends soon, at once and daily, until ctx ends.
 func (f *Files) Run(ctx context.Context) error {
-	return daily(ctx, func() {
+	return runDaily(ctx, func() {
 		if at, now := f.Expires(), f.now(); at.Sub(now) < warnBefore {
 			warnOf(f.log, f.certificate, at, now)
 		}

@@ -90,7 +90,7 @@ func p12Bags(b []byte, password string) ([]p12Bag, error) {
 	if err := strictASN1(f.AuthSafe.Content.Bytes, &safe); err != nil {
 		return nil, damagedP12(err)
 	}
-	if err := f.Mac.check(safe, password); err != nil {
+	if err := f.Mac.checkMAC(safe, password); err != nil {
 		return nil, err
 	}
 	var contents []p12Content
@@ -107,7 +107,7 @@ func p12Bags(b []byte, password string) ([]p12Bag, error) {
 		case c.Type.Equal(oidEncryptedData):
 			var e p12Encrypted
 			if err = strictASN1(c.Content.Bytes, &e); err == nil {
-				plain, err = e.Info.Algorithm.decrypt(e.Info.Content, password)
+				plain, err = e.Info.Algorithm.decryptContent(e.Info.Content, password)
 			}
 		default:
 			err = errors.New("a part of it is neither unencrypted nor encrypted with a password")
@@ -146,15 +146,15 @@ type p12Entry struct {
 // p12Entries reads the bags.
 func p12Entries(bags []p12Bag, password string) (certs, keys []p12Entry, err error) {
 	for _, b := range bags {
-		e := b.about()
+		e := b.readAttributes()
 		switch {
 		case b.ID.Equal(oidCertBag):
-			if e.cert, err = b.certificate(); err != nil {
+			if e.cert, err = b.parseCertificate(); err != nil {
 				return nil, nil, damagedP12(err)
 			}
 			certs = append(certs, e)
 		case b.ID.Equal(oidKeyBag), b.ID.Equal(oidShroudedBag):
-			if e.key, err = b.key(password); err != nil {
+			if e.key, err = b.openKey(password); err != nil {
 				return nil, nil, err
 			}
 			keys = append(keys, e)
@@ -241,11 +241,11 @@ func p12Chain(certs []p12Entry, key crypto.Signer, id []byte) [][]byte {
 	if leaf == nil {
 		return nil
 	}
-	return raw(complete([]*x509.Certificate{leaf}, all))
+	return rawCerts(completeChain([]*x509.Certificate{leaf}, all))
 }
 
-// about reads the attributes: Java writes aliases in lower case.
-func (b p12Bag) about() (e p12Entry) {
+// readAttributes reads the attributes: Java writes aliases in lower case.
+func (b p12Bag) readAttributes() (e p12Entry) {
 	for _, a := range b.Attributes {
 		switch {
 		case a.ID.Equal(oidFriendlyName):
@@ -262,7 +262,7 @@ func (b p12Bag) about() (e p12Entry) {
 	return e
 }
 
-func (b p12Bag) certificate() (*x509.Certificate, error) {
+func (b p12Bag) parseCertificate() (*x509.Certificate, error) {
 	var c struct {
 		ID   asn1.ObjectIdentifier
 		Data []byte `asn1:"tag:0,explicit"`
@@ -276,7 +276,7 @@ func (b p12Bag) certificate() (*x509.Certificate, error) {
 	return x509.ParseCertificate(c.Data)
 }
 
-func (b p12Bag) key(password string) (crypto.Signer, error) {
+func (b p12Bag) openKey(password string) (crypto.Signer, error) {
 	der := b.Value.Bytes
 	if b.ID.Equal(oidShroudedBag) {
 		var e struct {
@@ -287,7 +287,7 @@ func (b p12Bag) key(password string) (crypto.Signer, error) {
 			return nil, damagedP12(err)
 		}
 		var err error
-		if der, err = e.Algorithm.decrypt(e.Data, password); err != nil {
+		if der, err = e.Algorithm.decryptContent(e.Data, password); err != nil {
 			return nil, fmt.Errorf("a key cannot be opened with the password of the keystore; set the same password for both: keytool -keypasswd: %w", err)
 		}
 	}

@@ -52,12 +52,12 @@ func checkIterations(n int) error {
 	return nil
 }
 
-// check verifies the MAC over the content; a wrong password shows here.
-func (m p12Mac) check(content []byte, password string) error {
+// checkMAC verifies the MAC over the content; a wrong password shows here.
+func (m p12Mac) checkMAC(content []byte, password string) error {
 	if len(m.Mac.Digest) == 0 {
 		return errors.New("the PKCS #12 keystore has no MAC, so changes of it cannot be detected; protect it with a password")
 	}
-	h, key, err := m.key(password)
+	h, key, err := m.deriveKey(password)
 	if err != nil {
 		return err
 	}
@@ -69,8 +69,8 @@ func (m p12Mac) check(content []byte, password string) error {
 	return nil
 }
 
-// key derives the key of the MAC, and says of which hash it is.
-func (m p12Mac) key(password string) (func() hash.Hash, []byte, error) {
+// deriveKey derives the key of the MAC, and says of which hash it is.
+func (m p12Mac) deriveKey(password string) (func() hash.Hash, []byte, error) {
 	if m.Mac.Algorithm.Algorithm.Equal(oidPBMAC1) { // RFC 9579: salt and count of the file itself do not count
 		var p struct{ Derivation, Mac p12Algorithm }
 		if err := strictASN1(m.Mac.Algorithm.Parameters.FullBytes, &p); err != nil {
@@ -80,7 +80,7 @@ func (m p12Mac) key(password string) (func() hash.Hash, []byte, error) {
 		if !known || len(p.Mac.Algorithm) == 0 {
 			return nil, nil, errOtherCipher
 		}
-		key, err := p.Derivation.pbkdf2(password, 0)
+		key, err := p.Derivation.derivePBKDF2(password, 0)
 		if err != nil && !errors.Is(err, errOtherCipher) {
 			err = damagedP12(err)
 		}
@@ -96,14 +96,14 @@ func (m p12Mac) key(password string) (func() hash.Hash, []byte, error) {
 	return h, p12Derive(h, 3, m.Salt, password, m.Iterations, h().Size()), nil
 }
 
-// decrypt opens a content or a key.
-func (a p12Algorithm) decrypt(b []byte, password string) ([]byte, error) {
+// decryptContent opens a content or a key.
+func (a p12Algorithm) decryptContent(b []byte, password string) ([]byte, error) {
 	var block cipher.Block
 	var iv []byte
 	var err error
 	switch {
 	case a.Algorithm.Equal(oidPBES2):
-		block, iv, err = a.pbes2(password)
+		block, iv, err = a.pbes2Cipher(password)
 	case a.Algorithm.Equal(oid3DES):
 		var p struct {
 			Salt       []byte
@@ -135,8 +135,8 @@ func (a p12Algorithm) decrypt(b []byte, password string) ([]byte, error) {
 	return plain[:len(plain)-pad], nil
 }
 
-// pbes2 is RFC 8018 section 6.2 with PBKDF2 and AES in CBC mode.
-func (a p12Algorithm) pbes2(password string) (cipher.Block, []byte, error) {
+// pbes2Cipher is RFC 8018 section 6.2 with PBKDF2 and AES in CBC mode.
+func (a p12Algorithm) pbes2Cipher(password string) (cipher.Block, []byte, error) {
 	var p struct{ Derivation, Cipher p12Algorithm }
 	if err := strictASN1(a.Parameters.FullBytes, &p); err != nil {
 		return nil, nil, err
@@ -149,7 +149,7 @@ func (a p12Algorithm) pbes2(password string) (cipher.Block, []byte, error) {
 	if err := strictASN1(p.Cipher.Parameters.FullBytes, &iv); err != nil {
 		return nil, nil, err
 	}
-	key, err := p.Derivation.pbkdf2(password, size)
+	key, err := p.Derivation.derivePBKDF2(password, size)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -160,9 +160,9 @@ func (a p12Algorithm) pbes2(password string) (cipher.Block, []byte, error) {
 // maxMacKey bounds the key that a file may want for its MAC, in bytes.
 const maxMacKey = 128
 
-// pbkdf2 derives a key as the parameters of RFC 8018 say, of a size in bytes; 0 =
+// derivePBKDF2 derives a key as the parameters of RFC 8018 say, of a size in bytes; 0 =
 // of theirs, which must be there.
-func (a p12Algorithm) pbkdf2(password string, size int) ([]byte, error) {
+func (a p12Algorithm) derivePBKDF2(password string, size int) ([]byte, error) {
 	if !a.Algorithm.Equal(oidPBKDF2) {
 		return nil, errOtherCipher
 	}

@@ -61,10 +61,10 @@ func newPolicy(names, suites []string) (policy, error) {
 	if len(suites) == 0 {
 		return p, nil
 	}
-	return p, p.restrict(suites)
+	return p, p.restrictSuites(suites)
 }
 
-func (p *policy) restrict(names []string) error {
+func (p *policy) restrictSuites(names []string) error {
 	have := map[string]Suite{}
 	all13 := 0
 	for _, s := range CipherSuites() {
@@ -107,9 +107,9 @@ func (p *policy) restrict(names []string) error {
 	return nil
 }
 
-// http2 reports whether every suite offered is good enough for HTTP/2 (RFC 9113,
+// isHTTP2Capable reports whether every suite offered is good enough for HTTP/2 (RFC 9113,
 // appendix A): ephemeral keys and authenticated encryption.
-func (p *policy) http2() bool {
+func (p *policy) isHTTP2Capable() bool {
 	for _, id := range p.suites {
 		name := tls.CipherSuiteName(id)
 		if !strings.Contains(name, "ECDHE") || !(strings.Contains(name, "GCM") || strings.Contains(name, "CHACHA20")) {

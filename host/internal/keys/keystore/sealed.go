@@ -31,11 +31,11 @@ type sealedStorage struct {
 	revision datastore.Revision // of the first piece, which every change writes
 }
 
-func (d *sealedStorage) key(piece int) string { return fmt.Sprintf("%s/%04d", d.bundle, piece) }
+func (d *sealedStorage) pieceKey(piece int) string { return fmt.Sprintf("%s/%04d", d.bundle, piece) }
 
-func aad(key string) []byte { return []byte(namespace + "/" + key) }
+func entryAAD(key string) []byte { return []byte(namespace + "/" + key) }
 
-func (d *sealedStorage) load(ctx context.Context) (s saved, err error) {
+func (d *sealedStorage) loadSaved(ctx context.Context) (s saved, err error) {
 	var text bytes.Buffer
 	var revision datastore.Revision
 	err = d.store.View(ctx, func(v datastore.Snapshot) error {
@@ -43,12 +43,12 @@ func (d *sealedStorage) load(ctx context.Context) (s saved, err error) {
 			if err != nil {
 				return err
 			}
-			plain, err := d.sealer.Open(e.Value, aad(e.Key))
+			plain, err := d.sealer.Open(e.Value, entryAAD(e.Key))
 			if err != nil {
 				return fmt.Errorf("the keystores of bundle %s in the datastore do not open: %w; is the key of aaa-encrypt-service-config.xml that of this cluster?", d.bundle, err)
 			}
 			text.Write(plain)
-			if e.Key == d.key(0) {
+			if e.Key == d.pieceKey(0) {
 				revision = e.Revision
 			}
 		}
@@ -67,22 +67,22 @@ func (d *sealedStorage) load(ctx context.Context) (s saved, err error) {
 	return s, nil
 }
 
-func (d *sealedStorage) save(ctx context.Context, s saved) error {
+func (d *sealedStorage) storeSaved(ctx context.Context, s saved) error {
 	var text bytes.Buffer
 	if err := gob.NewEncoder(&text).Encode(s); err != nil {
 		return err
 	}
 	ops := []datastore.Op{datastore.DeletePrefix(namespace, d.bundle+"/")}
 	for piece := 0; text.Len() > 0; piece++ {
-		key := d.key(piece)
-		sealed, err := d.sealer.Seal(text.Next(pieceSize), aad(key))
+		key := d.pieceKey(piece)
+		sealed, err := d.sealer.Seal(text.Next(pieceSize), entryAAD(key))
 		if err != nil {
 			return err
 		}
 		ops = append(ops, datastore.Put(namespace, key, sealed))
 	}
 	revision, err := d.store.Commit(ctx, datastore.Txn{Ops: ops,
-		Compares: []datastore.Compare{{Namespace: namespace, Key: d.key(0), Revision: d.revision}}})
+		Compares: []datastore.Compare{{Namespace: namespace, Key: d.pieceKey(0), Revision: d.revision}}})
 	if errors.Is(err, datastore.ErrConflict) {
 		return fault.Wrap(fault.Unavailable, err, "another node changed the keystores at the same time; try again")
 	}
@@ -92,11 +92,11 @@ func (d *sealedStorage) save(ctx context.Context, s saved) error {
 	return err
 }
 
-// current reports that what is known is not older than a revision.
-func (d *sealedStorage) current(r datastore.Revision) bool { return d.revision >= r }
+// isCurrent reports that what is known is not older than a revision.
+func (d *sealedStorage) isCurrent(r datastore.Revision) bool { return d.revision >= r }
 
-func (d *sealedStorage) follow(ctx context.Context, changed func(datastore.Revision)) error {
-	return datastore.Changed(ctx, d.store, []datastore.Prefix{{Namespace: namespace, Key: d.key(0)}}, func(_ context.Context, b *datastore.Batch) error {
+func (d *sealedStorage) followChanges(ctx context.Context, changed func(datastore.Revision)) error {
+	return datastore.Changed(ctx, d.store, []datastore.Prefix{{Namespace: namespace, Key: d.pieceKey(0)}}, func(_ context.Context, b *datastore.Batch) error {
 		if b == nil {
 			changed(d.store.Revision())
 		} else {

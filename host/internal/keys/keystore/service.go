@@ -65,8 +65,8 @@ type state struct {
 	all  *x509.CertPool
 }
 
-// pool are the nodes as what a connection is verified against.
-func (st *state) pool() *x509.CertPool {
+// certPool are the nodes as what a connection is verified against.
+func (st *state) certPool() *x509.CertPool {
 	st.once.Do(func() {
 		st.all = x509.NewCertPool()
 		for _, c := range st.nodes {
@@ -96,14 +96,14 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	} else {
 		s.storage = &fileStorage{dir: o.Dir, config: c}
 	}
-	have, err := s.storage.load(ctx)
+	have, err := s.storage.loadSaved(ctx)
 	if errors.Is(err, ErrNone) && !o.Existing {
-		have, err = s.create(ctx, f, have)
+		have, err = s.createMissing(ctx, f, have)
 	}
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.parse(have)
+	st, err := s.parseSaved(have)
 	if err != nil {
 		return nil, err
 	}
@@ -114,9 +114,9 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	return s, nil
 }
 
-// create makes what is missing. The passwords are on the disk before anything is
+// createMissing makes what is missing. The passwords are on the disk before anything is
 // protected with them.
-func (s *Service) create(ctx context.Context, f *xmlfile.File, have saved) (saved, error) {
+func (s *Service) createMissing(ctx context.Context, f *xmlfile.File, have saved) (saved, error) {
 	c := &s.config
 	if (have.Ctl != nil && c.Password == "") || (have.Trust != nil && c.TrustPassword == "") {
 		return have, fmt.Errorf("%s: <store-password> is empty, and there is a keystore in configuration/ssl already; enter its password, or move the keystore away to create a new one", ConfigFile(s.o.Dir))
@@ -138,10 +138,10 @@ func (s *Service) create(ctx context.Context, f *xmlfile.File, have saved) (save
 		}
 	}
 	now := s.o.Now()
-	have.CtlPassword, have.TrustPassword, have.Alias, have.Protocols, have.Suites = c.Password, c.TrustPassword, c.Alias, list(c.Protocols), c.suites()
+	have.CtlPassword, have.TrustPassword, have.Alias, have.Protocols, have.Suites = c.Password, c.TrustPassword, c.Alias, splitList(c.Protocols), c.suiteNames()
 	var err error
 	if have.Trust == nil {
-		if have.Trust, err = encode(newJKS(), c.TrustPassword); err != nil {
+		if have.Trust, err = encodeJKS(newJKS(), c.TrustPassword); err != nil {
 			return have, err
 		}
 	}
@@ -154,7 +154,7 @@ func (s *Service) create(ctx context.Context, f *xmlfile.File, have saved) (save
 		if err := putKey(ks, c.Alias, c.Password, key, [][]byte{der}, now); err != nil {
 			return have, err
 		}
-		if have.Ctl, err = encode(ks, c.Password); err != nil {
+		if have.Ctl, err = encodeJKS(ks, c.Password); err != nil {
 			return have, err
 		}
 	}
@@ -162,12 +162,12 @@ func (s *Service) create(ctx context.Context, f *xmlfile.File, have saved) (save
 		fs.config = *c
 	}
 	// What was there must open before anything is written beside it.
-	if _, err := s.parse(have); err != nil {
+	if _, err := s.parseSaved(have); err != nil {
 		return have, err
 	}
-	err = s.storage.save(ctx, have)
+	err = s.storage.storeSaved(ctx, have)
 	if errors.Is(err, datastore.ErrConflict) {
-		return s.storage.load(ctx) // another node was first
+		return s.storage.loadSaved(ctx) // another node was first
 	}
 	if err == nil {
 		s.made(have)
@@ -187,36 +187,36 @@ func (s *Service) made(v saved) {
 		where = "the datastore, bundle " + c.Bundle
 	}
 	text := fmt.Sprintf("keystores %s and %s in %s", c.Name, c.TrustName, where)
-	if st, err := s.parse(v); err == nil {
+	if st, err := s.parseSaved(v); err == nil {
 		text += fmt.Sprintf(", certificate SHA256:%X of %s", sha256.Sum256(st.chain[0].Raw), st.chain[0].Subject)
 	}
 	s.o.Made(text)
 }
 
-// place names a keystore in errors.
-func (s *Service) place(name string) string {
+// describeKeystore names a keystore in errors.
+func (s *Service) describeKeystore(name string) string {
 	if s.config.UseMDSAL {
 		return "keystore " + name + " of bundle " + s.config.Bundle + " in the datastore"
 	}
 	return s.o.Dir.SSL(name)
 }
 
-// parse makes a state of what is kept.
-func (s *Service) parse(v saved) (*state, error) {
+// parseSaved makes a state of what is kept.
+func (s *Service) parseSaved(v saved) (*state, error) {
 	st := &state{saved: v}
-	ctl, err := decode(v.Ctl, v.CtlPassword, v.Alias)
+	ctl, err := decodeKeystore(v.Ctl, v.CtlPassword, v.Alias)
 	if err == nil {
 		st.key, st.chain, err = getKey(ctl, v.Alias, v.CtlPassword)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.place(s.config.Name), err)
+		return nil, fmt.Errorf("%s: %w", s.describeKeystore(s.config.Name), err)
 	}
-	trust, err := decode(v.Trust, v.TrustPassword, v.Alias)
+	trust, err := decodeKeystore(v.Trust, v.TrustPassword, v.Alias)
 	if err == nil {
-		st.nodes, err = trusted(trust)
+		st.nodes, err = trustedCerts(trust)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.place(s.config.TrustName), err)
+		return nil, fmt.Errorf("%s: %w", s.describeKeystore(s.config.TrustName), err)
 	}
 	st.policy, err = newPolicy(v.Protocols, v.Suites)
 	return st, err
@@ -228,9 +228,9 @@ type which func(*saved) (store *[]byte, password string)
 func ctlStore(s *saved) (*[]byte, string)   { return &s.Ctl, s.CtlPassword }
 func trustStore(s *saved) (*[]byte, string) { return &s.Trust, s.TrustPassword }
 
-// change applies f to a keystore, keeps the result and then lets it count. When
+// changeKeystore applies f to a keystore, keeps the result and then lets it count. When
 // another node of the cluster was faster, it is done once more on what that one made.
-func (s *Service) change(ctx context.Context, w which, f func(*state, jks.KeyStore) error) error {
+func (s *Service) changeKeystore(ctx context.Context, w which, f func(*state, jks.KeyStore) error) error {
 	s.changes.Lock()
 	defer s.changes.Unlock()
 	err := s.changeLocked(ctx, w, f)
@@ -246,38 +246,38 @@ func (s *Service) changeLocked(ctx context.Context, w which, f func(*state, jks.
 	old := s.now.Load()
 	next := old.saved
 	b, password := w(&next)
-	ks, err := decode(*b, password, old.Alias)
+	ks, err := decodeKeystore(*b, password, old.Alias)
 	if err != nil {
 		return err
 	}
 	if err := f(old, ks); err != nil {
 		return err
 	}
-	if *b, err = encode(ks, password); err != nil {
+	if *b, err = encodeJKS(ks, password); err != nil {
 		return err
 	}
-	return s.replace(ctx, next)
+	return s.replaceKeystores(ctx, next)
 }
 
-// replace keeps and shows new keystores; the caller holds s.changes.
-func (s *Service) replace(ctx context.Context, next saved) error {
-	st, err := s.parse(next)
+// replaceKeystores keeps and shows new keystores; the caller holds s.changes.
+func (s *Service) replaceKeystores(ctx context.Context, next saved) error {
+	st, err := s.parseSaved(next)
 	if err != nil {
 		return err
 	}
-	if err := s.storage.save(ctx, next); err != nil {
+	if err := s.storage.storeSaved(ctx, next); err != nil {
 		return err
 	}
 	s.now.Store(st)
 	return nil
 }
 
-// reload takes what another node of the cluster has kept at a revision. Our own
+// reloadKeystores takes what another node of the cluster has kept at a revision. Our own
 // changes come back here, too, and are known.
-func (s *Service) reload(ctx context.Context, r datastore.Revision) {
+func (s *Service) reloadKeystores(ctx context.Context, r datastore.Revision) {
 	s.changes.Lock()
 	defer s.changes.Unlock()
-	if s.storage.current(r) {
+	if s.storage.isCurrent(r) {
 		return
 	}
 	if err := s.reloadLocked(ctx); err != nil {
@@ -286,14 +286,14 @@ func (s *Service) reload(ctx context.Context, r datastore.Revision) {
 }
 
 func (s *Service) reloadLocked(ctx context.Context) error {
-	have, err := s.storage.load(ctx)
+	have, err := s.storage.loadSaved(ctx)
 	if err != nil {
 		return err
 	}
 	if reflect.DeepEqual(have, s.now.Load().saved) {
 		return nil
 	}
-	st, err := s.parse(have)
+	st, err := s.parseSaved(have)
 	if err == nil {
 		s.now.Store(st)
 	}

@@ -41,10 +41,10 @@ func (s *Service) ServerTLS(o TLSOptions) *tls.Config {
 }
 
 func (st *state) serverTLS(o TLSOptions) *tls.Config {
-	cert := tls.Certificate{Certificate: raw(st.chain), PrivateKey: st.key, Leaf: st.chain[0]}
+	cert := tls.Certificate{Certificate: rawCerts(st.chain), PrivateKey: st.key, Leaf: st.chain[0]}
 	c := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: o.MinVersion, MaxVersion: st.policy.max,
 		CipherSuites: st.policy.suites, ClientAuth: o.Clients, NextProtos: []string{"h2", "http/1.1"}}
-	if !st.policy.http2() {
+	if !st.policy.isHTTP2Capable() {
 		c.NextProtos = []string{"http/1.1"}
 	}
 	if st.policy.min != 0 {
@@ -53,21 +53,21 @@ func (st *state) serverTLS(o TLSOptions) *tls.Config {
 		c.MinVersion = min(c.MinVersion, st.policy.max)
 	}
 	if o.Clients != tls.NoClientCert {
-		c.ClientCAs = st.pool()
+		c.ClientCAs = st.certPool()
 	}
 	return c
 }
 
 // Pool are the certificates of the trust keystore.
-func (s *Service) Pool() *x509.CertPool { return s.now.Load().pool() }
+func (s *Service) Pool() *x509.CertPool { return s.now.Load().certPool() }
 
 // Trust returns the certificates of the trust keystore as PEM.
 func (s *Service) Trust(context.Context) ([]byte, error) {
-	return PEM("CERTIFICATE", raw(s.now.Load().trusted())...), nil
+	return PEM("CERTIFICATE", rawCerts(s.now.Load().nodeCerts())...), nil
 }
 
-// trusted are the certificates of the nodes, by alias.
-func (st *state) trusted() (all []*x509.Certificate) {
+// nodeCerts are the certificates of the nodes, by alias.
+func (st *state) nodeCerts() (all []*x509.Certificate) {
 	for _, alias := range slices.Sorted(maps.Keys(st.nodes)) {
 		all = append(all, st.nodes[alias])
 	}
@@ -81,5 +81,5 @@ func (s *Service) Identity(context.Context) (certificate, key []byte, err error)
 	if err != nil {
 		return nil, nil, fault.Wrap(fault.Internal, err, "the controller's key cannot be encoded")
 	}
-	return PEM("CERTIFICATE", raw(st.chain)...), PEM("PRIVATE KEY", der), nil
+	return PEM("CERTIFICATE", rawCerts(st.chain)...), PEM("PRIVATE KEY", der), nil
 }

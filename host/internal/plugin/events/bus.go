@@ -47,8 +47,8 @@ func (b *Bus) Put(e Event) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	for s := range b.subs {
-		if s.carried && e.Carry || s.wants(e.Stream) {
-			s.put(e)
+		if s.carried && e.Carry || s.wantsStream(e.Stream) {
+			s.putEvent(e)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func (b *Bus) Wanted(stream string) bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	for s := range b.subs {
-		if s.wants(stream) {
+		if s.wantsStream(stream) {
 			return true
 		}
 	}
@@ -69,14 +69,14 @@ func (b *Bus) Wanted(stream string) bool {
 // Subscribe returns a subscription to some streams, or to all when none is named,
 // that keeps up to size events for its reader.
 func (b *Bus) Subscribe(size int, streams ...string) *Subscription {
-	return b.subscribe(size, false, streams)
+	return b.subscribeStreams(size, false, streams)
 }
 
 // Carried returns a subscription to what other nodes are to get, of all streams. It does not make a
 // stream wanted.
-func (b *Bus) Carried(size int) *Subscription { return b.subscribe(size, true, nil) }
+func (b *Bus) Carried(size int) *Subscription { return b.subscribeStreams(size, true, nil) }
 
-func (b *Bus) subscribe(size int, carried bool, streams []string) *Subscription {
+func (b *Bus) subscribeStreams(size int, carried bool, streams []string) *Subscription {
 	s := &Subscription{bus: b, carried: carried, queue: make(chan Event, max(size, 1)), done: make(chan struct{})}
 	if len(streams) > 0 {
 		s.streams = map[string]bool{}
@@ -121,11 +121,11 @@ type Subscription struct {
 // maxQueued bounds the bytes of the events that wait for one reader.
 const maxQueued = 8 << 20
 
-func (s *Subscription) wants(stream string) bool {
+func (s *Subscription) wantsStream(stream string) bool {
 	return !s.carried && (s.streams == nil || s.streams[stream])
 }
 
-func (s *Subscription) put(e Event) {
+func (s *Subscription) putEvent(e Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bytes.Add(int64(len(e.Data)))
@@ -157,21 +157,21 @@ func (s *Subscription) put(e Event) {
 func (s *Subscription) Next(ctx context.Context) (Event, error) {
 	select {
 	case e := <-s.queue:
-		return s.counted(e), nil
+		return s.withLostCount(e), nil
 	case <-ctx.Done():
 		return Event{}, ctx.Err()
 	case <-s.done:
 	}
 	select {
 	case e := <-s.queue: // that came before the end
-		return s.counted(e), nil
+		return s.withLostCount(e), nil
 	default:
 		return Event{}, ErrClosed
 	}
 }
 
-// counted adds how many events were lost since the one before.
-func (s *Subscription) counted(e Event) Event {
+// withLostCount adds how many events were lost since the one before.
+func (s *Subscription) withLostCount(e Event) Event {
 	s.bytes.Add(-int64(len(e.Data))) // before the lock: who puts waits for it with the lock held
 	s.mu.Lock()
 	defer s.mu.Unlock()

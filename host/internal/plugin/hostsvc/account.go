@@ -49,8 +49,8 @@ func perSecond(n, times int) *rate.Limiter {
 // maxWait is how long a call waits for the rate of a plugin: as long as a write may take that waits for the store.
 const maxWait = 4500 * time.Millisecond
 
-// spend waits until a limiter has n, as many as it has at once if n are more.
-func spend(ctx context.Context, l *rate.Limiter, n int) bool {
+// waitLimiter waits until a limiter has n, as many as it has at once if n are more.
+func waitLimiter(ctx context.Context, l *rate.Limiter, n int) bool {
 	if l.Limit() == rate.Inf {
 		return true
 	}
@@ -59,15 +59,15 @@ func spend(ctx context.Context, l *rate.Limiter, n int) bool {
 	return l.WaitN(ctx, min(n, l.Burst())) == nil
 }
 
-// pace makes a plugin write no faster than its quota.
-func (s *Server) pace(ctx context.Context, bytes int) error {
-	if spend(ctx, s.account.commits, 1) && spend(ctx, s.account.written, bytes) {
+// paceWrites makes a plugin write no faster than its quota.
+func (s *Server) paceWrites(ctx context.Context, bytes int) error {
+	if waitLimiter(ctx, s.account.commits, 1) && waitLimiter(ctx, s.account.written, bytes) {
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.quota("writes")
+	s.noteQuotaExceeded("writes")
 	q := s.services.Quotas
 	return fault.New(fault.Unavailable, "plugin %s writes faster than its quota, %d commits and %d MiB a second, so nothing was written; try again later",
 		s.plugin, q.Commits, q.WriteBytes>>20)
@@ -82,28 +82,28 @@ func (s *Server) enterRequest(req any) (leave func(), err error) {
 	n, most := int64(proto.Size(m)), s.services.Quotas.RequestBytes
 	if now := s.account.requests.Add(n); most > 0 && now > most && now > n {
 		s.account.requests.Add(-n)
-		s.quota("requests")
+		s.noteQuotaExceeded("requests")
 		return nil, fault.New(fault.Unavailable, "the calls of plugin %s that are under way have %d MiB, which is its quota; try again later", s.plugin, most>>20)
 	}
 	return func() { s.account.requests.Add(-n) }, nil
 }
 
-// snapshot waits for the right to hold a state of the store, which keeps in memory what is replaced meanwhile. The
+// acquireSnapshot waits for the right to hold a state of the store, which keeps in memory what is replaced meanwhile. The
 // context ends with that right.
-func (s *Server) snapshot(ctx context.Context) (_ context.Context, leave func(), err error) {
+func (s *Server) acquireSnapshot(ctx context.Context) (_ context.Context, leave func(), err error) {
 	q := s.services.Quotas
 	if q.Snapshots <= 0 {
 		return ctx, func() {}, nil
 	}
-	if err := s.wait(ctx, s.account.snapshots, 1, "%d snapshots of the store are being read by plugin %s, which is its quota", q.Snapshots, s.plugin); err != nil {
+	if err := s.acquireSemaphore(ctx, s.account.snapshots, 1, "%d snapshots of the store are being read by plugin %s, which is its quota", q.Snapshots, s.plugin); err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, 6*q.UnreadTime, s.unreadFault())
 	return ctx, func() { cancel(); s.account.snapshots.Release(1) }, nil
 }
 
-// wait acquires n of a semaphore, and gives up after the time that a plugin has for reading.
-func (s *Server) wait(ctx context.Context, of *semaphore.Weighted, n int64, format string, args ...any) error {
+// acquireSemaphore acquires n of a semaphore, and gives up after the time that a plugin has for reading.
+func (s *Server) acquireSemaphore(ctx context.Context, of *semaphore.Weighted, n int64, format string, args ...any) error {
 	within, cancel := context.WithTimeout(ctx, s.services.Quotas.UnreadTime)
 	defer cancel()
 	if of.Acquire(within, n) == nil {
@@ -112,7 +112,7 @@ func (s *Server) wait(ctx context.Context, of *semaphore.Weighted, n int64, form
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	s.quota("unread")
+	s.noteQuotaExceeded("unread")
 	return fault.New(fault.Unavailable, format+"; read the streams that are open, and try again", args...)
 }
 
@@ -141,21 +141,21 @@ func (s *Server) answer(ctx context.Context, res any) (any, error) {
 	n := min(int64(size), s.account.unreadMax)
 	defer s.account.held.Add(-int64(size))
 	if now := s.account.held.Add(int64(size)); now > maxHeld && now > int64(size) {
-		s.quota("unread")
+		s.noteQuotaExceeded("unread")
 		return nil, fault.ToStatus(fault.New(fault.Unavailable,
 			"plugin %s does not read the answers of its calls, and %d MiB of them wait; read them, and call again",
 			s.plugin, maxHeld>>20))
 	}
-	err := s.wait(ctx, s.account.unread, n, "plugin %s has %d MiB of its answers and streams unread, which is its quota",
+	err := s.acquireSemaphore(ctx, s.account.unread, n, "plugin %s has %d MiB of its answers and streams unread, which is its quota",
 		s.plugin, s.account.unreadMax>>20)
 	if err != nil {
 		return nil, fault.ToStatus(err)
 	}
-	return conn.add(res, size, func() { s.account.unread.Release(n) }), nil
+	return conn.addMessage(res, size, func() { s.account.unread.Release(n) }), nil
 }
 
-// paced bounds what of a stream waits to be read.
-func (s *Server) paced(ss grpc.ServerStream) grpc.ServerStream {
+// pacedStream bounds what of a stream waits to be read.
+func (s *Server) pacedStream(ss grpc.ServerStream) grpc.ServerStream {
 	conn, _ := ss.Context().Value(connKey{}).(*connection)
 	if s.services.Quotas.UnreadBytes <= 0 || conn == nil {
 		return ss
@@ -168,12 +168,12 @@ func (p paced) SendMsg(m any) error {
 	size := sizeOf(m)
 	n := min(int64(size)+minMessage, p.s.account.unreadMax)
 	ctx := p.Context()
-	if err := p.s.wait(ctx, p.s.account.unread, n, "plugin %s has %d MiB of its streams unread, which is its quota", p.s.plugin, p.s.account.unreadMax>>20); err != nil {
+	if err := p.s.acquireSemaphore(ctx, p.s.account.unread, n, "plugin %s has %d MiB of its streams unread, which is its quota", p.s.plugin, p.s.account.unreadMax>>20); err != nil {
 		return err
 	}
-	msg := p.conn.add(m, size, func() { p.s.account.unread.Release(n) })
+	msg := p.conn.addMessage(m, size, func() { p.s.account.unread.Release(n) })
 	if err := p.ServerStream.SendMsg(msg); err != nil {
-		msg.written()
+		msg.noteWritten()
 		return err
 	}
 	late := time.NewTimer(p.s.services.Quotas.UnreadTime)
@@ -184,7 +184,7 @@ func (p paced) SendMsg(m any) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-late.C:
-		p.s.quota("unread")
+		p.s.noteQuotaExceeded("unread")
 		return p.s.unreadFault()
 	}
 }
@@ -207,7 +207,7 @@ type message struct {
 	done chan struct{}
 }
 
-func (c *connection) add(body any, size int, free func()) *message {
+func (c *connection) addMessage(body any, size int, free func()) *message {
 	m := &message{body: body, size: size, conn: c, free: free, done: make(chan struct{})}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -224,7 +224,7 @@ func (m *message) end() {
 	close(m.done)
 }
 
-func (m *message) written() {
+func (m *message) noteWritten() {
 	m.conn.mu.Lock()
 	delete(m.conn.out, m)
 	m.conn.mu.Unlock()
@@ -277,13 +277,13 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 	case proto.Message:
 		var err error
 		if b, err = (proto.MarshalOptions{}).MarshalAppend(b, body); err != nil {
-			m.written()
+			m.noteWritten()
 			return nil, err
 		}
 	case *frames.Message:
 		b = append(b, body.Body...)
 	default:
-		m.written()
+		m.noteWritten()
 		return nil, errors.New("a message of an unknown kind")
 	}
 	m.body = nil
@@ -294,7 +294,7 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 type written struct{ m *message }
 
 func (written) Get(n int) *[]byte { b := make([]byte, n); return &b }
-func (w written) Put(*[]byte)     { w.m.written() }
+func (w written) Put(*[]byte)     { w.m.noteWritten() }
 
 func sizeOf(m any) int {
 	switch m := m.(type) {

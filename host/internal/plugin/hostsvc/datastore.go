@@ -25,7 +25,7 @@ type datastoreServer struct {
 
 func (d *datastoreServer) Get(ctx context.Context, r *pluginv1.GetRequest) (*pluginv1.GetResponse, error) {
 	store := d.s.services.Store
-	at, err := d.reach(r.Space, r.Plugin, r.Key, false)
+	at, err := d.resolveKey(r.Space, r.Plugin, r.Key, false)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (d *datastoreServer) Get(ctx context.Context, r *pluginv1.GetRequest) (*plu
 				return err
 			}
 			if e.Key == at.Key {
-				out.Entry = entry(r.Space, e)
+				out.Entry = toProtoEntry(r.Space, e)
 			}
 		}
 		return nil
@@ -50,11 +50,11 @@ func (d *datastoreServer) Get(ctx context.Context, r *pluginv1.GetRequest) (*plu
 
 func (d *datastoreServer) Range(r *pluginv1.RangeRequest, out grpc.ServerStreamingServer[pluginv1.RangeResponse]) error {
 	store := d.s.services.Store
-	at, err := d.reach(r.Space, r.Plugin, r.Prefix, false)
+	at, err := d.resolveKey(r.Space, r.Plugin, r.Prefix, false)
 	if err != nil {
 		return err
 	}
-	ctx, leave, err := d.s.snapshot(out.Context())
+	ctx, leave, err := d.s.acquireSnapshot(out.Context())
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (d *datastoreServer) Range(r *pluginv1.RangeRequest, out grpc.ServerStreami
 			if err != nil {
 				return err
 			}
-			msg.Entries = append(msg.Entries, entry(r.Space, e))
+			msg.Entries = append(msg.Entries, toProtoEntry(r.Space, e))
 			if size += len(e.Key) + len(e.Value); size >= chunk {
 				if err := out.Send(msg); err != nil {
 					return err
@@ -98,13 +98,13 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 		t.By = r.By + " (" + t.By + ")"
 	}
 	var err error
-	if t.Compares, err = d.compares(r.Compares); err != nil {
+	if t.Compares, err = d.toCompares(r.Compares); err != nil {
 		return nil, err
 	}
 	own := len(t.Compares)
 	var edits []TreeEdit
 	for _, o := range r.Ops {
-		at, err := d.reach(o.Space, "", o.Key, true)
+		at, err := d.resolveKey(o.Space, "", o.Key, true)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +119,7 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 	}
 	if len(edits) > 0 {
 		if d.s.services.Trees == nil {
-			return nil, absent("YANG trees")
+			return nil, absentServiceError("YANG trees")
 		}
 		if err := d.s.services.Trees.Draft(ctx, edits, &t); err != nil {
 			return nil, err
@@ -133,7 +133,7 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 		t.Compares = append(t.Compares, c)
 	}
 	if r.Role != "" {
-		c, err := d.s.fence(ctx, r.Role)
+		c, err := d.s.roleCondition(ctx, r.Role)
 		if err != nil {
 			return nil, err
 		}
@@ -142,31 +142,31 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 	if len(t.Ops)+len(t.Compares) == 0 && len(edits) > 0 { // nothing is different, and nothing was asked for
 		return &pluginv1.CommitResponse{Revision: uint64(store.Revision())}, nil
 	}
-	if err := d.s.room(ctx, t); err != nil {
+	if err := d.s.checkStoreRoom(ctx, t); err != nil {
 		return nil, err
 	}
 	bytes := 0
 	for _, o := range t.Ops {
 		bytes += len(o.Key) + len(o.Value)
 	}
-	if err := d.s.pace(ctx, bytes); err != nil {
+	if err := d.s.paceWrites(ctx, bytes); err != nil {
 		return nil, err
 	}
 	rev, err := store.Commit(ctx, t)
 	var lost *datastore.ConflictError
 	switch {
 	case errors.As(err, &lost):
-		return d.conflict(r, &t, own, lost)
+		return d.conflictResponse(r, &t, own, lost)
 	case err != nil:
 		return nil, storeFault(err)
 	}
 	return &pluginv1.CommitResponse{Revision: uint64(rev)}, nil
 }
 
-func (d *datastoreServer) compares(list []*pluginv1.Compare) ([]datastore.Compare, error) {
+func (d *datastoreServer) toCompares(list []*pluginv1.Compare) ([]datastore.Compare, error) {
 	var out []datastore.Compare
 	for _, c := range list {
-		at, err := d.reach(c.Space, c.Plugin, c.Key, false)
+		at, err := d.resolveKey(c.Space, c.Plugin, c.Key, false)
 		if err != nil {
 			return nil, err
 		}
@@ -179,12 +179,12 @@ func (d *datastoreServer) compares(list []*pluginv1.Compare) ([]datastore.Compar
 // private keys and of its trees.
 func (s *Server) Decided(compares []*pluginv1.Compare, ops []*pluginv1.Op) (t datastore.Txn, edits []TreeEdit, err error) {
 	d := &datastoreServer{s: s}
-	if t.Compares, err = d.compares(compares); err != nil {
+	if t.Compares, err = d.toCompares(compares); err != nil {
 		return t, nil, err
 	}
 	for _, o := range ops {
 		if o.Space == pluginv1.Space_SPACE_TREE && !o.DeletePrefix {
-			at, err := d.reach(o.Space, "", o.Key, true)
+			at, err := d.resolveKey(o.Space, "", o.Key, true)
 			if err != nil {
 				return t, nil, err
 			}
@@ -199,7 +199,7 @@ func (s *Server) Decided(compares []*pluginv1.Compare, ops []*pluginv1.Op) (t da
 	return t, edits, nil
 }
 
-func (d *datastoreServer) conflict(r *pluginv1.CommitRequest, t *datastore.Txn, own int, lost *datastore.ConflictError) (*pluginv1.CommitResponse, error) {
+func (d *datastoreServer) conflictResponse(r *pluginv1.CommitRequest, t *datastore.Txn, own int, lost *datastore.ConflictError) (*pluginv1.CommitResponse, error) {
 	if r.Role != "" && lost.Index == len(t.Compares)-1 {
 		return nil, fault.New(fault.Denied, "this process does not hold the role %s any more, so nothing was written", r.Role)
 	}
@@ -213,7 +213,7 @@ func (d *datastoreServer) conflict(r *pluginv1.CommitRequest, t *datastore.Txn, 
 	return &pluginv1.CommitResponse{Conflict: c}, nil
 }
 
-func entry(space pluginv1.Space, e datastore.Entry) *pluginv1.Entry {
+func toProtoEntry(space pluginv1.Space, e datastore.Entry) *pluginv1.Entry {
 	value := e.Value
 	if space == pluginv1.Space_SPACE_TREE || space == pluginv1.Space_SPACE_OPERATIONAL {
 		// An entry of a user-ordered list has its rank on a line before the JSON.
@@ -224,25 +224,25 @@ func entry(space pluginv1.Space, e datastore.Entry) *pluginv1.Entry {
 	return &pluginv1.Entry{Key: e.Key, Value: value, Revision: uint64(e.Revision)}
 }
 
-// reach translates a space and a key into a namespace and the key there, and checks
+// resolveKey translates a space and a key into a namespace and the key there, and checks
 // that the key is one the plugin may read, or write.
-func (d *datastoreServer) reach(space pluginv1.Space, owner, key string, write bool) (datastore.Prefix, error) {
+func (d *datastoreServer) resolveKey(space pluginv1.Space, owner, key string, write bool) (datastore.Prefix, error) {
 	m := d.s.Manifest()
 	none := datastore.Prefix{}
 	switch space {
 	case pluginv1.Space_SPACE_PRIVATE:
 		return datastore.Prefix{Namespace: NamespacePrivate(d.s.plugin), Key: key}, nil
 	case pluginv1.Space_SPACE_OPERATIONAL:
-		if !below(key, m.GetPublishes()) {
+		if !isBelowTree(key, m.GetPublishes()) {
 			return none, fault.At(fault.Denied, key, "the manifest does not list this tree under `publishes`")
 		}
 		return datastore.Prefix{Namespace: NamespaceOperational, Key: TreeKey(key)}, nil
 	case pluginv1.Space_SPACE_TREE:
-		if write && !below(key, m.GetOwns()) {
+		if write && !isBelowTree(key, m.GetOwns()) {
 			return none, fault.At(fault.Denied, key, "the manifest does not list this tree under `owns`, so the plugin cannot write it")
 		}
-		if !write && !below(key, m.GetOwns()) && !d.ownModule(key) {
-			if !below(key, m.GetReads()) {
+		if !write && !isBelowTree(key, m.GetOwns()) && !d.ownModule(key) {
+			if !isBelowTree(key, m.GetReads()) {
 				return none, fault.At(fault.Denied, key, "the tree is not the plugin's, and its manifest does not list it under `reads`")
 			}
 			if err := d.s.Allowed(grant.Data, TreeKey(key)); err != nil {
@@ -254,7 +254,7 @@ func (d *datastoreServer) reach(space pluginv1.Space, owner, key string, write b
 		if write {
 			return none, fault.At(fault.Denied, key, "the data of plugin %s is written by itself only", owner)
 		}
-		if !shared(m.GetReads(), owner, key) || !d.exported(owner, key) {
+		if !isSharedKey(m.GetReads(), owner, key) || !d.isExportedKey(owner, key) {
 			return none, fault.At(fault.Denied, key, "plugin %s does not export this to plugin %s: `exports` of the one and `reads` (%s:…) of the other must name it",
 				owner, d.s.plugin, owner)
 		}
@@ -266,23 +266,23 @@ func (d *datastoreServer) reach(space pluginv1.Space, owner, key string, write b
 	return none, fault.New(fault.Invalid, "unknown space %d", space)
 }
 
-// shared reports whether one of the manifest's reads, "PLUGIN:prefix", covers a key.
-func shared(reads []string, owner, key string) bool {
+// isSharedKey reports whether one of the manifest's reads, "PLUGIN:prefix", covers a key.
+func isSharedKey(reads []string, owner, key string) bool {
 	return slices.ContainsFunc(reads, func(r string) bool {
 		plugin, prefix, ok := strings.Cut(r, ":")
 		return ok && plugin == owner && strings.HasPrefix(key, prefix)
 	})
 }
 
-// exported reports whether a plugin lets others read a key. Data of one that is not
+// isExportedKey reports whether a plugin lets others read a key. Data of one that is not
 // installed may be followed: it may come later.
-func (d *datastoreServer) exported(owner, key string) bool {
+func (d *datastoreServer) isExportedKey(owner, key string) bool {
 	prefixes, installed := d.s.services.Exports(owner)
 	return !installed || slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(key, p) })
 }
 
-// below reports whether key is one of the trees or inside one.
-func below(key string, trees []string) bool {
+// isBelowTree reports whether key is one of the trees or inside one.
+func isBelowTree(key string, trees []string) bool {
 	return slices.ContainsFunc(trees, func(t string) bool {
 		rest, ok := strings.CutPrefix(TreeKey(key), TreeKey(t))
 		return ok && t != "" && (rest == "" || rest[0] == '/' || rest[0] == '=')

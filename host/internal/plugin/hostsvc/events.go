@@ -35,11 +35,11 @@ func (e *eventsServer) Publish(_ context.Context, r *pluginv1.PublishRequest) (*
 		return nil, fault.At(fault.TooBig, r.Stream, "the event has %d bytes; at most %d are taken", len(r.Data), q)
 	}
 	if !e.s.events.Allow() {
-		e.s.quota("events")
+		e.s.noteQuotaExceeded("events")
 		return nil, fault.At(fault.Unavailable, r.Stream, "plugin %s publishes more than %d events a second; try again later", e.s.plugin, e.s.services.Quotas.Events)
 	}
 	if !e.s.account.published.AllowN(time.Now(), len(r.Data)) {
-		e.s.quota("events")
+		e.s.noteQuotaExceeded("events")
 		return nil, fault.At(fault.Unavailable, r.Stream, "plugin %s publishes more than %d MiB of events a second; try again later", e.s.plugin, e.s.services.Quotas.PublishBytes>>20)
 	}
 	var m map[string]json.RawMessage

@@ -23,7 +23,7 @@ func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStrea
 	}
 	f := &following{s: d.s, out: out, request: r.Prefixes}
 	for _, p := range r.Prefixes {
-		at, err := d.reach(p.Space, p.Plugin, p.Prefix, false)
+		at, err := d.resolveKey(p.Space, p.Plugin, p.Prefix, false)
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ type following struct {
 	failed  error // of the stream
 }
 
-func (f *following) send(m *pluginv1.FollowResponse) error {
+func (f *following) sendResponse(m *pluginv1.FollowResponse) error {
 	if f.failed == nil {
 		f.failed = f.out.Send(m)
 	}
@@ -60,19 +60,19 @@ func (f *following) send(m *pluginv1.FollowResponse) error {
 
 // Reset implements datastore.Follower.
 func (f *following) Reset(sn datastore.Snapshot) error {
-	ctx, leave, err := f.s.snapshot(f.out.Context())
+	ctx, leave, err := f.s.acquireSnapshot(f.out.Context())
 	if err != nil {
 		f.failed = err
 		return datastore.ErrClosed
 	}
 	defer leave()
-	if err := f.send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Reset_{Reset_: true}}); err != nil {
+	if err := f.sendResponse(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Reset_{Reset_: true}}); err != nil {
 		return err
 	}
 	var list []*pluginv1.FollowEntry
 	size := 0
 	flush := func() error {
-		err := f.send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Entries{Entries: &pluginv1.FollowEntries{Entries: list}}})
+		err := f.sendResponse(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Entries{Entries: &pluginv1.FollowEntries{Entries: list}}})
 		list, size = nil, 0
 		return err
 	}
@@ -84,7 +84,7 @@ func (f *following) Reset(sn datastore.Snapshot) error {
 			if err != nil {
 				return err
 			}
-			list = append(list, &pluginv1.FollowEntry{Prefix: int32(i), Entry: entry(f.request[i].Space, e)})
+			list = append(list, &pluginv1.FollowEntry{Prefix: int32(i), Entry: toProtoEntry(f.request[i].Space, e)})
 			if size += len(e.Key) + len(e.Value); size >= chunk {
 				if err := flush(); err != nil {
 					return err
@@ -97,7 +97,7 @@ func (f *following) Reset(sn datastore.Snapshot) error {
 			return err
 		}
 	}
-	return f.send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Synced{Synced: uint64(sn.Revision())}})
+	return f.sendResponse(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Synced{Synced: uint64(sn.Revision())}})
 }
 
 // maxBatch bounds the bytes of the changes of one transaction in one message. Of a larger
@@ -116,12 +116,12 @@ func (f *following) Apply(b datastore.Batch) error {
 				if size += len(e.Key) + len(e.Value); size > maxBatch {
 					return errLargeBatch
 				}
-				list = append(list, &pluginv1.FollowEntry{Prefix: int32(i), Entry: entry(f.request[i].Space, e.Entry), Deleted: e.Deleted})
+				list = append(list, &pluginv1.FollowEntry{Prefix: int32(i), Entry: toProtoEntry(f.request[i].Space, e.Entry), Deleted: e.Deleted})
 			}
 		}
 	}
 	if len(list) == 0 {
-		return f.send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Progress{Progress: uint64(b.Revision)}})
+		return f.sendResponse(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Progress{Progress: uint64(b.Revision)}})
 	}
-	return f.send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Batch{Batch: &pluginv1.FollowBatch{Revision: uint64(b.Revision), Events: list}}})
+	return f.sendResponse(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Batch{Batch: &pluginv1.FollowBatch{Revision: uint64(b.Revision), Events: list}}})
 }

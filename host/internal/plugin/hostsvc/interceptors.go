@@ -22,8 +22,8 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// admit checks the token of a call. Every token is compared, each in constant time.
-func (s *Server) admit(ctx context.Context) error {
+// checkToken checks the token of a call. Every token is compared, each in constant time.
+func (s *Server) checkToken(ctx context.Context) error {
 	sent := metadata.ValueFromIncomingContext(ctx, wire.MetaToken)
 	ok := 0
 	if len(sent) == 1 {
@@ -40,30 +40,30 @@ func (s *Server) admit(ctx context.Context) error {
 	return nil
 }
 
-func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (any, error) {
-	if err := s.admit(ctx); err != nil {
+func (s *Server) interceptUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (any, error) {
+	if err := s.checkToken(ctx); err != nil {
 		return nil, err
 	}
-	res, err := s.admitted(ctx, req, info, h)
+	res, err := s.serveAdmitted(ctx, req, info, h)
 	if err != nil {
 		return nil, err
 	}
 	return s.answer(ctx, res)
 }
 
-// linked admits a call on a link: the token came with the link, and may have been
+// admitLinked admits a call on a link: the token came with the link, and may have been
 // withdrawn since.
-func (s *Server) linked(call, stream context.Context) (context.Context, error) {
-	return context.WithValue(call, tokenKey{}, tokenOf(stream)), s.admit(stream)
+func (s *Server) admitLinked(call, stream context.Context) (context.Context, error) {
+	return context.WithValue(call, tokenKey{}, tokenOf(stream)), s.checkToken(stream)
 }
 
-// relayed carries a call on a link to another plugin.
-func (s *Server) relayed(ctx context.Context, method string, request []byte) (_ []byte, err error) {
-	defer s.recovered(method, &err)
+// relayUnary carries a call on a link to another plugin.
+func (s *Server) relayUnary(ctx context.Context, method string, request []byte) (_ []byte, err error) {
+	defer s.recoverPanic(method, &err)
 	return s.services.RelayUnary(ctx, method, request)
 }
 
-func (s *Server) admitted(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (_ any, err error) {
+func (s *Server) serveAdmitted(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (_ any, err error) {
 	if _, ok := ctx.Deadline(); !ok && s.services.CallTimeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, s.services.CallTimeout)
@@ -75,8 +75,8 @@ func (s *Server) admitted(ctx context.Context, req any, info *grpc.UnaryServerIn
 			ctx = datastore.WithBudget(ctx, time.Duration(ms)*time.Millisecond)
 		}
 	}
-	defer s.recovered(info.FullMethod, &err)
-	if err := s.check(info.FullMethod); err != nil {
+	defer s.recoverPanic(info.FullMethod, &err)
+	if err := s.checkService(info.FullMethod); err != nil {
 		return nil, fault.ToStatus(err)
 	}
 	leave, err := s.enterCall("calls", &s.inflight, s.services.Quotas.Calls)
@@ -93,13 +93,13 @@ func (s *Server) admitted(ctx context.Context, req any, info *grpc.UnaryServerIn
 	return res, fault.ToStatus(err)
 }
 
-func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, h grpc.StreamHandler) (err error) {
-	if err := s.admit(ss.Context()); err != nil {
+func (s *Server) interceptStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, h grpc.StreamHandler) (err error) {
+	if err := s.checkToken(ss.Context()); err != nil {
 		return err
 	}
-	defer s.recovered(info.FullMethod, &err)
+	defer s.recoverPanic(info.FullMethod, &err)
 	carries := info.FullMethod == pluginv1.Link_Carry_FullMethodName // the calls on it are checked one by one
-	if err := s.check(info.FullMethod); !carries && err != nil {
+	if err := s.checkService(info.FullMethod); !carries && err != nil {
 		return fault.ToStatus(err)
 	}
 	leave, err := s.enterCall("streams", &s.streams, s.services.Quotas.Streams)
@@ -110,13 +110,13 @@ func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 	if carries {
 		return h(srv, ss)
 	}
-	ss, end := s.standing(ss)
+	ss, end := s.tieToPermit(ss)
 	defer end()
-	return fault.ToStatus(h(srv, s.paced(ss)))
+	return fault.ToStatus(h(srv, s.pacedStream(ss)))
 }
 
-// recovered keeps a defect of the host, provoked by a plugin, from ending the host.
-func (s *Server) recovered(method string, err *error) {
+// recoverPanic keeps a defect of the host, provoked by a plugin, from ending the host.
+func (s *Server) recoverPanic(method string, err *error) {
 	if v := recover(); v != nil {
 		s.services.Log.Error("a service for plugins panicked", "plugin", s.plugin, "method", method,
 			"panic", fmt.Sprint(v), "stack", string(debug.Stack()))
@@ -139,8 +139,8 @@ var requirements = map[string]struct {
 	"HostSwitchboard":  {"", "switchboard", func(s Services) bool { return s.Directory != nil }},
 }
 
-// check refuses a call of a service that the plugin was not granted, or that this controller does not have.
-func (s *Server) check(fullMethod string) error {
+// checkService refuses a call of a service that the plugin was not granted, or that this controller does not have.
+func (s *Server) checkService(fullMethod string) error {
 	service, _, _ := strings.Cut(strings.TrimPrefix(fullMethod, "/ctl.plugin.v1."), "/")
 	r, ok := requirements[service]
 	if !ok {
@@ -152,12 +152,12 @@ func (s *Server) check(fullMethod string) error {
 		}
 	}
 	if !r.has(s.services) {
-		return absent(r.what)
+		return absentServiceError(r.what)
 	}
 	return nil
 }
 
-// absent is the answer of a service that this controller does not have.
-func absent(what string) error {
+// absentServiceError is the answer of a service that this controller does not have.
+func absentServiceError(what string) error {
 	return fault.New(fault.Unavailable, "this controller has no %s", what)
 }

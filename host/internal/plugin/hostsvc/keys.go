@@ -15,13 +15,13 @@ type secretsServer struct {
 	s *Server
 }
 
-// aad binds a sealed text to the plugin and the purpose.
-func (x *secretsServer) aad(purpose string) []byte {
+// purposeAAD binds a sealed text to the plugin and the purpose.
+func (x *secretsServer) purposeAAD(purpose string) []byte {
 	return []byte("plugin\x00" + x.s.plugin + "\x00" + purpose)
 }
 
 func (x *secretsServer) Seal(_ context.Context, r *pluginv1.SealRequest) (*pluginv1.SealResponse, error) {
-	sealed, err := x.s.services.Secrets.Seal(r.Plaintext, x.aad(r.Purpose))
+	sealed, err := x.s.services.Secrets.Seal(r.Plaintext, x.purposeAAD(r.Purpose))
 	if errors.Is(err, encrypt.ErrTooBig) || errors.Is(err, encrypt.ErrPurpose) {
 		return nil, fault.Wrap(fault.TooBig, err, "%v", err)
 	}
@@ -32,7 +32,7 @@ func (x *secretsServer) Seal(_ context.Context, r *pluginv1.SealRequest) (*plugi
 }
 
 func (x *secretsServer) Open(_ context.Context, r *pluginv1.OpenRequest) (*pluginv1.OpenResponse, error) {
-	plain, err := x.s.services.Secrets.Open(r.Sealed, x.aad(r.Purpose))
+	plain, err := x.s.services.Secrets.Open(r.Sealed, x.purposeAAD(r.Purpose))
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "the secret was not sealed by this plugin in this home for this purpose")
 	}

@@ -54,7 +54,7 @@ func (b *switchboardServer) Providers(_ context.Context, r *pluginv1.ProvidersRe
 	if err := b.s.Allowed(grant.Plugins, r.Capability); err != nil {
 		return nil, err
 	}
-	return b.list(r.Capability), nil
+	return b.listProviders(r.Capability), nil
 }
 
 func (b *switchboardServer) WatchProviders(r *pluginv1.ProvidersRequest, out grpc.ServerStreamingServer[pluginv1.ProvidersResponse]) error {
@@ -65,8 +65,8 @@ func (b *switchboardServer) WatchProviders(r *pluginv1.ProvidersRequest, out grp
 	var sent *pluginv1.ProvidersResponse
 	for {
 		changed := d.Changed()
-		now := b.list(r.Capability)
-		if sent == nil || !proto.Equal(steady(sent), steady(now)) {
+		now := b.listProviders(r.Capability)
+		if sent == nil || !proto.Equal(withoutRestartTimes(sent), withoutRestartTimes(now)) {
 			if err := out.Send(now); err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ func (b *switchboardServer) WatchProviders(r *pluginv1.ProvidersRequest, out grp
 	}
 }
 
-func (b *switchboardServer) list(capability string) *pluginv1.ProvidersResponse {
+func (b *switchboardServer) listProviders(capability string) *pluginv1.ProvidersResponse {
 	res := &pluginv1.ProvidersResponse{}
 	for _, p := range b.s.services.Directory.Providers(capability) {
 		m := &pluginv1.Provider{Name: p.Name, Version: p.Version, Ready: p.Ready, Labels: p.Labels, Generation: p.Generation}
@@ -92,8 +92,8 @@ func (b *switchboardServer) list(capability string) *pluginv1.ProvidersResponse 
 	return res
 }
 
-// steady leaves out what changes with the clock alone.
-func steady(r *pluginv1.ProvidersResponse) *pluginv1.ProvidersResponse {
+// withoutRestartTimes leaves out what changes with the clock alone.
+func withoutRestartTimes(r *pluginv1.ProvidersResponse) *pluginv1.ProvidersResponse {
 	c := proto.CloneOf(r)
 	for _, p := range c.Providers {
 		p.RestartIn = nil

@@ -34,7 +34,7 @@ func (s *Server) SetHeld(held grant.Held) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held = held
-	s.renew()
+	s.renewPermit()
 }
 
 // Held returns the decisions in force.
@@ -47,8 +47,8 @@ func (s *Server) Held() grant.Held {
 // Permit returns what the plugin may do now.
 func (s *Server) Permit() grant.Permit { return s.permit.Load().Permit }
 
-// renew makes a new permit; the caller holds mu.
-func (s *Server) renew() {
+// renewPermit makes a new permit; the caller holds mu.
+func (s *Server) renewPermit() {
 	next := newPermit(s.manifest.Load(), s.held)
 	old := s.permit.Load()
 	for _, g := range old.Granted() {
@@ -74,8 +74,8 @@ func (s *Server) Allowed(kind, value string) error {
 		s.plugin, g, s.plugin, g)
 }
 
-// standing ties a stream to the permit of the moment. The returned function ends that.
-func (s *Server) standing(ss grpc.ServerStream) (grpc.ServerStream, context.CancelFunc) {
+// tieToPermit ties a stream to the permit of the moment. The returned function ends that.
+func (s *Server) tieToPermit(ss grpc.ServerStream) (grpc.ServerStream, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ss.Context())
 	stop := context.AfterFunc(s.permit.Load().ctx, cancel)
 	return wire.StreamWith(ctx, ss), func() { stop(); cancel() }

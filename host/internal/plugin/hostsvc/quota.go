@@ -50,8 +50,8 @@ func (s *Server) OverQuota() map[string]uint64 {
 	return out
 }
 
-// room checks that a transaction of the plugin stays within its quota.
-func (s *Server) room(ctx context.Context, t datastore.Txn) error {
+// checkStoreRoom checks that a transaction of the plugin stays within its quota.
+func (s *Server) checkStoreRoom(ctx context.Context, t datastore.Txn) error {
 	q := s.services.Quotas
 	if q.StoreBytes <= 0 || q.StoreKeys <= 0 {
 		return nil
@@ -70,22 +70,22 @@ func (s *Server) room(ctx context.Context, t datastore.Txn) error {
 	defer st.mu.Unlock()
 	over := func() bool { return st.bytes+bytes > q.StoreBytes || st.keys+keys > q.StoreKeys }
 	if !st.counted || over() {
-		err := s.count(ctx)
+		err := s.countStored(ctx)
 		if err == nil {
-			bytes, keys, err = s.growth(ctx, t)
+			bytes, keys, err = s.dataGrowth(ctx, t)
 		}
 		if err != nil {
 			return storeFault(err)
 		}
 	}
 	if (bytes > 0 || keys > 0) && over() {
-		s.quota("store")
+		s.noteQuotaExceeded("store")
 		return fault.New(fault.TooBig, "plugin %s has %d MiB in %d keys in the store; its quota is %d MiB and %d keys, so nothing was written",
 			s.plugin, st.bytes>>20, st.keys, q.StoreBytes>>20, q.StoreKeys)
 	}
 	st.bytes, st.keys = st.bytes+bytes, st.keys+keys
 	if near := st.bytes > q.StoreBytes*4/5 || st.keys > q.StoreKeys*4/5; near && !st.warned {
-		if err := s.count(ctx); err != nil {
+		if err := s.countStored(ctx); err != nil {
 			return storeFault(err)
 		}
 		if st.warned = st.bytes > q.StoreBytes*4/5 || st.keys > q.StoreKeys*4/5; st.warned {
@@ -96,8 +96,8 @@ func (s *Server) room(ctx context.Context, t datastore.Txn) error {
 	return nil
 }
 
-// growth is by how much a transaction makes the data larger: what it replaces goes.
-func (s *Server) growth(ctx context.Context, t datastore.Txn) (bytes, keys int64, err error) {
+// dataGrowth is by how much a transaction makes the data larger: what it replaces goes.
+func (s *Server) dataGrowth(ctx context.Context, t datastore.Txn) (bytes, keys int64, err error) {
 	err = s.services.Store.View(ctx, func(sn datastore.Snapshot) error {
 		for _, o := range t.Ops {
 			switch e, err := sn.Get(o.Namespace, o.Key); {
@@ -115,8 +115,8 @@ func (s *Server) growth(ctx context.Context, t datastore.Txn) (bytes, keys int64
 	return bytes, keys, err
 }
 
-// count makes the count exact. The caller holds stored.mu.
-func (s *Server) count(ctx context.Context) error {
+// countStored makes the count exact. The caller holds stored.mu.
+func (s *Server) countStored(ctx context.Context) error {
 	var bytes, keys int64
 	err := s.services.Store.View(ctx, func(sn datastore.Snapshot) error {
 		add := func(namespace, prefix string) error {
@@ -147,8 +147,8 @@ func (s *Server) count(ctx context.Context) error {
 	return err
 }
 
-// quota notes that a quota refused something.
-func (s *Server) quota(what string) {
+// noteQuotaExceeded notes that a quota refused something.
+func (s *Server) noteQuotaExceeded(what string) {
 	s.over[what].Add(1)
 	if s.limited.Allow() {
 		s.services.Log.Error("the plugin is over its quota and was refused", "plugin", s.plugin, "quota", what)
@@ -159,7 +159,7 @@ func (s *Server) quota(what string) {
 func (s *Server) enterCall(what string, n *atomic.Int64, most int64) (leave func(), err error) {
 	if now := n.Add(1); most > 0 && now > most {
 		n.Add(-1)
-		s.quota(what)
+		s.noteQuotaExceeded(what)
 		return nil, fault.New(fault.Unavailable, "plugin %s has %d %s to the host open, which is its quota; try again later", s.plugin, most, what)
 	}
 	return func() { n.Add(-1) }, nil

@@ -118,8 +118,8 @@ func (s *Server) Drain(token string) {
 	}
 }
 
-// fence is the condition that the process that calls holds a role.
-func (s *Server) fence(ctx context.Context, role string) (datastore.Compare, error) {
+// roleCondition is the condition that the process that calls holds a role.
+func (s *Server) roleCondition(ctx context.Context, role string) (datastore.Compare, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	term := s.terms[tokenOf(ctx)+"\x00"+role]

@@ -76,7 +76,7 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 	if n := services.Quotas.Events; n > 0 {
 		s.events = rate.NewLimiter(rate.Limit(n), 10*n)
 	}
-	lis, err := process.Listen(s.socket, s.started, func(pid int) {
+	lis, err := process.Listen(s.socket, s.isOwnProcess, func(pid int) {
 		services.Log.Warn("a plugin tried to use the socket of another and was refused", "plugin", plugin, "pid", pid)
 	})
 	if err != nil {
@@ -88,12 +88,12 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 		grpc.StatsHandler(connectionStats{}),
 		grpc.MaxConcurrentStreams(1024),
 		grpc.InTapHandle(s.countOpen),
-		grpc.ChainUnaryInterceptor(s.unary),
-		grpc.ChainStreamInterceptor(s.stream),
+		grpc.ChainUnaryInterceptor(s.interceptUnary),
+		grpc.ChainStreamInterceptor(s.interceptStream),
 		grpc.UnknownServiceHandler(services.Relay),
 	)...)
-	l := link.NewServer(s.grpc, s.admitted)
-	l.Admit, l.Unknown = s.linked, s.relayed
+	l := link.NewServer(s.grpc, s.serveAdmitted)
+	l.Admit, l.Unknown = s.admitLinked, s.relayUnary
 	pluginv1.RegisterHostDatastoreServer(l, &datastoreServer{s: s})
 	pluginv1.RegisterHostRolesServer(l, &rolesServer{s: s})
 	pluginv1.RegisterHostOperationsServer(l, &operationsServer{s: s})
@@ -118,7 +118,7 @@ const maxOpen = 2048
 func (s *Server) countOpen(ctx context.Context, _ *tap.Info) (context.Context, error) {
 	if s.open.Add(1) > maxOpen {
 		s.open.Add(-1)
-		s.quota("calls")
+		s.noteQuotaExceeded("calls")
 		return nil, status.Errorf(codes.Unavailable,
 			"plugin %s has %d calls and streams to the host open, over all its connections, which is the most; end some, and try again",
 			s.plugin, maxOpen)
@@ -143,8 +143,8 @@ func (s *Server) AddToken(token string, pid int) {
 	s.tokens = append(s.tokens, issued{[]byte(token), pid})
 }
 
-// started reports whether a process is one of the plugin's.
-func (s *Server) started(pid int) bool {
+// isOwnProcess reports whether a process is one of the plugin's.
+func (s *Server) isOwnProcess(pid int) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.ContainsFunc(s.tokens, func(i issued) bool { return i.pid == pid })
@@ -162,7 +162,7 @@ func (s *Server) SetManifest(m *pluginv1.Manifest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.manifest.Store(m)
-	s.renew()
+	s.renewPermit()
 }
 
 // Manifest returns the newest manifest, nil before the first.

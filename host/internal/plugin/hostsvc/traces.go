@@ -29,7 +29,7 @@ type tracesServer struct {
 // whatever it says about their origin.
 func (t *tracesServer) Export(ctx context.Context, r *collectorpb.ExportTraceServiceRequest) (*collectorpb.ExportTraceServiceResponse, error) {
 	if t.s.services.Spans == nil {
-		return nil, absent("collector of spans (tracing.endpoint in etc/ctl.yaml)")
+		return nil, absentServiceError("collector of spans (tracing.endpoint in etc/ctl.yaml)")
 	}
 	if n := proto.Size(r); n > maxSpans {
 		return nil, fault.New(fault.TooBig, "the spans have %d bytes; at most %d are accepted at once", n, maxSpans)
@@ -40,7 +40,7 @@ func (t *tracesServer) Export(ctx context.Context, r *collectorpb.ExportTraceSer
 	defer t.s.uploading.Unlock()
 	for _, rs := range r.ResourceSpans {
 		if rs != nil {
-			rs.Resource = signed(rs.Resource, t.s.plugin)
+			rs.Resource = pluginResource(rs.Resource, t.s.plugin)
 		}
 	}
 	if err := t.s.services.Spans.Upload(ctx, r.ResourceSpans); err != nil {
@@ -49,8 +49,8 @@ func (t *tracesServer) Export(ctx context.Context, r *collectorpb.ExportTraceSer
 	return &collectorpb.ExportTraceServiceResponse{}, nil
 }
 
-// signed is a resource whose service is the plugin.
-func signed(r *resourcepb.Resource, plugin string) *resourcepb.Resource {
+// pluginResource is a resource whose service is the plugin.
+func pluginResource(r *resourcepb.Resource, plugin string) *resourcepb.Resource {
 	out := &resourcepb.Resource{Attributes: []*commonpb.KeyValue{
 		{Key: "service.name", Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: plugin}}},
 		{Key: "service.namespace", Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: "ctl"}}},

@@ -25,9 +25,9 @@ func ParseAttach(name, text string) (*wire.Reattach, error) {
 	return &v, nil
 }
 
-// attach connects to a process that somebody else started and will end. There is
+// attachProcess connects to a process that somebody else started and will end. There is
 // no mutual TLS: the keys belong to a start by us.
-func attach(ctx context.Context, s Spec) (*Process, error) {
+func attachProcess(ctx context.Context, s Spec) (*Process, error) {
 	s.Logger.Warn("the plugin is a process under a debugger: it is neither verified, nor started, nor restarted, nor encrypted",
 		"address", s.Attach.Address, "pid", s.Attach.Pid, "variable", wire.ReattachVariable(s.Name))
 	conn, err := grpc.NewClient("passthrough:///"+s.Attach.Address, append(dialOptions(),

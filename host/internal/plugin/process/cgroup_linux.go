@@ -53,13 +53,13 @@ func findGroups(q Quota, l *RunLock) groups {
 	}
 	_ = os.Remove(probe)
 	g.dir = dir
-	g.sweep()
+	g.removeLeftGroups()
 	have, _ := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
 	if c := strings.Fields(string(have)); !slices.Contains(c, "memory") || !slices.Contains(c, "pids") {
 		g.missing = []string{"memory, processes and CPU by control group: there are no controllers in " + dir + needs}
 		return g
 	}
-	if err := g.enable(); err != nil {
+	if err := g.enableControllers(); err != nil {
 		g.missing = []string{"memory, processes and CPU by control group: " + err.Error() + needs}
 		return g
 	}
@@ -67,11 +67,11 @@ func findGroups(q Quota, l *RunLock) groups {
 	return g
 }
 
-// enable lets the groups below bound their processes. The host leaves the group for that, when it is alone in it.
-func (g groups) enable() error {
+// enableControllers lets the groups below bound their processes. The host leaves the group for that, when it is alone in it.
+func (g groups) enableControllers() error {
 	control := func() error {
-		_ = write(g.dir, "cgroup.subtree_control", "+cpu") // the weight is not worth a refusal
-		return write(g.dir, "cgroup.subtree_control", "+memory +pids")
+		_ = writeControl(g.dir, "cgroup.subtree_control", "+cpu") // the weight is not worth a refusal
+		return writeControl(g.dir, "cgroup.subtree_control", "+memory +pids")
 	}
 	if control() == nil {
 		return nil
@@ -84,15 +84,15 @@ func (g groups) enable() error {
 	if err := os.Mkdir(host, 0o755); err != nil && !os.IsExist(err) {
 		return err
 	}
-	if err := write(host, "cgroup.procs", strconv.Itoa(os.Getpid())); err != nil {
+	if err := writeControl(host, "cgroup.procs", strconv.Itoa(os.Getpid())); err != nil {
 		return err
 	}
 	return control()
 }
 
-// sweep removes the groups that controllers of this home have left, with what is left in them. They have ended: the
+// removeLeftGroups removes the groups that controllers of this home have left, with what is left in them. They have ended: the
 // run directory is locked.
-func (g groups) sweep() {
+func (g groups) removeLeftGroups() {
 	left, _ := filepath.Glob(filepath.Join(g.dir, g.prefix+"*"))
 	for _, dir := range left {
 		old := &group{dir}
@@ -101,8 +101,8 @@ func (g groups) sweep() {
 	}
 }
 
-// add makes a group and puts a process into it.
-func (g groups) add(pid, number int) *group {
+// addGroup makes a group and puts a process into it.
+func (g groups) addGroup(pid, number int) *group {
 	if g.dir == "" {
 		return nil
 	}
@@ -112,10 +112,10 @@ func (g groups) add(pid, number int) *group {
 	}
 	for file, n := range map[string]int64{"memory.max": g.quota.Memory, "memory.oom.group": 1, "pids.max": int64(g.quota.Processes), "cpu.weight": int64(g.quota.CPUWeight)} {
 		if g.bounded && n > 0 {
-			_ = write(dir, file, strconv.FormatInt(n, 10))
+			_ = writeControl(dir, file, strconv.FormatInt(n, 10))
 		}
 	}
-	if write(dir, "cgroup.procs", strconv.Itoa(pid)) != nil {
+	if writeControl(dir, "cgroup.procs", strconv.Itoa(pid)) != nil {
 		_ = os.Remove(dir)
 		return nil
 	}
@@ -125,7 +125,7 @@ func (g groups) add(pid, number int) *group {
 // kill ends all processes of the group at once.
 func (g *group) kill() {
 	if g != nil {
-		_ = write(g.dir, "cgroup.kill", "1") // since Linux 5.14; orphans are ended one by one, too
+		_ = writeControl(g.dir, "cgroup.kill", "1") // since Linux 5.14; orphans are ended one by one, too
 	}
 }
 
@@ -139,7 +139,7 @@ func (g *group) remove() {
 	}
 }
 
-func write(dir, file, text string) error {
+func writeControl(dir, file, text string) error {
 	return os.WriteFile(filepath.Join(dir, file), []byte(text), 0)
 }
 

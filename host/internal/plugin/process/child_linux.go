@@ -47,15 +47,15 @@ func startChild(cmd *exec.Cmd, within *bounds, keeper *Keeper) (*child, error) {
 	defer none.Close()
 	cmd.Stdin = none
 	started := make(chan error)
-	c.pid, c.group, err = keeper.start(user, func() (int, error) {
+	c.pid, c.group, err = keeper.startProcess(user, func() (int, error) {
 		go onThread(func() {
-			err := isolated(within)
+			err := isolateForChild(within)
 			if err == nil {
 				err = cmd.Start()
 			}
 			started <- err
 			if err == nil {
-				c.wait(cmd)
+				c.waitAndReap(cmd)
 			}
 		})
 		if err := <-started; err != nil {
@@ -87,8 +87,8 @@ func onThread(f func()) {
 	runtime.UnlockOSThread()
 }
 
-// isolated restricts the calling thread for the child that it will start.
-func isolated(b *bounds) error {
+// isolateForChild restricts the calling thread for the child that it will start.
+func isolateForChild(b *bounds) error {
 	if b == nil {
 		return nil
 	}
@@ -98,9 +98,9 @@ func isolated(b *bounds) error {
 	return nil
 }
 
-// wait reaps the child. Its group is killed while the dead child still holds the
+// waitAndReap reaps the child. Its group is killed while the dead child still holds the
 // pid, so the signal cannot reach another process.
-func (c *child) wait(cmd *exec.Cmd) {
+func (c *child) waitAndReap(cmd *exec.Cmd) {
 	defer close(c.done)
 	<-c.ready
 	for {
@@ -113,13 +113,13 @@ func (c *child) wait(cmd *exec.Cmd) {
 	ended := make(chan struct{})
 	go func() { // on another thread: this one may be isolated
 		defer close(ended)
-		c.keeper.end(c.pid, c.group)
+		c.keeper.killLeftProcesses(c.pid, c.group)
 	}()
 	<-ended
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_ = unix.Kill(-c.pid, unix.SIGKILL)
-	c.keeper.reaped(c.pid, func() { _ = cmd.Wait() }) // how it ended is in ProcessState
+	c.keeper.forgetReaped(c.pid, func() { _ = cmd.Wait() }) // how it ended is in ProcessState
 	c.state = cmd.ProcessState
 	c.reaped = true
 }
@@ -133,8 +133,8 @@ func (c *child) kill() {
 	}
 }
 
-// exit describes the end; only after done.
-func (c *child) exit() Exit {
+// exitStatus describes the end; only after done.
+func (c *child) exitStatus() Exit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := Exit{Code: -1}

@@ -55,7 +55,7 @@ func Describe(ctx context.Context, s Spec) (*pluginv1.Manifest, error) {
 	}
 	defer out.Close()
 	c, err := startChild(&exec.Cmd{Path: path, Args: append(append([]string{prog.path}, s.Args...), "describe"), Env: append([]string{"PATH=" + os.Getenv("PATH")}, s.Env...),
-		Dir: "/", Stdout: w, Stderr: none}, s.Isolate.bounds(prog.file, prog.path), s.Keeper)
+		Dir: "/", Stdout: w, Stderr: none}, s.Isolate.boundsFor(prog.file, prog.path), s.Keeper)
 	w.Close()
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func Describe(ctx context.Context, s Spec) (*pluginv1.Manifest, error) {
 		c.kill()
 	}
 	<-c.done
-	switch exit := c.exit(); {
+	switch exit := c.exitStatus(); {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("it does not answer: %w", ctx.Err())
 	case readErr != nil:

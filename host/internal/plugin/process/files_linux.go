@@ -66,16 +66,16 @@ type bounds struct {
 	capabilities []uintptr
 }
 
-// bounds returns nil for nil. own are the directories of its own.
-func (i *Isolate) bounds(program *os.File, path string, own ...string) *bounds {
+// boundsFor returns nil for nil. own are the directories of its own.
+func (i *Isolate) boundsFor(program *os.File, path string, own ...string) *bounds {
 	if i == nil {
 		return nil
 	}
 	reach := own
-	if needs := interpreter(program); len(needs) > 0 {
+	if needs := interpreterPaths(program); len(needs) > 0 {
 		reach = append(append(slices.Clone(own), path), needs...)
 	}
-	b := &bounds{Isolate: *i, capabilities: i.capabilities(reach...)}
+	b := &bounds{Isolate: *i, capabilities: i.keptCapabilities(reach...)}
 	etc := []string{"/etc"}
 	if os.Geteuid() == 0 && slices.ContainsFunc(b.capabilities, func(c uintptr) bool { return c == unix.CAP_DAC_OVERRIDE || c == unix.CAP_DAC_READ_SEARCH }) {
 		etc = nil
@@ -93,7 +93,7 @@ func fileRules(i Isolate, program *os.File, path string, own, etc []string) []ru
 	var out []rule
 	add := func(rights uint64, paths ...string) {
 		for _, p := range paths {
-			for _, part := range around(p, i.Home) {
+			for _, part := range pathsAround(p, i.Home) {
 				out = append(out, rule{path: part, rights: rights})
 			}
 		}
@@ -110,7 +110,7 @@ func fileRules(i Isolate, program *os.File, path string, own, etc []string) []ru
 	}
 	if program != nil {
 		out = append(out, rule{fd: int(program.Fd()), rights: canRun})
-		needs := interpreter(program)
+		needs := interpreterPaths(program)
 		add(canRun, needs...)
 		if len(needs) > 0 { // the modules of a script lie beside it
 			add(canRead, filepath.Dir(path))
@@ -129,12 +129,12 @@ func fileRules(i Isolate, program *os.File, path string, own, etc []string) []ru
 	return out
 }
 
-// around returns what makes up a path without the home, when the path is the home or above it: Landlock can only allow.
-func around(path, home string) []string {
+// pathsAround returns what makes up a path without the home, when the path is the home or above it: Landlock can only allow.
+func pathsAround(path, home string) []string {
 	if path == "" {
 		return nil
 	}
-	path = resolved(path)
+	path = resolveLinks(path)
 	rest, err := filepath.Rel(path, home)
 	if home == "" || err != nil || !filepath.IsLocal(rest) {
 		return []string{path}
@@ -147,7 +147,7 @@ func around(path, home string) []string {
 	for _, e := range entries {
 		switch p := filepath.Join(path, e.Name()); {
 		case e.Name() == strings.SplitN(rest, "/", 2)[0]:
-			out = append(out, around(p, home)...)
+			out = append(out, pathsAround(p, home)...)
 		case e.Type()&os.ModeSymlink == 0: // a link may lead into the home, and what it leads to has a place of its own
 			out = append(out, p)
 		}
@@ -155,9 +155,9 @@ func around(path, home string) []string {
 	return out
 }
 
-// interpreter lists what the interpreter of a script needs, nothing for other programs: itself, and the tree that its
+// interpreterPaths lists what the interpreter of a script needs, nothing for other programs: itself, and the tree that its
 // directory bin is in.
-func interpreter(program *os.File) []string {
+func interpreterPaths(program *os.File) []string {
 	if program == nil {
 		return nil
 	}
@@ -183,7 +183,7 @@ func interpreter(program *os.File) []string {
 		return []string{words[0]}
 	}
 	out := []string{file}
-	for _, p := range []string{file, resolved(file)} {
+	for _, p := range []string{file, resolveLinks(file)} {
 		if bin := filepath.Dir(p); filepath.Base(bin) == "bin" {
 			out = append(out, filepath.Dir(bin))
 		}
@@ -191,7 +191,7 @@ func interpreter(program *os.File) []string {
 	return out
 }
 
-func resolved(path string) string {
+func resolveLinks(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}

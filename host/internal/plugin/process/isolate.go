@@ -34,7 +34,7 @@ type File struct {
 	Write, Run bool
 }
 
-// writes reports whether files other than its own may be written.
-func (i Isolate) writes() bool {
+// canWriteFiles reports whether files other than its own may be written.
+func (i Isolate) canWriteFiles() bool {
 	return slices.ContainsFunc(i.Files, func(f File) bool { return f.Write })
 }

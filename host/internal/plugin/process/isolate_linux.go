@@ -97,10 +97,10 @@ func isolateThread(p bounds) error {
 		}
 	}
 	dropCapabilities(p.capabilities, p.LowPorts)
-	if err := landlock(p.Isolate, p.rules); err != nil {
+	if err := applyLandlock(p.Isolate, p.rules); err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}
-	if err := filterCalls(!p.UDP, !p.writes() && p.User == 0); err != nil {
+	if err := filterCalls(!p.UDP, !p.canWriteFiles() && p.User == 0); err != nil {
 		return fmt.Errorf("seccomp: %w", err)
 	}
 	return nil
@@ -119,7 +119,7 @@ func dropCapabilities(keep []uintptr, lowPorts bool) {
 	}
 }
 
-func landlock(p Isolate, rules []rule) error {
+func applyLandlock(p Isolate, rules []rule) error {
 	abi := landlockABI()
 	var attr struct{ fs, net, scoped uint64 }
 	attr.fs = fileRights(abi)
@@ -169,17 +169,17 @@ func limitChild(pid int, i Isolate) error {
 	if i.User != 0 && i.Processes > 0 {
 		limits[unix.RLIMIT_NPROC] = uint64(i.Processes)
 	}
-	err := limit(pid, i.User, limits)
+	err := limitProcess(pid, i.User, limits)
 	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte(strconv.Itoa(oomScore)), 0)
 	return err
 }
 
-// limit lowers limits of a process of a user, 0 = that of the host. Root may not do that for other users everywhere.
-func limit(pid, user int, limits map[int]uint64) error {
+// limitProcess lowers limits of a process of a user, 0 = that of the host. Root may not do that for other users everywhere.
+func limitProcess(pid, user int, limits map[int]uint64) error {
 	var failed []error
 	set := func() {
 		for what, n := range limits {
-			if err := lower(pid, what, n); err != nil {
+			if err := lowerLimit(pid, what, n); err != nil {
 				failed = append(failed, err)
 			}
 		}
@@ -192,8 +192,8 @@ func limit(pid, user int, limits map[int]uint64) error {
 	return errors.Join(failed...)
 }
 
-// lower lowers one limit. One that is lower already stays: only CAP_SYS_RESOURCE could raise it.
-func lower(pid, what int, n uint64) error {
+// lowerLimit lowers one limit. One that is lower already stays: only CAP_SYS_RESOURCE could raise it.
+func lowerLimit(pid, what int, n uint64) error {
 	var have unix.Rlimit
 	if err := unix.Prlimit(pid, what, nil, &have); err == nil && have.Max < n {
 		n = have.Max

@@ -220,7 +220,7 @@ func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer program.Close()
-			within = i.bounds(program, os.Args[0], own)
+			within = i.boundsFor(program, os.Args[0], own)
 		}
 		c, err := startChild(cmd, within, nil)
 		if err != nil {

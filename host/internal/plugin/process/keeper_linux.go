@@ -40,7 +40,7 @@ func NewKeeper(q Quota, l *RunLock) *Keeper {
 		defer close(k.over)
 		for range k.signals {
 			k.mu.Lock()
-			k.orphans() // reaps those that have ended
+			k.listOrphans() // reaps those that have ended
 			k.mu.Unlock()
 		}
 	}()
@@ -59,11 +59,11 @@ func (k *Keeper) Close() {
 	<-k.over
 }
 
-// start starts a process of a user with f, which returns its pid.
-func (k *Keeper) start(user int, f func() (int, error)) (pid int, g *group, err error) {
+// startProcess starts a process of a user with f, which returns its pid.
+func (k *Keeper) startProcess(user int, f func() (int, error)) (pid int, g *group, err error) {
 	if k == nil {
 		if pid, err = f(); err == nil { // another Keeper of this process must not take it for an orphan
-			_ = limit(pid, user, map[int]uint64{unix.RLIMIT_RTTIME: mark(pid)})
+			_ = limitProcess(pid, user, map[int]uint64{unix.RLIMIT_RTTIME: processMark(pid)})
 		}
 		return pid, nil, err
 	}
@@ -73,26 +73,26 @@ func (k *Keeper) start(user int, f func() (int, error)) (pid int, g *group, err 
 		return 0, nil, err
 	}
 	k.number++
-	_ = limit(pid, user, map[int]uint64{unix.RLIMIT_RTTIME: mark(pid)}) // without it orphans are recognized by their age
-	k.plugins[pid] = ticks()
-	return pid, k.groups.add(pid, k.number), nil
+	_ = limitProcess(pid, user, map[int]uint64{unix.RLIMIT_RTTIME: processMark(pid)}) // without it orphans are recognized by their age
+	k.plugins[pid] = bootTicks()
+	return pid, k.groups.addGroup(pid, k.number), nil
 }
 
 // The mark of a plugin's processes is a limit that without privileges can only be lowered and has no effect on them:
 // they have no real-time scheduling.
-func mark(pid int) uint64 { return 1<<50 | uint64(pid) }
+func processMark(pid int) uint64 { return 1<<50 | uint64(pid) }
 
 // markOf is the mark of a process, 0 when it has none.
 func markOf(pid int) uint64 {
-	n, _ := strconv.ParseUint(line(strconv.Itoa(pid), "limits", "Max realtime timeout"), 10, 64)
+	n, _ := strconv.ParseUint(procField(strconv.Itoa(pid), "limits", "Max realtime timeout"), 10, 64)
 	return n
 }
 
 // endTime bounds the wait for processes that were killed: one may hang in the kernel.
 const endTime = 2 * time.Second
 
-// end kills what is left of a plugin whose process has ended and is not reaped yet.
-func (k *Keeper) end(pid int, g *group) {
+// killLeftProcesses kills what is left of a plugin whose process has ended and is not reaped yet.
+func (k *Keeper) killLeftProcesses(pid int, g *group) {
 	if k == nil {
 		return
 	}
@@ -100,7 +100,7 @@ func (k *Keeper) end(pid int, g *group) {
 	for deadline := time.Now().Add(endTime); ; time.Sleep(time.Millisecond) {
 		k.mu.Lock()
 		left := 0
-		for _, o := range k.orphans() {
+		for _, o := range k.listOrphans() {
 			if k.ofAnother(o, pid) {
 				continue
 			}
@@ -121,7 +121,7 @@ func (k *Keeper) end(pid int, g *group) {
 func (k *Keeper) ofAnother(orphan, pid int) bool {
 	if have := markOf(orphan); have>>50 == 1 {
 		_, runs := k.plugins[int(have&(1<<32-1))]
-		return runs && have != mark(pid)
+		return runs && have != processMark(pid)
 	}
 	began := startTime(orphan)
 	for p, marked := range k.plugins {
@@ -132,15 +132,15 @@ func (k *Keeper) ofAnother(orphan, pid int) bool {
 	return false
 }
 
-// ticks is the time since boot as startTime has it: Linux shows 100 ticks a second on every machine.
-func ticks() uint64 {
+// bootTicks is the time since boot as startTime has it: Linux shows 100 ticks a second on every machine.
+func bootTicks() uint64 {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) // since Linux 2.6.39
 	return uint64(t.Nano() / 10_000_000)
 }
 
-// reaped forgets a process, which wait reaps.
-func (k *Keeper) reaped(pid int, wait func()) {
+// forgetReaped forgets a process, which wait reaps.
+func (k *Keeper) forgetReaped(pid int, wait func()) {
 	if k == nil {
 		wait()
 		return
@@ -151,17 +151,17 @@ func (k *Keeper) reaped(pid int, wait func()) {
 	delete(k.plugins, pid)
 }
 
-// orphans lists the children of the host that come from plugins and were not started by it; those that have ended are
+// listOrphans lists the children of the host that come from plugins and were not started by it; those that have ended are
 // reaped. The caller holds mu.
-func (k *Keeper) orphans() (out []int) {
+func (k *Keeper) listOrphans() (out []int) {
 	lists, _ := filepath.Glob("/proc/self/task/*/children")
-	self := filters("self")
+	self := seccompFilterCount("self")
 	for _, list := range lists {
 		text, _ := os.ReadFile(list)
 		for _, word := range strings.Fields(string(text)) {
 			pid, err := strconv.Atoi(word)
 			_, started := k.plugins[pid]
-			if err != nil || started || filters(word) <= self || markOf(pid) == mark(pid) { // the last is another Keeper's
+			if err != nil || started || seccompFilterCount(word) <= self || markOf(pid) == processMark(pid) { // the last is another Keeper's
 				continue
 			}
 			if got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil); got == 0 && err == nil {
@@ -172,17 +172,17 @@ func (k *Keeper) orphans() (out []int) {
 	return out
 }
 
-// filters is the number of seccomp filters of a process. A descendant cannot have fewer than its parent had, so it
+// seccompFilterCount is the number of seccomp filters of a process. A descendant cannot have fewer than its parent had, so it
 // shows what comes from a plugin.
-func filters(pid string) int { return statusNumber(pid, "Seccomp_filters:") }
+func seccompFilterCount(pid string) int { return statusNumber(pid, "Seccomp_filters:") }
 
 func statusNumber(pid, name string) int {
-	n, _ := strconv.Atoi(line(pid, "status", name))
+	n, _ := strconv.Atoi(procField(pid, "status", name))
 	return n
 }
 
-// line is the first word that follows a name in a file about a process, empty when it is not there.
-func line(pid, file, name string) string {
+// procField is the first word that follows a name in a file about a process, empty when it is not there.
+func procField(pid, file, name string) string {
 	text, _ := os.ReadFile("/proc/" + pid + "/" + file) // empty for a process that has ended
 	for line := range strings.Lines(string(text)) {
 		if value, ok := strings.CutPrefix(line, name); ok && len(strings.Fields(value)) > 0 {
@@ -202,7 +202,7 @@ func ofPlugin(pid int, own func(pid int) bool) bool {
 	if _, err := os.Stat("/proc/" + strconv.Itoa(pid)); err != nil {
 		return true
 	}
-	if filters(strconv.Itoa(pid)) <= filters("self") {
+	if seccompFilterCount(strconv.Itoa(pid)) <= seccompFilterCount("self") {
 		return false
 	}
 	for self := os.Getpid(); pid > 1 && !own(pid); pid = statusNumber(strconv.Itoa(pid), "PPid:") {

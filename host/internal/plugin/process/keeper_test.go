@@ -56,7 +56,7 @@ func escaped(t *testing.T, k *Keeper, env ...string) (*child, *bufio.Reader) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestNothingOfAProcessIsLeft$")
 	cmd.Env = append([]string{"ESCAPE=yes", "PATH=" + os.Getenv("PATH")}, env...)
 	cmd.Stdout, cmd.Stderr = w, os.Stderr
-	c, err := startChild(cmd, i.bounds(program, os.Args[0]), k)
+	c, err := startChild(cmd, i.boundsFor(program, os.Args[0]), k)
 	w.Close()
 	if err != nil {
 		t.Fatal(err)
@@ -194,9 +194,9 @@ func TestAChildIsAsOldAsItsPlugin(t *testing.T) {
 		marked uint64
 		want   bool
 	}{
-		"begun before the mark":    {0, ticks(), true},
+		"begun before the mark":    {0, bootTicks(), true},
 		"begun after the mark":     {0, startTime(child) - 1, false},
-		"of the plugin that ended": {self, ticks(), false},
+		"of the plugin that ended": {self, bootTicks(), false},
 	} {
 		k := &Keeper{plugins: map[int]uint64{self: c.marked}}
 		if got := k.ofAnother(child, c.ends); got != c.want {

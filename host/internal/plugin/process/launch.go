@@ -21,8 +21,8 @@ import (
 	"ctl.internal/internal/wire"
 )
 
-// launch shakes hands with the program and sees to the cleaning up after it.
-func (p *Process) launch(ctx context.Context) error {
+// launchProgram shakes hands with the program and sees to the cleaning up after it.
+func (p *Process) launchProgram(ctx context.Context) error {
 	p.run = newRun(p.spec, p.log)
 	key, certificate, err := wire.ClientCertificate()
 	if err != nil {
@@ -42,22 +42,22 @@ func (p *Process) launch(ctx context.Context) error {
 		StartTimeout: p.spec.StartTimeout,
 		// the faults it logs are reported by us, with their cause
 		Logger:           wire.HCLog(p.spec.Logger, slog.LevelDebug),
-		SyncStdout:       &lineWriter{f: p.log.stdout},
-		SyncStderr:       &lineWriter{f: p.log.stderr},
+		SyncStdout:       &lineWriter{f: p.log.logStdout},
+		SyncStderr:       &lineWriter{f: p.log.logStderr},
 		GRPCDialOptions:  dialOptions(),
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: own},
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, _ string) (runner.Runner, error) {
-			execErr = p.run.exec(p.prog, p.dir, environ(append(cmd.Env, "PLUGIN_CLIENT_CERT="+string(certificate)), p.spec, own))
+			execErr = p.run.execProgram(p.prog, p.dir, pluginEnviron(append(cmd.Env, "PLUGIN_CLIENT_CERT="+string(certificate)), p.spec, own))
 			if execErr != nil {
 				return nil, execErr
 			}
 			p.PID = p.run.child.pid
-			p.log.with(slog.Int("pid", p.PID))
+			p.log.addAttrs(slog.Int("pid", p.PID))
 			recordErr = writeRecord(p.dir, p.PID)
 			return p.run, nil
 		},
 	})
-	stop := context.AfterFunc(ctx, p.run.kill)
+	stop := context.AfterFunc(ctx, p.run.killChild)
 	defer stop()
 	proto, err := p.client.Client()
 	if execErr != nil || p.run.child == nil {
@@ -69,7 +69,7 @@ func (p *Process) launch(ctx context.Context) error {
 	}
 	if err != nil {
 		ended := p.run.endedByItself(exitGrace / 10)
-		p.run.kill()
+		p.run.killChild()
 		p.cleanUp()
 		return p.startError(ctx, err, ended)
 	}
@@ -110,8 +110,8 @@ func (p *Process) startError(ctx context.Context, err error, ended bool) error {
 // passwords and tokens.
 var inherited = [...]string{"PATH", "TZ", "LANG", "HOME", "SSL_CERT_FILE", "SSL_CERT_DIR"}
 
-// environ builds a plugin's environment from go-plugin's own variables.
-func environ(handshake []string, s Spec, socketDir string) []string {
+// pluginEnviron builds a plugin's environment from go-plugin's own variables.
+func pluginEnviron(handshake []string, s Spec, socketDir string) []string {
 	var env []string
 	for _, k := range inherited {
 		if v, ok := os.LookupEnv(k); ok && (k != "HOME" || s.Isolate == nil) {

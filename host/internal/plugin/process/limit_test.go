@@ -19,10 +19,10 @@ func TestALimitThatCannotBeSetIsNamed(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	pid := cmd.Process.Pid
-	if err := limit(pid, 0, map[int]uint64{unix.RLIMIT_DATA: 1 << 30, unix.RLIMIT_CORE: 0}); err != nil {
+	if err := limitProcess(pid, 0, map[int]uint64{unix.RLIMIT_DATA: 1 << 30, unix.RLIMIT_CORE: 0}); err != nil {
 		t.Error(err)
 	}
-	if err := limit(pid, 0, map[int]uint64{unix.RLIMIT_DATA: 2 << 30}); err != nil {
+	if err := limitProcess(pid, 0, map[int]uint64{unix.RLIMIT_DATA: 2 << 30}); err != nil {
 		t.Errorf("a limit that is lower already: %v", err)
 	}
 	var have unix.Rlimit
@@ -32,7 +32,7 @@ func TestALimitThatCannotBeSetIsNamed(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED, NOT TESTED: the peer, a process of another user, needs root")
 	}
-	err := limit(pid, lastUser, map[int]uint64{unix.RLIMIT_DATA: 1 << 20}) // that user may not do it to a process of root
+	err := limitProcess(pid, lastUser, map[int]uint64{unix.RLIMIT_DATA: 1 << 20}) // that user may not do it to a process of root
 	if err == nil || !strings.Contains(err.Error(), "prlimit RLIMIT_DATA (memory) of process") || !strings.Contains(err.Error(), "CAP_SYS_RESOURCE") {
 		t.Errorf("said: %v", err)
 	}

@@ -45,16 +45,16 @@ func newLogSink(s Spec) *logSink {
 		bytes: rate.NewLimiter(bytesPerSecond, bytesAtOnce), read: rate.NewLimiter(rate.Limit(10*lines), 20*lines), lost: lost}
 }
 
-// with adds attributes to all that comes from now on.
-func (s *logSink) with(attrs ...slog.Attr) {
+// addAttrs adds attributes to all that comes from now on.
+func (s *logSink) addAttrs(attrs ...slog.Attr) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.handler = s.handler.WithAttrs(attrs)
 }
 
-// stderr takes a line of the error stream.
-func (s *logSink) stderr(b []byte, cut int) {
-	if s.flooded(b) {
+// logStderr takes a line of the error stream.
+func (s *logSink) logStderr(b []byte, cut int) {
+	if s.isFlooded(b) {
 		return
 	}
 	l := parseLine(b)
@@ -66,12 +66,12 @@ func (s *logSink) stderr(b []byte, cut int) {
 			l.Level = slog.LevelError
 		}
 	}
-	s.put(l, len(b), cut)
+	s.putLine(l, len(b), cut)
 }
 
-// stdout takes a line that should not have been written.
-func (s *logSink) stdout(b []byte, cut int) {
-	if s.flooded(b) {
+// logStdout takes a line that should not have been written.
+func (s *logSink) logStdout(b []byte, cut int) {
+	if s.isFlooded(b) {
 		return
 	}
 	l := logLine{Level: slog.LevelWarn, Message: parseLine(b).Message}
@@ -81,12 +81,12 @@ func (s *logSink) stdout(b []byte, cut int) {
 	l.Attrs = []slog.Attr{slog.String("stream", "stdout")}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(l, len(b), cut)
+	s.putLine(l, len(b), cut)
 }
 
-// flooded drops and counts a line of a plugin that writes so many that decoding them would cost memory and time: but not
+// isFlooded drops and counts a line of a plugin that writes so many that decoding them would cost memory and time: but not
 // the last words of a Go program.
-func (s *logSink) flooded(b []byte) bool {
+func (s *logSink) isFlooded(b []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.dying || s.read.Allow() || beginsPanic(string(b[:min(len(b), len("fatal error: "))])) {
@@ -97,11 +97,11 @@ func (s *logSink) flooded(b []byte) bool {
 	return true
 }
 
-func (s *logSink) put(l logLine, size, cut int) {
+func (s *logSink) putLine(l logLine, size, cut int) {
 	if l.Message == "" && len(l.Attrs) == 0 {
 		return
 	}
-	s.remember(l)
+	s.rememberLine(l)
 	ctx := context.Background()
 	if !s.handler.Enabled(ctx, l.Level) {
 		return
@@ -135,7 +135,7 @@ func (s *logSink) reportDropped(now time.Time) {
 	_ = s.handler.Handle(context.Background(), r)
 }
 
-func (s *logSink) remember(l logLine) {
+func (s *logSink) rememberLine(l logLine) {
 	m := l.Message
 	for _, a := range l.Attrs {
 		m += fmt.Sprintf(" %s=%v", a.Key, a.Value)
@@ -150,8 +150,8 @@ func (s *logSink) remember(l logLine) {
 	s.next++
 }
 
-// lines returns the last lines, oldest first.
-func (s *logSink) lines() []string {
+// lastLines returns the last lines, oldest first.
+func (s *logSink) lastLines() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reportDropped(time.Now())
@@ -181,14 +181,14 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 		w.buf = append(w.buf, part[:room]...)
 		w.cut += len(part) - room
 		if ended {
-			w.end()
+			w.endLine()
 		}
 		p = rest
 	}
 	return n, nil
 }
 
-func (w *lineWriter) end() {
+func (w *lineWriter) endLine() {
 	w.f(bytes.TrimRight(w.buf, "\r"), w.cut)
 	w.buf, w.cut = w.buf[:0], 0
 }
@@ -198,6 +198,6 @@ func readLines(r io.Reader, f func(line []byte, cut int)) {
 	w := &lineWriter{f: f}
 	_, _ = io.Copy(w, r) // why it ended does not matter
 	if len(w.buf) > 0 {
-		w.end()
+		w.endLine()
 	}
 }

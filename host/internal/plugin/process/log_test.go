@@ -21,7 +21,7 @@ func TestTheHostSaysWhenAndOfWhomALineIs(t *testing.T) {
 		"1999-01-01T00:00:00Z | ERROR | org.ctl.aaa | nobody\r\n{\"logger\":\"org.ctl.aaa\"}",
 	} {
 		out.Reset()
-		s.stderr([]byte(line), 0)
+		s.logStderr([]byte(line), 0)
 		var got struct {
 			Time   time.Time
 			Plugin string
@@ -47,17 +47,17 @@ func TestAFloodOfLinesIsNotDecoded(t *testing.T) {
 	s := newLogSink(Spec{Logger: slog.New(slog.DiscardHandler), LogRate: 1, LogLost: &lost})
 	line := []byte(`{"msg":"` + strings.Repeat("x", 4000) + `"}`)
 	for range 1000 {
-		s.stderr(line, 0)
+		s.logStderr(line, 0)
 	}
-	if n := testing.AllocsPerRun(100, func() { s.stderr(line, 0) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { s.logStderr(line, 0) }); n > 0 {
 		t.Errorf("a line that is dropped is worth %v allocations", n)
 	}
 	if lost.Load() < 1000 {
 		t.Errorf("%d lines are counted as lost", lost.Load())
 	}
-	s.stderr([]byte("panic: no"), 0)
-	s.stderr([]byte("goroutine 1 [running]:"), 0)
-	if words := s.lines(); words[len(words)-2] != "panic: no" {
+	s.logStderr([]byte("panic: no"), 0)
+	s.logStderr([]byte("goroutine 1 [running]:"), 0)
+	if words := s.lastLines(); words[len(words)-2] != "panic: no" {
 		t.Errorf("the last words are %q", words[len(words)-2:])
 	}
 }

@@ -34,7 +34,7 @@ func parseLine(b []byte) logLine {
 			return fromJSON(m)
 		}
 	}
-	return fromText(printable(string(b)))
+	return fromText(printableText(string(b)))
 }
 
 // fromJSON takes the keys of slog or, failing those, of hclog. A key whose value
@@ -51,11 +51,11 @@ func fromJSON(m map[string]any) logLine {
 		}
 		return ""
 	}
-	if lv, ok := level(take("level", "@level")); ok {
+	if lv, ok := parseLevel(take("level", "@level")); ok {
 		l.Level = lv
 	}
-	l.Message = printable(take("msg", "@message", "message"))
-	l.Logger = printable(take("@module", "logger"))
+	l.Message = printableText(take("msg", "@message", "message"))
+	l.Logger = printableText(take("@module", "logger"))
 	delete(m, "time") // the host's is that of the line
 	delete(m, "@timestamp")
 	for _, k := range slices.Sorted(maps.Keys(m)) {
@@ -70,7 +70,7 @@ var hostKeys = []string{slog.TimeKey, slog.LevelKey, slog.MessageKey, slog.Sourc
 
 // attributeName is the name under which an attribute of a plugin is logged.
 func attributeName(s string) string {
-	s = printable(s)
+	s = printableText(s)
 	if slices.Contains(hostKeys, strings.ToLower(s)) {
 		return "plugin_" + s
 	}
@@ -81,7 +81,7 @@ func fromText(s string) logLine {
 	l := logLine{Level: slog.LevelInfo, Message: s}
 	if rest, ok := strings.CutPrefix(s, "["); ok {
 		if word, msg, ok := strings.Cut(rest, "]"); ok {
-			if lv, ok := level(word); ok {
+			if lv, ok := parseLevel(word); ok {
 				l.Level, l.Message = lv, strings.TrimSpace(msg)
 			}
 		}
@@ -98,7 +98,7 @@ func beginsPanic(s string) bool {
 	return strings.HasPrefix(s, "panic: ") || strings.HasPrefix(s, "fatal error: ")
 }
 
-func level(s string) (slog.Level, bool) {
+func parseLevel(s string) (slog.Level, bool) {
 	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "":
 		return 0, false
@@ -116,9 +116,9 @@ func level(s string) (slog.Level, bool) {
 	return l, true
 }
 
-// printable replaces what is not seen as it is: control characters and marks of direction, which would let a plugin draw
+// printableText replaces what is not seen as it is: control characters and marks of direction, which would let a plugin draw
 // on the operator's terminal, separators of lines, and bytes that are no UTF-8.
-func printable(s string) string {
+func printableText(s string) string {
 	s = strings.ToValidUTF8(s, "�")
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -49,7 +49,7 @@ type Process struct {
 // nothing remains. The error names the plugin and quotes its last words.
 func Start(ctx context.Context, s Spec) (*Process, error) {
 	if s.Attach != nil {
-		return attach(ctx, s)
+		return attachProcess(ctx, s)
 	}
 	prog, err := openProgram(s.Path, s.SHA256, s.Sums)
 	if err != nil {
@@ -58,17 +58,17 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	defer prog.file.Close()
 	p := &Process{spec: s, Started: time.Now(), done: make(chan struct{}), prog: prog}
 	p.log = newLogSink(s)
-	if err := p.prepare(); err != nil {
+	if err := p.prepareDirs(); err != nil {
 		return nil, fmt.Errorf("cannot create the private directory of plugin %s: %w", s.Name, err)
 	}
-	if err := p.launch(ctx); err != nil {
+	if err := p.launchProgram(ctx); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// prepare makes the directories of the process.
-func (p *Process) prepare() (err error) {
+// prepareDirs makes the directories of the process.
+func (p *Process) prepareDirs() (err error) {
 	i, uid, pass := p.spec.Isolate, os.Geteuid(), func(string) error { return nil }
 	if i != nil && i.User != 0 {
 		uid, pass = i.User, passTo
@@ -85,8 +85,8 @@ func (p *Process) prepare() (err error) {
 		return err
 	}
 	for _, f := range i.Files {
-		if i.shared(f) {
-			if err := share(f.Path, uid); err != nil {
+		if i.isSharedDir(f) {
+			if err := shareWithPlugins(f.Path, uid); err != nil {
 				return err
 			}
 		}
@@ -130,17 +130,17 @@ func (p *Process) SHA256() string {
 }
 
 // Tail returns the last lines the plugin logged, oldest first.
-func (p *Process) Tail() []string { return p.log.lines() }
+func (p *Process) Tail() []string { return p.log.lastLines() }
 
 // Annotate adds attributes to the log lines of the plugin.
-func (p *Process) Annotate(attrs ...slog.Attr) { p.log.with(attrs...) }
+func (p *Process) Annotate(attrs ...slog.Attr) { p.log.addAttrs(attrs...) }
 
 // Exit reports how the process ended; only after Done.
 func (p *Process) Exit() Exit {
 	e := Exit{Code: -1}
 	if p.run != nil {
-		e = p.run.child.exit()
-		e.Tail = p.log.lines()
+		e = p.run.child.exitStatus()
+		e.Tail = p.log.lastLines()
 	}
 	if r := p.reason.Load(); r != nil {
 		e.Reason = *r

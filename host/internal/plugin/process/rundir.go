@@ -74,12 +74,12 @@ func privateDir(dir string, uid int) error {
 	if err != nil {
 		return err
 	}
-	switch is := owner(st); {
+	switch is := ownerUID(st); {
 	case !st.IsDir():
 		return fmt.Errorf("%s is not a directory", dir)
 	case is == uid:
 	case os.Geteuid() == 0 && (is == 0 || is >= firstUser && is <= lastUser):
-		if err := give(dir, uid, -1); err != nil {
+		if err := chownTree(dir, uid, -1); err != nil {
 			return err
 		}
 	default:

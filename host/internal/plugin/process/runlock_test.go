@@ -75,7 +75,7 @@ func TestSweepLeavesTheGroupsOfOtherControllers(t *testing.T) {
 			if err := os.Mkdir(old.dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := write(old.dir, "cgroup.procs", strconv.Itoa(cmd.Process.Pid)); err != nil {
+			if err := writeControl(old.dir, "cgroup.procs", strconv.Itoa(cmd.Process.Pid)); err != nil {
 				t.Fatal(err)
 			}
 			lock.Release(false)

@@ -45,8 +45,8 @@ func newRun(s Spec, log *logSink) *run {
 	return r
 }
 
-// exec starts the program with the environment that go-plugin asks for.
-func (r *run) exec(p *program, dir string, env []string) error {
+// execProgram starts the program with the environment that go-plugin asks for.
+func (r *run) execProgram(p *program, dir string, env []string) error {
 	path, err := p.execPath(dir)
 	if err != nil {
 		return err
@@ -61,8 +61,8 @@ func (r *run) exec(p *program, dir string, env []string) error {
 		outW.Close()
 		return err
 	}
-	r.within = r.spec.Isolate.bounds(p.file, p.path, r.spec.DataDir, filepath.Join(dir, ownDir))
-	err = r.start(&exec.Cmd{
+	r.within = r.spec.Isolate.boundsFor(p.file, p.path, r.spec.DataDir, filepath.Join(dir, ownDir))
+	err = r.startCommand(&exec.Cmd{
 		Path:   path,
 		Args:   append([]string{p.path}, r.spec.Args...),
 		Env:    env,
@@ -94,7 +94,7 @@ func (r *run) exec(p *program, dir string, env []string) error {
 	return nil
 }
 
-func (r *run) start(cmd *exec.Cmd) error {
+func (r *run) startCommand(cmd *exec.Cmd) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.killed {
@@ -110,8 +110,8 @@ func (r *run) start(cmd *exec.Cmd) error {
 	return err
 }
 
-// kill ends the child, or keeps it from starting.
-func (r *run) kill() {
+// killChild ends the child, or keeps it from starting.
+func (r *run) killChild() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.killed = true
@@ -130,7 +130,7 @@ func (r *run) endedByItself(wait time.Duration) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return !r.killed || r.child.exit().Signal == ""
+	return !r.killed || r.child.exitStatus().Signal == ""
 }
 
 // readStdout hands on the handshake and logs all else, which would otherwise be
@@ -144,13 +144,13 @@ func (r *run) readStdout(f *os.File) {
 			_, _ = fmt.Fprintf(r.handshakeW, "%s\n", line)
 			return
 		}
-		r.log.stdout(line, cut)
+		r.log.logStdout(line, cut)
 	})
 }
 
 func (r *run) readStderr(f *os.File) {
 	defer r.readers.Done()
-	readLines(f, r.log.stderr)
+	readLines(f, r.log.logStderr)
 }
 
 // Start does nothing: exec has started the program.
@@ -170,7 +170,7 @@ func (r *run) Wait(context.Context) error {
 }
 
 func (r *run) Kill(context.Context) error {
-	r.kill()
+	r.killChild()
 	return nil
 }
 

@@ -25,7 +25,7 @@ func (p *Process) Stop(grace time.Duration) Exit {
 	}
 	late := status.Code(err) == codes.DeadlineExceeded
 	if !late && !p.Ended() {
-		p.shutdown()
+		p.requestShutdown()
 	}
 	if late {
 		return p.Kill("did not stop within " + grace.String() + " and was killed")
@@ -38,8 +38,8 @@ func (p *Process) Stop(grace time.Duration) Exit {
 	return p.Exit()
 }
 
-// shutdown makes go-plugin's server in the plugin return, and with it its main.
-func (p *Process) shutdown() {
+// requestShutdown makes go-plugin's server in the plugin return, and with it its main.
+func (p *Process) requestShutdown() {
 	ctx, cancel := context.WithTimeout(context.Background(), exitGrace)
 	defer cancel()
 	_ = p.conn.Invoke(ctx, "/plugin.GRPCController/Shutdown", &emptypb.Empty{}, &emptypb.Empty{})
@@ -54,7 +54,7 @@ func (p *Process) Kill(reason string) Exit {
 		p.detach()
 		return p.Exit()
 	}
-	p.run.kill()
+	p.run.killChild()
 	<-p.done
 	return p.Exit()
 }

@@ -47,7 +47,7 @@ func sweepOne(file string, log *slog.Logger) {
 	if err != nil || json.Unmarshal(b, &r) != nil {
 		return // unreadable: nothing is known, so nothing is killed
 	}
-	if !r.alive() {
+	if !r.isAlive() {
 		return
 	}
 	log.Warn("a plugin process has outlived its controller and is ended", "pid", r.PID, "executable", r.Executable)
@@ -103,9 +103,9 @@ func startTime(pid int) uint64 {
 	return n
 }
 
-// alive reports whether the very process of the record runs still.
-func (r record) alive() bool {
-	if r.Boot == "" || r.Boot != bootID() || r.Namespace == "" || r.Namespace != pidNamespace() || !r.ident.alive() {
+// isAlive reports whether the very process of the record runs still.
+func (r record) isAlive() bool {
+	if r.Boot == "" || r.Boot != bootID() || r.Namespace == "" || r.Namespace != pidNamespace() || !r.ident.isAlive() {
 		return false
 	}
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", r.PID))
@@ -115,6 +115,6 @@ func (r record) alive() bool {
 	return err == nil && exe == r.Executable
 }
 
-func (i ident) alive() bool {
+func (i ident) isAlive() bool {
 	return i.PID > 1 && i.StartTime != 0 && startTime(i.PID) == i.StartTime
 }

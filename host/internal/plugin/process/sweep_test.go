@@ -125,7 +125,7 @@ func TestAProcessNobodyWaitedForIsNotAlive(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := ident{PID: cmd.Process.Pid, StartTime: startTime(cmd.Process.Pid)}
-	if !i.alive() {
+	if !i.isAlive() {
 		t.Error("a running process is not alive")
 	}
 	in.Close()
@@ -134,7 +134,7 @@ func TestAProcessNobodyWaitedForIsNotAlive(t *testing.T) {
 	if err := unix.Waitid(unix.P_PID, i.PID, &info, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
 		t.Fatal(err)
 	}
-	if i.alive() {
+	if i.isAlive() {
 		t.Error("a process that ended is alive")
 	}
 	if err := cmd.Wait(); err != nil {

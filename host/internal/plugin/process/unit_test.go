@@ -186,12 +186,12 @@ func FuzzReadLines(f *testing.F) {
 		total := 0
 		readLines(strings.NewReader(string(b)), func(line []byte, cut int) {
 			total += len(line) + cut
-			log.stderr(line, cut)
-			log.stdout(line, cut)
+			log.logStderr(line, cut)
+			log.logStdout(line, cut)
 		})
 		if total > len(b) {
 			t.Errorf("%d bytes of %d", total, len(b))
 		}
-		_ = log.lines()
+		_ = log.lastLines()
 	})
 }

@@ -83,7 +83,7 @@ func (k *Keeper) User(dataDir string) (int, error) {
 	entries, _ := os.ReadDir(filepath.Dir(dataDir)) // the first plugin makes it
 	for _, e := range entries {
 		info, err := e.Info()
-		switch uid := owner(info); {
+		switch uid := ownerUID(info); {
 		case err != nil || uid < firstUser || uid > lastUser:
 		case e.Name() == filepath.Base(dataDir):
 			mine = uid
@@ -126,7 +126,7 @@ func addRunning(taken map[int]bool) {
 	}
 }
 
-func owner(info fs.FileInfo) int {
+func ownerUID(info fs.FileInfo) int {
 	if info == nil {
 		return -1
 	}
@@ -136,8 +136,8 @@ func owner(info fs.FileInfo) int {
 	return -1
 }
 
-// give makes a user the owner of a directory and all in it. It never leaves the directory, whatever is in it.
-func give(dir string, uid, gid int) error {
+// chownTree makes a user the owner of a directory and all in it. It never leaves the directory, whatever is in it.
+func chownTree(dir string, uid, gid int) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -161,8 +161,8 @@ func (k *Keeper) Pass(home string, dirs ...string) error {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return err
 		}
-		d = resolved(d)
-		for ok := true; ok; ok = d != home && below(d, home) {
+		d = resolveLinks(d)
+		for ok := true; ok; ok = d != home && isBelowDirs(d, home) {
 			if err := passTo(d); err != nil {
 				return err
 			}
@@ -176,14 +176,14 @@ func passTo(dir string) error {
 	return errors.Join(os.Chown(dir, -1, pluginsGroup), os.Chmod(dir, 0o710))
 }
 
-// share lets the users of plugins write a directory of the home; Landlock says which of them do.
-func share(dir string, uid int) error {
+// shareWithPlugins lets the users of plugins write a directory of the home; Landlock says which of them do.
+func shareWithPlugins(dir string, uid int) error {
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
 		return err
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Gid != pluginsGroup {
-		if err := give(dir, uid, pluginsGroup); err != nil {
+		if err := chownTree(dir, uid, pluginsGroup); err != nil {
 			return err
 		}
 	}
@@ -194,9 +194,9 @@ func share(dir string, uid int) error {
 // host.
 var kept = []uintptr{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER, unix.CAP_FSETID}
 
-// capabilities are those that the process keeps. With a user of its own it passes the modes of files only as far as it
+// keptCapabilities are those that the process keeps. With a user of its own it passes the modes of files only as far as it
 // was granted files, or cannot reach its own otherwise: Landlock bounds that to exactly these files.
-func (i Isolate) capabilities(own ...string) []uintptr {
+func (i Isolate) keptCapabilities(own ...string) []uintptr {
 	var out []uintptr
 	if i.User == 0 {
 		out = slices.Clone(kept)
@@ -212,32 +212,32 @@ func (i Isolate) capabilities(own ...string) []uintptr {
 func (i Isolate) filesBy(own []string) (c uintptr) {
 	for _, f := range i.Files {
 		switch {
-		case f.Write && !i.shared(f):
+		case f.Write && !i.isSharedDir(f):
 			return unix.CAP_DAC_OVERRIDE
-		case !f.Write && !below(f.Path, systemRun...):
+		case !f.Write && !isBelowDirs(f.Path, systemRun...):
 			c = unix.CAP_DAC_READ_SEARCH
 		}
 	}
 	for _, path := range own {
-		if !passable(path) {
+		if !isPassable(path) {
 			c = unix.CAP_DAC_READ_SEARCH
 		}
 	}
 	return c
 }
 
-// shared reports whether a file is a directory in the home that users of plugins may write.
-func (i Isolate) shared(f File) bool {
+// isSharedDir reports whether a file is a directory in the home that users of plugins may write.
+func (i Isolate) isSharedDir(f File) bool {
 	info, err := os.Stat(f.Path)
-	return f.Write && i.Home != "" && below(f.Path, i.Home) && err == nil && info.IsDir()
+	return f.Write && i.Home != "" && isBelowDirs(f.Path, i.Home) && err == nil && info.IsDir()
 }
 
-func below(path string, dirs ...string) bool {
+func isBelowDirs(path string, dirs ...string) bool {
 	return slices.ContainsFunc(dirs, func(d string) bool { return path == d || strings.HasPrefix(path, d+"/") })
 }
 
-// passable reports whether the users of plugins may pass all directories above a path, and read it when it is a file.
-func passable(path string) bool {
+// isPassable reports whether the users of plugins may pass all directories above a path, and read it when it is a file.
+func isPassable(path string) bool {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() && info.Mode()&0o004 == 0 {
 		return false
 	}

@@ -54,7 +54,7 @@ func openProgram(path, want string, sums *Sums) (_ *program, err error) {
 	if n, _ := f.ReadAt(head, 0); n == 2 {
 		p.script = bytes.Equal(head, []byte("#!"))
 	}
-	if p.sum, err = sums.of(f); err != nil {
+	if p.sum, err = sums.fileSum(f); err != nil {
 		return nil, fmt.Errorf("the plugin file %s cannot be read: %w", path, err)
 	}
 	if want != "" && !strings.EqualFold(want, p.sum) {
@@ -114,7 +114,7 @@ type fileState struct {
 	mtime, ctime syscall.Timespec
 }
 
-func (s *Sums) of(f *os.File) (string, error) {
+func (s *Sums) fileSum(f *os.File) (string, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return "", err

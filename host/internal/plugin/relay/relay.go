@@ -50,27 +50,27 @@ type Relay struct {
 
 // Handle is the handler for services that the server does not know.
 func (r *Relay) Handle(_ any, in grpc.ServerStream) error {
-	return fault.ToStatus(r.handle(in))
+	return fault.ToStatus(r.handleStream(in))
 }
 
-func (r *Relay) handle(in grpc.ServerStream) error {
+func (r *Relay) handleStream(in grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(in)
-	conn, md, err := r.enter(in.Context(), method)
+	conn, md, err := r.enterCall(in.Context(), method)
 	if err != nil {
 		return err
 	}
 	defer r.inflight.Add(-1)
-	return r.forward(in, conn, method, md)
+	return r.forwardStream(in, conn, method, md)
 }
 
 // Unary carries a unary call that did not come as a stream of its own.
 func (r *Relay) Unary(ctx context.Context, method string, request []byte) ([]byte, error) {
-	out, err := r.unary(ctx, method, request)
+	out, err := r.callUnary(ctx, method, request)
 	return out, fault.ToStatus(err)
 }
 
-func (r *Relay) unary(ctx context.Context, method string, request []byte) ([]byte, error) {
-	conn, md, err := r.enter(ctx, method)
+func (r *Relay) callUnary(ctx context.Context, method string, request []byte) ([]byte, error) {
+	conn, md, err := r.enterCall(ctx, method)
 	if err != nil {
 		return nil, err
 	}
@@ -85,14 +85,14 @@ func (r *Relay) unary(ctx context.Context, method string, request []byte) ([]byt
 	var answer frames.Message
 	err = conn.Invoke(metadata.NewOutgoingContext(ctx, md), method, &frames.Message{Body: request}, &answer, grpc.ForceCodecV2(frames.Codec()))
 	if err != nil && !until.IsZero() && !time.Now().Before(until) {
-		return nil, r.slow() // who has noticed first, the provider or we, is chance
+		return nil, r.slowError() // who has noticed first, the provider or we, is chance
 	}
 	return answer.Body, err
 }
 
-// enter decides whether a call may pass, counts it in and returns where it goes and
+// enterCall decides whether a call may pass, counts it in and returns where it goes and
 // its metadata.
-func (r *Relay) enter(ctx context.Context, method string) (grpc.ClientConnInterface, metadata.MD, error) {
+func (r *Relay) enterCall(ctx context.Context, method string) (grpc.ClientConnInterface, metadata.MD, error) {
 	md, _ := metadata.FromIncomingContext(ctx)
 	provider := strings.Join(md.Get(wire.MetaProvider), "")
 	if provider == "" {
@@ -116,7 +116,7 @@ func (r *Relay) enter(ctx context.Context, method string) (grpc.ClientConnInterf
 		r.inflight.Add(-1)
 		return nil, nil, fault.New(fault.Unavailable, "plugin %s has %d calls to others under way; try again later", r.Caller, r.InFlight)
 	}
-	return conn, forwarded(md, r.Caller, hops+1), nil
+	return conn, forwardedMetadata(md, r.Caller, hops+1), nil
 }
 
 // Circle refuses a call that has passed the host too often.
@@ -129,8 +129,8 @@ func Circle(hops int) error {
 
 var errSlow = errors.New("no answer in time")
 
-// forward pumps frames both ways until one side ends.
-func (r *Relay) forward(in grpc.ServerStream, conn grpc.ClientConnInterface, method string, md metadata.MD) error {
+// forwardStream pumps frames both ways until one side ends.
+func (r *Relay) forwardStream(in grpc.ServerStream, conn grpc.ClientConnInterface, method string, md metadata.MD) error {
 	ctx, cancel := context.WithCancelCause(in.Context())
 	defer cancel(nil)
 	if _, ok := ctx.Deadline(); !ok && r.FirstAnswer > 0 && !Watching(method) {
@@ -139,20 +139,20 @@ func (r *Relay) forward(in grpc.ServerStream, conn grpc.ClientConnInterface, met
 		in = &answered{ServerStream: in, timer: t}
 	}
 	if err := frames.Pump(ctx, cancel, in, conn, method, md); err != nil {
-		return r.failed(in, ctx, err)
+		return r.relayError(in, ctx, err)
 	}
 	return nil
 }
 
-// failed chooses the error that says most and marks those that are the provider's.
-func (r *Relay) failed(in grpc.ServerStream, ctx context.Context, err error) error {
+// relayError chooses the error that says most and marks those that are the provider's.
+func (r *Relay) relayError(in grpc.ServerStream, ctx context.Context, err error) error {
 	if errors.As(err, new(interface{ RetryAfter() time.Duration })) {
 		in.SetTrailer(metadata.Pairs(wire.MetaRelay, ProviderGone))
 		return err
 	}
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errSlow):
-		return r.slow()
+		return r.slowError()
 	case cause != nil && !errors.Is(cause, context.Canceled):
 		return cause
 	}
@@ -162,7 +162,7 @@ func (r *Relay) failed(in grpc.ServerStream, ctx context.Context, err error) err
 // Watching reports whether a method is a watch by its name.
 func Watching(method string) bool { return strings.Contains(method, "/Watch") }
 
-func (r *Relay) slow() error {
+func (r *Relay) slowError() error {
 	return fault.New(fault.Timeout, "the provider did not answer within %s", r.FirstAnswer)
 }
 
@@ -177,7 +177,7 @@ func (a *answered) SendMsg(m any) error {
 	return a.ServerStream.SendMsg(m)
 }
 
-func forwarded(md metadata.MD, caller string, hops int) metadata.MD {
+func forwardedMetadata(md metadata.MD, caller string, hops int) metadata.MD {
 	out := frames.Passing(md)
 	out.Set(MetaCaller, caller)
 	out.Set(MetaHops, strconv.Itoa(hops))

@@ -78,7 +78,7 @@ func Start(sources Sources, log *slog.Logger) *Mirror {
 	m := &Mirror{sources: sources, log: log, cancel: cancel, known: map[string]map[string]topology.Topology{}, sizes: map[string]map[string]int{},
 		watched: map[string]*watched{}, versions: map[string]uint64{}}
 	m.view.Store(&View{})
-	m.work.Go(func() { m.follow(ctx) })
+	m.work.Go(func() { m.followProviders(ctx) })
 	return m
 }
 
@@ -95,11 +95,11 @@ func (m *Mirror) View() *View { return m.view.Load() }
 // before the view.
 func (m *Mirror) Changed() <-chan struct{} { return m.changed.Wait() }
 
-// follow keeps a watch on each provider that is there.
-func (m *Mirror) follow(ctx context.Context) {
+// followProviders keeps a watch on each provider that is there.
+func (m *Mirror) followProviders(ctx context.Context) {
 	for {
 		changed := m.sources.Changed()
-		m.adjust(ctx, m.sources.Providers(capability))
+		m.adjustWatches(ctx, m.sources.Providers(capability))
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -108,7 +108,7 @@ func (m *Mirror) follow(ctx context.Context) {
 	}
 }
 
-func (m *Mirror) adjust(ctx context.Context, now []host.Provider) {
+func (m *Mirror) adjustWatches(ctx context.Context, now []host.Provider) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	there := map[string]bool{}
@@ -125,7 +125,7 @@ func (m *Mirror) adjust(ctx context.Context, now []host.Provider) {
 		}
 		wctx, cancel := context.WithCancel(ctx)
 		m.watched[p.Name] = &watched{cancel, p.Generation, synced}
-		m.work.Go(func() { defer cancel(); m.watch(wctx, p.Name) })
+		m.work.Go(func() { defer cancel(); m.watchProvider(wctx, p.Name) })
 	}
 	for name, w := range m.watched {
 		if !there[name] {
@@ -141,11 +141,11 @@ func (m *Mirror) adjust(ctx context.Context, now []host.Provider) {
 			m.waiting++
 		}
 	}
-	m.publish()
+	m.publishView()
 }
 
-// watch follows one process of a provider until it is gone or replaced.
-func (m *Mirror) watch(ctx context.Context, name string) {
+// watchProvider follows one process of a provider until it is gone or replaced.
+func (m *Mirror) watchProvider(ctx context.Context, name string) {
 	for ctx.Err() == nil {
 		conn, err := m.sources.Conn(name)
 		if err != nil {
@@ -153,8 +153,8 @@ func (m *Mirror) watch(ctx context.Context, name string) {
 		}
 		fresh := map[string]bool{} // sent on this watch, until it is in step
 		err = topology.NewClient(conn).Watch(ctx, nil,
-			func(c topology.Change) error { return m.apply(ctx, name, c, fresh) },
-			func() { m.retain(ctx, name, fresh); fresh = nil })
+			func(c topology.Change) error { return m.applyChange(ctx, name, c, fresh) },
+			func() { m.retainFresh(ctx, name, fresh); fresh = nil })
 		if ctx.Err() != nil {
 			return
 		}
@@ -173,8 +173,8 @@ const maxSource = 128 << 20
 var errTooLarge = fmt.Errorf("its topologies have more than %d MiB, the most that the controller keeps of one plugin; "+
 	"what it published before stays as it is until the plugin is restarted", maxSource>>20)
 
-// apply makes a change of a provider's topology; errTooLarge if that is more than it may have.
-func (m *Mirror) apply(ctx context.Context, provider string, c topology.Change, fresh map[string]bool) error {
+// applyChange makes a change of a provider's topology; errTooLarge if that is more than it may have.
+func (m *Mirror) applyChange(ctx context.Context, provider string, c topology.Change, fresh map[string]bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if ctx.Err() != nil {
@@ -197,7 +197,7 @@ func (m *Mirror) apply(ctx context.Context, provider string, c topology.Change, 
 		m.version++
 		m.versions[c.TopologyID] = m.version
 	}
-	m.publish()
+	m.publishView()
 	return nil
 }
 
@@ -269,8 +269,8 @@ func sizeOf(id string, nodes []topology.Node, links []topology.Link) int {
 	return n
 }
 
-// retain drops the topologies that a provider has not sent again.
-func (m *Mirror) retain(ctx context.Context, provider string, fresh map[string]bool) {
+// retainFresh drops the topologies that a provider has not sent again.
+func (m *Mirror) retainFresh(ctx context.Context, provider string, fresh map[string]bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if ctx.Err() != nil {
@@ -284,12 +284,12 @@ func (m *Mirror) retain(ctx context.Context, provider string, fresh map[string]b
 	if w := m.watched[provider]; w != nil {
 		w.synced = true
 	}
-	m.publish()
+	m.publishView()
 }
 
-// publish makes a new view. When two providers claim one id, the one whose name
+// publishView makes a new view. When two providers claim one id, the one whose name
 // comes first is shown.
-func (m *Mirror) publish() {
+func (m *Mirror) publishView() {
 	v := &View{Revision: m.view.Load().Revision + 1, Topologies: map[string]topology.Topology{}, Synced: m.listed && m.waiting == 0, Sources: map[string]string{}, Running: m.running, Versions: maps.Clone(m.versions)}
 	for _, w := range m.watched {
 		v.Synced = v.Synced && w.synced

@@ -40,8 +40,8 @@ var (
 		"source-members": list, "destination-members": list}
 )
 
-// with adds the attributes that a source gives to an entry.
-func (a attributes) with(leaves map[string]int, given map[string]string) attributes {
+// withGiven adds the attributes that a source gives to an entry.
+func (a attributes) withGiven(leaves map[string]int, given map[string]string) attributes {
 	for name, value := range given {
 		if name == "source" {
 			name = "known-from" // a link's source is where it begins
@@ -74,7 +74,7 @@ func (v *View) Topology(id string, seen Seen) []byte {
 	if !ok {
 		return nil
 	}
-	out := render(t)
+	out := renderTopology(t)
 	out.Source, out.State, out.Observed = seen.Source, seen.State, Instant(seen.Observed)
 	raw, _ := json.Marshal(out)
 	return raw
@@ -88,16 +88,16 @@ func Instant(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-func render(t topology.Topology) topologyJSON {
+func renderTopology(t topology.Topology) topologyJSON {
 	out := topologyJSON{ID: t.ID, Provided: true}
 	for _, id := range slices.Sorted(maps.Keys(t.Nodes)) {
-		n := attributes{"node-id": id}.with(ofNodes, t.Nodes[id].Attributes)
+		n := attributes{"node-id": id}.withGiven(ofNodes, t.Nodes[id].Attributes)
 		if at := Instant(t.Nodes[id].Observed); at != "" && t.Nodes[id].Attributes["answering"] == "false" {
 			n["ctl-topology:observed"] = at
 		}
 		var tps []attributes
 		for _, tp := range slices.Sorted(maps.Keys(t.Nodes[id].TPs)) {
-			tps = append(tps, attributes{"tp-id": tp}.with(ofPorts, t.Nodes[id].TPs[tp].Attributes))
+			tps = append(tps, attributes{"tp-id": tp}.withGiven(ofPorts, t.Nodes[id].TPs[tp].Attributes))
 		}
 		if tps != nil {
 			n["termination-point"] = tps
@@ -113,7 +113,7 @@ func render(t topology.Topology) topologyJSON {
 		if l.DestTP != "" {
 			dest["dest-tp"] = l.DestTP
 		}
-		out.Link = append(out.Link, attributes{"link-id": id, "source": source, "destination": dest}.with(ofLinks, l.Attributes))
+		out.Link = append(out.Link, attributes{"link-id": id, "source": source, "destination": dest}.withGiven(ofLinks, l.Attributes))
 	}
 	return out
 }

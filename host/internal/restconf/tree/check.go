@@ -40,11 +40,11 @@ func (d *Draft) Check() error {
 // checkTouched checks the structure and the values of what changed.
 func (d *Draft) checkTouched() error {
 	var l fault.List
-	for _, key := range sorted(d.touched) {
+	for _, key := range sortedKeys(d.touched) {
 		t := d.touched[key]
 		l = append(l, fault.All(d.checkOne(t))...)
 	}
-	for _, key := range sorted(d.lists) {
+	for _, key := range sortedKeys(d.lists) {
 		l = append(l, fault.All(d.checkList(d.lists[key]))...)
 	}
 	return l.Err()
@@ -54,7 +54,7 @@ func (d *Draft) checkOne(t touch) error {
 	if t.valid {
 		return nil
 	}
-	at, err := d.instance(t)
+	at, err := d.editedInstance(t)
 	if err != nil || at == nil {
 		return err
 	}
@@ -62,15 +62,15 @@ func (d *Draft) checkOne(t touch) error {
 	return err
 }
 
-// instance is what an edit left at a path, with what is below it when that may have changed too.
-func (d *Draft) instance(t touch) (*yang.Data, error) {
+// editedInstance is what an edit left at a path, with what is below it when that may have changed too.
+func (d *Draft) editedInstance(t touch) (*yang.Data, error) {
 	switch {
 	case t.value != nil:
 		return t.value, nil
 	case t.deep:
 		return d.Load(t.path)
 	}
-	return d.inner(t.path)
+	return d.loadInner(t.path)
 }
 
 // checkList checks the number of entries and the unique statements of a list.
@@ -86,12 +86,12 @@ func (d *Draft) checkList(p Path) error {
 		}
 	}
 	prefix := p.Key() + "="
-	rows, err := d.below(prefix)
+	rows, err := d.documentsBelow(prefix)
 	if err != nil {
 		return err
 	}
 	array := yang.NewData(n, true)
-	array.Under(p.parent())
+	array.Under(p.parentSkeleton())
 	for _, r := range rows {
 		if strings.Contains(r.key[len(prefix):], "/") {
 			continue
@@ -107,6 +107,6 @@ func (d *Draft) checkList(p Path) error {
 	return array.CheckEntries()
 }
 
-func sorted[V any](m map[string]V) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }

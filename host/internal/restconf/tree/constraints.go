@@ -195,9 +195,9 @@ func unitsOf(top *yang.Node, edits []Edit) (entries []Path, lists []*yang.Node) 
 		}
 	}
 	for _, e := range edits {
-		i := slices.IndexFunc(e.Path, Step.keyed)
+		i := slices.IndexFunc(e.Path, Step.isKeyed)
 		switch {
-		case i >= 0 && e.Path[i].document():
+		case i >= 0 && e.Path[i].isDocument():
 			add(e.Path[:i+1])
 		case i >= 0 && e.Op == Merge:
 			for c := range e.Value.All() {
@@ -244,5 +244,5 @@ func unitLists(n *yang.Node) (out []*yang.Node) {
 	return out
 }
 
-// keyed reports whether the step is to a list with keys.
-func (s Step) keyed() bool { return s.Node.Keyed() }
+// isKeyed reports whether the step is to a list with keys.
+func (s Step) isKeyed() bool { return s.Node.Keyed() }

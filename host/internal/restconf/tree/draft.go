@@ -77,8 +77,8 @@ func decodeDocument(e datastore.Entry) document {
 	return document{text: s}
 }
 
-// get returns the document of a key, nil if it does not exist.
-func (d *Draft) get(key string) (*document, error) {
+// getDocument returns the document of a key, nil if it does not exist.
+func (d *Draft) getDocument(key string) (*document, error) {
 	if doc, ok := d.changed[key]; ok {
 		return doc, nil
 	}
@@ -90,7 +90,7 @@ func (d *Draft) get(key string) (*document, error) {
 		return nil, err
 	}
 	d.keys[key] = e.Revision
-	d.saw(key, e.Revision)
+	d.noteRead(key, e.Revision)
 	if err != nil {
 		return nil, nil
 	}
@@ -104,23 +104,23 @@ type row struct {
 	doc document
 }
 
-// below returns the documents whose keys have a prefix, in the order of keys.
-func (d *Draft) below(prefix string) (rows []row, err error) {
-	err = d.each(prefix, func(key string, doc document) error {
+// documentsBelow returns the documents whose keys have a prefix, in the order of keys.
+func (d *Draft) documentsBelow(prefix string) (rows []row, err error) {
+	err = d.eachDocument(prefix, func(key string, doc document) error {
 		rows = append(rows, row{key, doc})
 		return nil
 	})
 	return rows, err
 }
 
-// each calls f for them.
-func (d *Draft) each(prefix string, f func(key string, doc document) error) error {
+// eachDocument calls f for them.
+func (d *Draft) eachDocument(prefix string, f func(key string, doc document) error) error {
 	if len(prefix) > maxKey {
 		return nil
 	}
 	if !d.ranges[prefix] {
 		d.ranges[prefix] = true
-		_, doc, err := d.holder(prefix) // what is removed below the prefix writes it
+		_, doc, err := d.findHolder(prefix) // what is removed below the prefix writes it
 		if err == nil && doc == nil {
 			err = d.readMark(prefix)
 		}
@@ -128,7 +128,7 @@ func (d *Draft) each(prefix string, f func(key string, doc document) error) erro
 			return err
 		}
 	}
-	changed := slices.DeleteFunc(d.index.below(prefix), func(key string) bool { return d.changed[key] == nil })
+	changed := slices.DeleteFunc(d.index.keysBelow(prefix), func(key string) bool { return d.changed[key] == nil })
 	for e, err := range d.sn.Range(d.ns, datastore.RangeOptions{Prefix: prefix, Shared: true}) {
 		if err != nil {
 			return err
@@ -142,7 +142,7 @@ func (d *Draft) each(prefix string, f func(key string, doc document) error) erro
 		if _, ok := d.changed[e.Key]; ok {
 			continue
 		}
-		d.saw("", e.Revision) // a key that goes and comes back has another revision
+		d.noteRead("", e.Revision) // a key that goes and comes back has another revision
 		if err := f(e.Key, decodeDocument(e)); err != nil {
 			return err
 		}
@@ -155,31 +155,31 @@ func (d *Draft) each(prefix string, f func(key string, doc document) error) erro
 	return nil
 }
 
-// put changes a document. One that stays as it is costs nothing.
-func (d *Draft) put(key, rank, text string) error {
-	old, err := d.get(key)
+// putDocument changes a document. One that stays as it is costs nothing.
+func (d *Draft) putDocument(key, rank, text string) error {
+	old, err := d.getDocument(key)
 	if err != nil {
 		return err
 	}
 	if old != nil && old.rank == rank && old.text == text {
 		return nil
 	}
-	d.change(key, &document{rank: rank, text: text})
+	d.changeDocument(key, &document{rank: rank, text: text})
 	return nil
 }
 
-// change notes what becomes of a document; nil deletes it.
-func (d *Draft) change(key string, doc *document) {
+// changeDocument notes what becomes of a document; nil deletes it.
+func (d *Draft) changeDocument(key string, doc *document) {
 	if _, known := d.changed[key]; !known {
-		d.index.add(key)
+		d.index.addKey(key)
 	}
 	d.changed[key] = doc
 }
 
-func (d *Draft) drop(key string) { d.change(key, nil) }
+func (d *Draft) dropDocument(key string) { d.changeDocument(key, nil) }
 
-// forget drops the values of the instances that p leads through: they are going to change.
-func (d *Draft) forget(p Path) {
+// forgetValues drops the values of the instances that p leads through: they are going to change.
+func (d *Draft) forgetValues(p Path) {
 	for i := range p {
 		if len(d.touched) > 0 {
 			d.forgetOne(p[:i+1].Key())
@@ -209,34 +209,34 @@ const metaNamespace = "restconf-meta"
 func (d *Draft) Txn(now time.Time, volatile bool) (datastore.Txn, error) {
 	t := datastore.Txn{Volatile: volatile}
 	marked := map[string]bool{}
-	for _, k := range sorted(d.changed) {
+	for _, k := range sortedKeys(d.changed) {
 		if d.changed[k] != nil {
 			continue
 		}
-		above, doc, err := d.holder(k)
+		above, doc, err := d.findHolder(k)
 		if err != nil {
 			return t, err
 		}
 		if _, ok := d.changed[above]; doc != nil && !ok {
-			d.change(above, &document{rank: doc.rank, text: doc.text})
+			d.changeDocument(above, &document{rank: doc.rank, text: doc.text})
 		}
-		if mark, ok := d.mark(k); ok && doc == nil {
+		if mark, ok := d.markKey(k); ok && doc == nil {
 			marked[mark] = true
 		}
 	}
-	for _, k := range sorted(d.keys) {
+	for _, k := range sortedKeys(d.keys) {
 		t.Compares = append(t.Compares, datastore.Compare{Namespace: d.ns, Key: k, Revision: d.keys[k]})
 	}
-	for _, k := range sorted(d.ranges) {
+	for _, k := range sortedKeys(d.ranges) {
 		t.Compares = append(t.Compares, datastore.Compare{Namespace: d.ns, Key: k, Revision: d.sn.Revision(), Prefix: true})
 	}
-	for _, k := range sorted(d.marks) {
+	for _, k := range sortedKeys(d.marks) {
 		t.Compares = append(t.Compares, datastore.Compare{Namespace: metaNamespace, Key: k, Revision: d.marks[k]})
 	}
-	for _, k := range sorted(marked) {
+	for _, k := range sortedKeys(marked) {
 		t.Ops = append(t.Ops, datastore.Put(metaNamespace, k, nil))
 	}
-	for _, k := range sorted(d.changed) {
+	for _, k := range sortedKeys(d.changed) {
 		if doc := d.changed[k]; doc != nil {
 			t.Ops = append(t.Ops, datastore.Put(d.ns, k, doc.encode()))
 		} else {
@@ -247,14 +247,14 @@ func (d *Draft) Txn(now time.Time, volatile bool) (datastore.Txn, error) {
 	return t, nil
 }
 
-// mark is the key that is written when an entry of a list at the top of a module goes.
-func (d *Draft) mark(key string) (mark string, ok bool) {
+// markKey is the key that is written when an entry of a list at the top of a module goes.
+func (d *Draft) markKey(key string) (mark string, ok bool) {
 	name, rest, ok := strings.Cut(key, "=")
 	return d.ns + name, ok && !strings.Contains(name[1:], "/") && !strings.Contains(rest, "/")
 }
 
 func (d *Draft) readMark(prefix string) error {
-	mark, ok := d.mark(prefix)
+	mark, ok := d.markKey(prefix)
 	if !ok {
 		return nil
 	}
@@ -266,15 +266,15 @@ func (d *Draft) readMark(prefix string) error {
 	return nil
 }
 
-// holder returns the nearest document above a key that is stored, nil if no such document exists.
-func (d *Draft) holder(key string) (string, *document, error) {
+// findHolder returns the nearest document above a key that is stored, nil if no such document exists.
+func (d *Draft) findHolder(key string) (string, *document, error) {
 	for {
 		i := strings.LastIndexByte(key, '/')
 		if i <= 0 {
 			return "", nil, nil
 		}
 		key = key[:i]
-		doc, err := d.get(key)
+		doc, err := d.getDocument(key)
 		if err != nil || doc != nil {
 			return key, doc, err
 		}
@@ -288,12 +288,12 @@ type Change struct {
 	Deleted bool
 }
 
-// changes lists what the draft changes below a top-level node.
-func (d *Draft) changes(qname string) []Change {
+// changesBelow lists what the draft changes below a top-level node.
+func (d *Draft) changesBelow(qname string) []Change {
 	var out []Change
-	for _, k := range sorted(d.changed) {
+	for _, k := range sortedKeys(d.changed) {
 		switch doc := d.changed[k]; {
-		case top(k) != qname:
+		case topName(k) != qname:
 		case doc != nil:
 			out = append(out, Change{Key: k, Value: []byte(doc.text)})
 		default:
@@ -303,8 +303,8 @@ func (d *Draft) changes(qname string) []Change {
 	return out
 }
 
-// top is the qualified name of the top-level node of a key.
-func top(key string) string {
+// topName is the qualified name of the top-level node of a key.
+func topName(key string) string {
 	key = strings.TrimPrefix(key, "/")
 	if i := strings.IndexAny(key, "/="); i >= 0 {
 		key = key[:i]
@@ -312,8 +312,8 @@ func top(key string) string {
 	return key
 }
 
-// saw notes a document that was read; revision 0: it does not exist.
-func (d *Draft) saw(key string, rev datastore.Revision) {
+// noteRead notes a document that was read; revision 0: it does not exist.
+func (d *Draft) noteRead(key string, rev datastore.Revision) {
 	d.scratch = append(binary.AppendUvarint(d.scratch, uint64(len(key))), key...)
 	if d.scratch = binary.AppendUvarint(d.scratch, uint64(rev)); len(d.scratch) > 4<<10 {
 		d.tag.Write(d.scratch)

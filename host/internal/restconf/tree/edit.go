@@ -50,11 +50,11 @@ func (d *Draft) Apply(e Edit) (created bool, err error) {
 	if n == nil {
 		return false, d.applyAll(e)
 	}
-	if err := e.Path.fits(); err != nil {
+	if err := e.Path.checkFits(); err != nil {
 		return false, err
 	}
 	d.applied = append(d.applied, e)
-	d.forget(e.Path)
+	d.forgetValues(e.Path)
 	exists, err := d.Exists(e.Path)
 	if err != nil {
 		return false, err
@@ -73,7 +73,7 @@ func (d *Draft) Apply(e Edit) (created bool, err error) {
 			return false, nil
 		}
 	}
-	if err := e.Place.check(e.Path); err != nil {
+	if err := e.Place.checkTarget(e.Path); err != nil {
 		return false, err
 	}
 	if err := d.unmask(&e, exists); err != nil {
@@ -85,11 +85,11 @@ func (d *Draft) Apply(e Edit) (created bool, err error) {
 		}
 	}
 	if e.Op != Delete && e.Op != Remove {
-		if err := d.ancestors(e.Path); err != nil {
+		if err := d.createAncestors(e.Path); err != nil {
 			return false, err
 		}
 	}
-	if e.Path.Last().document() || n.Keyed() && (e.Op == Delete || e.Op == Remove) || len(e.Path) == 1 && !e.Path.Entry() {
+	if e.Path.Last().isDocument() || n.Keyed() && (e.Op == Delete || e.Op == Remove) || len(e.Path) == 1 && !e.Path.Entry() {
 		return !exists, d.applyDocument(e, exists)
 	}
 	return !exists, d.applyInner(e)
@@ -149,7 +149,7 @@ func (d *Draft) applyDocument(e Edit, exists bool) error {
 	if n.Keyed() && !e.Path.Entry() {
 		return d.applyTopList(e)
 	}
-	rank, err := d.place(e, exists)
+	rank, err := d.rankFor(e, exists)
 	if err != nil {
 		return err
 	}
@@ -157,11 +157,11 @@ func (d *Draft) applyDocument(e Edit, exists bool) error {
 	valid := e.Op != Merge // what is merged may be a part
 	switch {
 	case e.Op == Move:
-		doc, err := d.get(e.Path.Key())
+		doc, err := d.getDocument(e.Path.Key())
 		if err != nil {
 			return err
 		}
-		return d.put(e.Path.Key(), rank, doc.text)
+		return d.putDocument(e.Path.Key(), rank, doc.text)
 	case e.Op == Merge && exists:
 		if value, err = d.Load(e.Path); err != nil {
 			return err
@@ -170,7 +170,7 @@ func (d *Draft) applyDocument(e Edit, exists bool) error {
 	case e.Op == Replace && exists:
 		d.removed = append(d.removed, e.Path)
 	}
-	return d.save(touch{e.Path, listsBelow(n), value, valid}, rank, exists && listsBelow(n))
+	return d.saveInstance(touch{e.Path, listsBelow(n), value, valid}, rank, exists && listsBelow(n))
 }
 
 // applyTopList edits a list with keys that stands at the top of a module: its
@@ -195,7 +195,7 @@ func (d *Draft) applyTopList(e Edit) error {
 func (d *Draft) applyInner(e Edit) error {
 	owner := e.Path.Owner()
 	deep := holdsLists(e.Path.Node())
-	at, err := d.instance(touch{path: owner, deep: deep})
+	at, err := d.editedInstance(touch{path: owner, deep: deep})
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (d *Draft) applyInner(e Edit) error {
 	if e.Path.Node().IsKey() && e.Op != Replace && e.Op != Merge {
 		return fault.At(fault.Invalid, e.Path.String(), "a key cannot be deleted or created on its own")
 	}
-	doc, err := d.get(owner.Key())
+	doc, err := d.getDocument(owner.Key())
 	if err != nil {
 		return err
 	}
@@ -216,15 +216,15 @@ func (d *Draft) applyInner(e Edit) error {
 	if e.Op != Merge {
 		d.removed = append(d.removed, e.Path)
 	}
-	if err := graft(at, e.Path[len(owner):], e, len(owner) == len(e.Path)); err != nil {
+	if err := applyBelow(at, e.Path[len(owner):], e, len(owner) == len(e.Path)); err != nil {
 		return err
 	}
-	return d.save(touch{path: owner, deep: deep, value: at}, rank, deep)
+	return d.saveInstance(touch{path: owner, deep: deep, value: at}, rank, deep)
 }
 
-// graft makes the change below at, the instance of the document. self says that
+// applyBelow makes the change below at, the instance of the document. self says that
 // the target is an entry of the document's own leaf-list.
-func graft(at *yang.Data, steps Path, e Edit, self bool) error {
+func applyBelow(at *yang.Data, steps Path, e Edit, self bool) error {
 	if self {
 		return graftEntry(at, e)
 	}
@@ -305,27 +305,27 @@ func listsBelow(n *yang.Node) bool {
 	return slices.ContainsFunc(n.Members(), func(m *yang.Node) bool { return m.Keyed() || m.Kind == yang.Container && listsBelow(m) })
 }
 
-// ancestors makes the list entries on the way that are not there yet, with their
+// createAncestors makes the list entries on the way that are not there yet, with their
 // keys only, as clients of older controllers expect it.
-func (d *Draft) ancestors(p Path) error {
+func (d *Draft) createAncestors(p Path) error {
 	for i := 1; i < len(p); i++ {
-		if i > 1 && !p[i-1].document() {
+		if i > 1 && !p[i-1].isDocument() {
 			continue
 		}
 		anc := p[:i]
-		doc, err := d.get(anc.Key())
+		doc, err := d.getDocument(anc.Key())
 		if err != nil || doc != nil {
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		rank, err := d.place(Edit{Op: Create, Path: anc}, false)
+		rank, err := d.rankFor(Edit{Op: Create, Path: anc}, false)
 		if err != nil {
 			return err
 		}
 		d.touchList(anc)
-		if err := d.save(touch{path: anc, value: anc.skeleton()}, rank, false); err != nil {
+		if err := d.saveInstance(touch{path: anc, value: anc.skeleton()}, rank, false); err != nil {
 			return err
 		}
 	}

@@ -18,10 +18,10 @@ type keyIndex struct {
 // fewKeys are faster looked through than put into a tree.
 const fewKeys = 32
 
-func (x *keyIndex) add(key string) { x.fresh = append(x.fresh, key) }
+func (x *keyIndex) addKey(key string) { x.fresh = append(x.fresh, key) }
 
-// below returns the keys with a prefix in order.
-func (x *keyIndex) below(prefix string) (keys []string) {
+// keysBelow returns the keys with a prefix in order.
+func (x *keyIndex) keysBelow(prefix string) (keys []string) {
 	x.looked += len(x.fresh)
 	if x.tree == nil && len(x.fresh) <= fewKeys {
 		for _, key := range x.fresh {

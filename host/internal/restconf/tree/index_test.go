@@ -11,9 +11,9 @@ func TestTheIndexOfChangesIsLinear(t *testing.T) {
 	for _, n := range []int{1000, 4000} {
 		var x keyIndex
 		for i := range n {
-			x.add(fmt.Sprintf("/m:c/e=%06d", i))
-			x.add(fmt.Sprintf("/m:c/e=%06d/f=1", i))
-			if got := x.below(fmt.Sprintf("/m:c/e=%06d/", i)); len(got) != 1 {
+			x.addKey(fmt.Sprintf("/m:c/e=%06d", i))
+			x.addKey(fmt.Sprintf("/m:c/e=%06d/f=1", i))
+			if got := x.keysBelow(fmt.Sprintf("/m:c/e=%06d/", i)); len(got) != 1 {
 				t.Fatalf("below the entry %d: %v", i, got)
 			}
 		}
@@ -22,10 +22,10 @@ func TestTheIndexOfChangesIsLinear(t *testing.T) {
 		}
 	}
 	var few keyIndex
-	few.add("/b")
-	few.add("/a")
-	few.add("/ab")
-	if got := fmt.Sprint(few.below("/a")); got != "[/a /ab]" {
+	few.addKey("/b")
+	few.addKey("/a")
+	few.addKey("/ab")
+	if got := fmt.Sprint(few.keysBelow("/a")); got != "[/a /ab]" {
 		t.Error(got)
 	}
 }

@@ -82,7 +82,7 @@ func isConfig(n *yang.Node) bool { return n.Config }
 // top reads a top-level instance without the lists with keys in it.
 func (l *lists) top(n *yang.Node) *yang.Data {
 	p := Path{{Node: n}}
-	found, err := l.d.inner(p)
+	found, err := l.d.loadInner(p)
 	if found == nil && err == nil && listsBelow(n) {
 		var exists bool
 		if exists, err = l.d.Exists(p); exists {

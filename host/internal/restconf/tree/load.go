@@ -27,7 +27,7 @@ func (d *Draft) Load(p Path) (*yang.Data, error) {
 // Decode reads what Stored returned for a path.
 func Decode(p Path, s *yang.Stored) (*yang.Data, error) {
 	o := stored
-	o.At = p.parent()
+	o.At = p.parentSkeleton()
 	at, err := s.Decode(o)
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "the data at %s does not match the schema: %v", p, err)
@@ -43,7 +43,7 @@ func DecodeStored(p Path, value []byte) (*yang.Data, error) {
 // Stored is Load without decoding.
 func (d *Draft) Stored(p Path) (*yang.Stored, error) {
 	if len(p) == 0 {
-		return d.everything()
+		return d.loadWholeTree()
 	}
 	n := p.Node()
 	out := &yang.Stored{Node: n}
@@ -56,10 +56,10 @@ func (d *Draft) Stored(p Path) (*yang.Stored, error) {
 		return nil, nil
 	}
 	a := assembly{at: out, base: len(p.Key())}
-	if err := d.each(prefix, a.add); err != nil {
+	if err := d.eachDocument(prefix, a.addDocument); err != nil {
 		return nil, err
 	}
-	a.sort()
+	a.sortArrays()
 	if out.Text == "" && !a.any {
 		return nil, nil
 	}
@@ -71,24 +71,24 @@ func (d *Draft) Stored(p Path) (*yang.Stored, error) {
 
 // innerText sets the text of an instance without the documents below it.
 func (d *Draft) innerText(p Path, out *yang.Stored) error {
-	if owner := p.Owner(); len(owner) == len(p) && (p.Last().document() || !p.Entry()) {
-		doc, err := d.get(owner.Key())
+	if owner := p.Owner(); len(owner) == len(p) && (p.Last().isDocument() || !p.Entry()) {
+		doc, err := d.getDocument(owner.Key())
 		if doc != nil {
 			out.Text = doc.text
 		}
 		return err
 	}
-	at, err := d.inner(p)
+	at, err := d.loadInner(p)
 	if at != nil {
 		out.Text = string(at.Append(nil, yang.Canonical))
 	}
 	return err
 }
 
-// inner returns an instance without the documents below it.
-func (d *Draft) inner(p Path) (*yang.Data, error) {
+// loadInner returns an instance without the documents below it.
+func (d *Draft) loadInner(p Path) (*yang.Data, error) {
 	owner := p.Owner()
-	doc, err := d.get(owner.Key())
+	doc, err := d.getDocument(owner.Key())
 	if err != nil || doc == nil {
 		return nil, err
 	}
@@ -120,8 +120,8 @@ func Descend(at *yang.Data, steps Path) *yang.Data {
 	return at
 }
 
-// everything returns the datastore under the schema's root.
-func (d *Draft) everything() (*yang.Stored, error) {
+// loadWholeTree returns the datastore under the schema's root.
+func (d *Draft) loadWholeTree() (*yang.Stored, error) {
 	root := &yang.Stored{Node: d.set.Root}
 	for _, n := range d.set.Root.Members() {
 		c, err := d.Stored(Path{{Node: n}})
@@ -157,7 +157,7 @@ type holder struct {
 	index int
 }
 
-func (a *assembly) add(key string, doc document) error {
+func (a *assembly) addDocument(key string, doc document) error {
 	a.any = true
 	// Keys that begin with one key come in a row.
 	for len(a.holders) > 0 && !strings.HasPrefix(key, a.holders[len(a.holders)-1].key) {
@@ -179,23 +179,23 @@ func (a *assembly) add(key string, doc document) error {
 	if a.deep {
 		a.holders = append(a.holders, holder{key, a.array, a.array.Len()})
 	}
-	a.array.Texts = append(room(a.array.Texts), doc.text)
+	a.array.Texts = append(growTexts(a.array.Texts), doc.text)
 	if a.array.Node.UserOrdered {
 		a.array.Order = append(a.array.Order, doc.rank)
 	}
 	return nil
 }
 
-// room has a long list grow in fewer steps than append does: a quarter of the time of reading one
+// growTexts has a long list grow in fewer steps than append does: a quarter of the time of reading one
 // went into copies.
-func room(texts []string) []string {
+func growTexts(texts []string) []string {
 	if n := len(texts); n == cap(texts) && n >= 64 {
 		return slices.Grow(texts, 3*n)
 	}
 	return texts
 }
 
-func (a *assembly) sort() {
+func (a *assembly) sortArrays() {
 	for _, array := range a.ordered {
 		array.Sort()
 	}
@@ -230,11 +230,11 @@ func (a *assembly) arrayOf(key string) (*yang.Stored, error) {
 
 // Exists reports whether there is an instance at a path.
 func (d *Draft) Exists(p Path) (bool, error) {
-	if len(p) > 0 && p.Last().document() {
-		doc, err := d.get(p.Key())
+	if len(p) > 0 && p.Last().isDocument() {
+		doc, err := d.getDocument(p.Key())
 		return doc != nil, err
 	}
-	at, err := d.inner(p)
+	at, err := d.loadInner(p)
 	if at != nil || err != nil {
 		return at != nil, err
 	}
@@ -242,6 +242,6 @@ func (d *Draft) Exists(p Path) (bool, error) {
 	if p.Node().IsList() {
 		prefix = p.Key() + "="
 	}
-	rows, err := d.below(prefix)
+	rows, err := d.documentsBelow(prefix)
 	return len(rows) > 0, err
 }

@@ -17,8 +17,8 @@ type Step struct {
 	Keys []string
 }
 
-// document reports whether the step is kept as a document of its own.
-func (s Step) document() bool { return s.Node.Kind == yang.List && len(s.Keys) > 0 }
+// isDocument reports whether the step is kept as a document of its own.
+func (s Step) isDocument() bool { return s.Node.Kind == yang.List && len(s.Keys) > 0 }
 
 // Path leads to an instance; the empty path is the datastore itself.
 type Path []Step
@@ -50,10 +50,10 @@ func checkKey(path func() string, size int) error {
 	return fault.At(fault.Invalid, where, "the keys of the entry are too long: its path takes %d bytes, percent-encoded, and at most %d can be stored", size, maxKey)
 }
 
-// fits refuses a path to an entry that cannot be stored.
-func (p Path) fits() error {
+// checkFits refuses a path to an entry that cannot be stored.
+func (p Path) checkFits() error {
 	for i := len(p); i > 0; i-- {
-		if p[i-1].document() {
+		if p[i-1].isDocument() {
 			return checkKey(p[:i].String, len(p[:i].Key()))
 		}
 	}
@@ -68,11 +68,11 @@ func (p Path) Entry() bool { return len(p) > 0 && p.Last().Keys != nil }
 // list entry, or the top-level node.
 func (p Path) Owner() Path {
 	for i := len(p); i > 1; i-- {
-		if p[i-1].document() {
+		if p[i-1].isDocument() {
 			return p[:i]
 		}
 	}
-	if s := p[0]; s.Keys != nil && !s.document() {
+	if s := p[0]; s.Keys != nil && !s.isDocument() {
 		return Path{{Node: s.Node}} // an entry of a top-level leaf-list
 	}
 	return p[:1]
@@ -135,8 +135,8 @@ func (p Path) skeleton() *yang.Data {
 	return at
 }
 
-// parent is the skeleton of what the last step stands in: an array for entries.
-func (p Path) parent() *yang.Data {
+// parentSkeleton is the skeleton of what the last step stands in: an array for entries.
+func (p Path) parentSkeleton() *yang.Data {
 	if len(p) == 0 {
 		return nil
 	}
@@ -192,7 +192,7 @@ func Parse(set *yang.Set, segments []reqpath.Segment, module func(string) string
 			s.Keys, segments, err = takeKeys(n, segments)
 		}
 		if err == nil {
-			err = s.canonical()
+			err = s.checkKeys()
 		}
 		if err != nil {
 			return nil, err
@@ -207,7 +207,7 @@ func Parse(set *yang.Set, segments []reqpath.Segment, module func(string) string
 		at = n
 	}
 	if size > maxKey {
-		return p, p.fits()
+		return p, p.checkFits()
 	}
 	return p, nil
 }
@@ -235,8 +235,8 @@ func takeKeys(n *yang.Node, segments []reqpath.Segment) ([]string, []reqpath.Seg
 	return keys, segments[len(keys):], nil
 }
 
-// canonical checks the keys against their types.
-func (s Step) canonical() error {
+// checkKeys checks the keys against their types.
+func (s Step) checkKeys() error {
 	if s.Keys == nil {
 		return nil
 	}
@@ -298,7 +298,7 @@ func ParseInstance(set *yang.Set, text string) (Path, error) {
 		if s.Keys, err = keysOf(m, in); err != nil {
 			return nil, err
 		}
-		if err := s.canonical(); err != nil {
+		if err := s.checkKeys(); err != nil {
 			return nil, err
 		}
 		p, n = append(p, s), m

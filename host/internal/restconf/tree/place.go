@@ -10,8 +10,8 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// check reports whether a place makes sense for a target.
-func (pl Place) check(p Path) error {
+// checkTarget reports whether a place makes sense for a target.
+func (pl Place) checkTarget(p Path) error {
 	switch pl.Where {
 	case "":
 		if len(pl.Point) > 0 {
@@ -42,15 +42,15 @@ func noPoint(pl Place) error {
 	return &fault.Error{Kind: fault.Invalid, Path: pl.Point.String(), Text: "the entry to insert at does not exist", Cause: yang.MissingInstance()}
 }
 
-// place returns the rank that the target of an edit gets; empty when its list is
+// rankFor returns the rank that the target of an edit gets; empty when its list is
 // not ordered by the user.
-func (d *Draft) place(e Edit, exists bool) (string, error) {
+func (d *Draft) rankFor(e Edit, exists bool) (string, error) {
 	n := e.Path.Node()
 	if n.Kind != yang.List || !n.UserOrdered {
 		return "", nil
 	}
 	if e.Place.Where == "" && exists {
-		doc, err := d.get(e.Path.Key())
+		doc, err := d.getDocument(e.Path.Key())
 		if err != nil {
 			return "", err
 		}
@@ -59,7 +59,7 @@ func (d *Draft) place(e Edit, exists bool) (string, error) {
 	if e.Place.Where == "" || e.Place.Where == "last" {
 		return d.appendRank(e.Path.Key()), nil
 	}
-	ranks, err := d.siblings(e.Path)
+	ranks, err := d.siblingRanks(e.Path)
 	if err != nil {
 		return "", err
 	}
@@ -69,7 +69,7 @@ func (d *Draft) place(e Edit, exists bool) (string, error) {
 		}
 		return rankBetween("", ranks[0]), nil
 	}
-	doc, err := d.get(e.Place.Point.Key())
+	doc, err := d.getDocument(e.Place.Point.Key())
 	if err != nil {
 		return "", err
 	}
@@ -89,10 +89,10 @@ func (d *Draft) place(e Edit, exists bool) (string, error) {
 	return rankBetween(low, high), nil
 }
 
-// siblings returns the ranks of the other entries of a list, sorted.
-func (d *Draft) siblings(p Path) ([]string, error) {
+// siblingRanks returns the ranks of the other entries of a list, sorted.
+func (d *Draft) siblingRanks(p Path) ([]string, error) {
 	list := append(p[:len(p)-1:len(p)-1], Step{Node: p.Node()}).Key() + "="
-	rows, err := d.below(list)
+	rows, err := d.documentsBelow(list)
 	if err != nil {
 		return nil, err
 	}

@@ -11,12 +11,12 @@ import (
 // changed, and where data went away, all that could have pointed there.
 func (d *Draft) checkRefs() error {
 	var l fault.List
-	for _, key := range sorted(d.touched) {
+	for _, key := range sortedKeys(d.touched) {
 		t := d.touched[key]
 		if !t.path.Node().HasReferences() {
 			continue
 		}
-		at, err := d.instance(t)
+		at, err := d.editedInstance(t)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (d *Draft) refsBelow(at *yang.Data) fault.List {
 		if !at.Node.Config {
 			return nil
 		}
-		return d.ref(at)
+		return d.checkReference(at)
 	}
 	var l fault.List
 	for c := range at.All() {
@@ -85,9 +85,9 @@ func (d *Draft) refsBelow(at *yang.Data) fault.List {
 	return l
 }
 
-// ref checks one value. That of a union is good if it is one of a member that needs no instance, or leads to one by
+// checkReference checks one value. That of a union is good if it is one of a member that needs no instance, or leads to one by
 // any member.
-func (d *Draft) ref(at *yang.Data) fault.List {
+func (d *Draft) checkReference(at *yang.Data) fault.List {
 	refs := at.References()
 	if slices.ContainsFunc(refs, (*yang.Type).Conditional) {
 		return nil // one of the conditions
@@ -132,11 +132,11 @@ func (d *Draft) refersToSomething(at *yang.Data, t *yang.Type) (bool, error) {
 		full := pathOf(at)
 		base = full[:len(full)-up]
 	}
-	return d.leads(base, down, at.Text())
+	return d.canReachLeaf(base, down, at.Text())
 }
 
-// leads reports whether a leaf with a text can be reached from base.
-func (d *Draft) leads(base Path, down []*yang.Node, text string) (bool, error) {
+// canReachLeaf reports whether a leaf with a text can be reached from base.
+func (d *Draft) canReachLeaf(base Path, down []*yang.Node, text string) (bool, error) {
 	path := append(Path(nil), base...)
 	for i, n := range down {
 		path = append(path, Step{Node: n})
@@ -148,17 +148,17 @@ func (d *Draft) leads(base Path, down []*yang.Node, text string) (bool, error) {
 			return d.Exists(path) // the target is the key: no need to look at all entries
 		}
 		list, err := d.Load(path)
-		return list != nil && holds(list, down[i+1:], text), err
+		return list != nil && hasLeaf(list, down[i+1:], text), err
 	}
 	leaf, err := d.Load(path)
-	return leaf != nil && holds(leaf, nil, text), err
+	return leaf != nil && hasLeaf(leaf, nil, text), err
 }
 
-// holds looks for a leaf with a text below an instance.
-func holds(at *yang.Data, down []*yang.Node, text string) bool {
+// hasLeaf looks for a leaf with a text below an instance.
+func hasLeaf(at *yang.Data, down []*yang.Node, text string) bool {
 	if at.IsArray() {
 		for e := range at.All() {
-			if holds(e, down, text) {
+			if hasLeaf(e, down, text) {
 				return true
 			}
 		}
@@ -168,7 +168,7 @@ func holds(at *yang.Data, down []*yang.Node, text string) bool {
 		return at.Text() == text
 	}
 	c := at.Get(down[0])
-	return c != nil && holds(c, down[1:], text)
+	return c != nil && hasLeaf(c, down[1:], text)
 }
 
 // pathOf returns the path of an instance; entries of lists without keys count as
@@ -189,11 +189,11 @@ func pathOf(at *yang.Data) Path {
 	return p
 }
 
-// tops are the top-level nodes that the draft changed.
-func (d *Draft) tops() map[*yang.Node]bool {
+// changedTops are the top-level nodes that the draft changed.
+func (d *Draft) changedTops() map[*yang.Node]bool {
 	out := map[*yang.Node]bool{}
 	for key := range d.changed {
-		if n := d.set.Root.Member(top(key)); n != nil {
+		if n := d.set.Root.Member(topName(key)); n != nil {
 			out[n] = true
 		}
 	}

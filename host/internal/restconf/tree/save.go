@@ -7,9 +7,9 @@ import (
 	"ctl.internal/internal/yang"
 )
 
-// save replaces the document of an instance, and with below those below it, by t.value. rank is that
+// saveInstance replaces the document of an instance, and with below those below it, by t.value. rank is that
 // of the entry itself.
-func (d *Draft) save(t touch, rank string, below bool) error {
+func (d *Draft) saveInstance(t touch, rank string, below bool) error {
 	at, key := t.value, t.path.Key()
 	if d.touched[key].deep && !t.deep {
 		t.deep, t.value = true, nil
@@ -17,7 +17,7 @@ func (d *Draft) save(t touch, rank string, below bool) error {
 	old := replaced{}
 	if below {
 		var err error
-		if old.rows, err = d.below(key + "/"); err != nil {
+		if old.rows, err = d.documentsBelow(key + "/"); err != nil {
 			return err
 		}
 		old.kept = make([]bool, len(old.rows))
@@ -26,15 +26,15 @@ func (d *Draft) save(t touch, rank string, below bool) error {
 		}
 	}
 	d.touched[key] = t
-	if err := d.put(key, rank, string(at.Append(nil, yang.Canonical|yang.Own))); err != nil {
+	if err := d.putDocument(key, rank, string(at.Append(nil, yang.Canonical|yang.Own))); err != nil {
 		return err
 	}
-	if err := d.split([]byte(key), t.path.Node().Module, at, &old); err != nil {
+	if err := d.splitDocuments([]byte(key), t.path.Node().Module, at, &old); err != nil {
 		return err
 	}
 	for i, r := range old.rows {
 		if !old.kept[i] {
-			d.drop(r.key)
+			d.dropDocument(r.key)
 		}
 	}
 	return nil
@@ -47,8 +47,8 @@ type replaced struct {
 	next int // where to look first
 }
 
-// take returns the document of a key, which stays; nil if there was none.
-func (r *replaced) take(key []byte) *document {
+// takeDocument returns the document of a key, which stays; nil if there was none.
+func (r *replaced) takeDocument(key []byte) *document {
 	i := r.next
 	if i >= len(r.rows) || r.rows[i].key != string(key) {
 		var ok bool
@@ -61,8 +61,8 @@ func (r *replaced) take(key []byte) *document {
 	return &r.rows[i].doc
 }
 
-// split writes the entries of the lists with keys below at, whose key is given, as documents.
-func (d *Draft) split(key []byte, module string, at *yang.Data, old *replaced) (err error) {
+// splitDocuments writes the entries of the lists with keys below at, whose key is given, as documents.
+func (d *Draft) splitDocuments(key []byte, module string, at *yang.Data, old *replaced) (err error) {
 	if at.Node.IsLeaf() || at.Node.Kind == yang.AnyData {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (d *Draft) split(key []byte, module string, at *yang.Data, old *replaced) (
 		case c.Node.Keyed():
 			err = d.splitList(appendName(key, module, c.Node), c, old)
 		case c.Node.Kind == yang.Container:
-			err = d.split(appendName(key, module, c.Node), c.Node.Module, c, old)
+			err = d.splitDocuments(appendName(key, module, c.Node), c.Node.Module, c, old)
 		}
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func (d *Draft) splitList(key []byte, array *yang.Data, old *replaced) error {
 	key = append(key, '=')
 	var ranks []string
 	if array.Node.UserOrdered {
-		ranks = d.ranks(key, array, old)
+		ranks = d.rankEntries(key, array, old)
 	}
 	i := 0
 	for e := range array.All() {
@@ -98,25 +98,25 @@ func (d *Draft) splitList(key []byte, array *yang.Data, old *replaced) error {
 			return checkKey(e.Path, len(own))
 		}
 		d.text = e.Append(d.text[:0], yang.Canonical|yang.Own)
-		if was := old.take(own); was == nil || was.rank != rank || was.text != string(d.text) {
-			d.change(string(own), &document{rank, string(d.text)})
+		if was := old.takeDocument(own); was == nil || was.rank != rank || was.text != string(d.text) {
+			d.changeDocument(string(own), &document{rank, string(d.text)})
 		}
-		if err := d.split(own, array.Node.Module, e, old); err != nil {
+		if err := d.splitDocuments(own, array.Node.Module, e, old); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// ranks keeps the ranks of entries that are there already as long as they rise,
+// rankEntries keeps the ranks of entries that are there already as long as they rise,
 // new ones coming last; any other order gets new ranks for all.
-func (d *Draft) ranks(list []byte, array *yang.Data, old *replaced) []string {
+func (d *Draft) rankEntries(list []byte, array *yang.Data, old *replaced) []string {
 	var out, keys []string
 	last, fresh, again := "", false, false
 	for e := range array.All() {
 		key := string(appendEntry(list, e))
 		keys = append(keys, key)
-		switch doc := old.take([]byte(key)); {
+		switch doc := old.takeDocument([]byte(key)); {
 		case doc == nil:
 			fresh = true
 			out = append(out, d.appendRank(key))
@@ -175,17 +175,17 @@ func (d *Draft) dropAll(p Path) error {
 		prefix = ""
 	}
 	if prefix != "" {
-		rows, err := d.below(prefix)
+		rows, err := d.documentsBelow(prefix)
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
-			d.drop(r.key)
+			d.dropDocument(r.key)
 		}
 	}
-	doc, err := d.get(key)
+	doc, err := d.getDocument(key)
 	if err == nil && doc != nil {
-		d.drop(key)
+		d.dropDocument(key)
 	}
 	return err
 }

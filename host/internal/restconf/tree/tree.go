@@ -82,7 +82,7 @@ func (t *Tree) Update(ctx context.Context, set *yang.Set, f func(*Draft) error) 
 	defer cancel()
 	var lost *datastore.ConflictError
 	for i := range attempts {
-		err := t.attempt(ctx, set, f, i > 0)
+		err := t.attemptUpdate(ctx, set, f, i > 0)
 		if err != nil && fault.KindOf(err) == fault.Timeout && ctx.Err() != nil {
 			return fault.Wrap(fault.Unavailable, err, "the change was not made within %s: %v", limit, err)
 		}
@@ -93,11 +93,11 @@ func (t *Tree) Update(ctx context.Context, set *yang.Set, f func(*Draft) error) 
 			host.Pause(ctx, rand.N(time.Duration(i)*10*time.Millisecond))
 		}
 	}
-	return fault.Wrap(fault.InUse, lost, "the data was changed in the meantime%s; read it again and repeat", first(lost))
+	return fault.Wrap(fault.InUse, lost, "the data was changed in the meantime%s; read it again and repeat", describeFasterWriter(lost))
 }
 
-// first says who was faster.
-func first(lost *datastore.ConflictError) string {
+// describeFasterWriter says who was faster.
+func describeFasterWriter(lost *datastore.ConflictError) string {
 	if lost.By == "" {
 		return " by others"
 	}
@@ -107,8 +107,8 @@ func first(lost *datastore.ConflictError) string {
 	return " by " + lost.By + " at " + lost.At.UTC().Format(time.RFC3339)
 }
 
-// attempt runs f once. Its error is a *datastore.ConflictError when others were faster.
-func (t *Tree) attempt(ctx context.Context, set *yang.Set, f func(*Draft) error, alone bool) error {
+// attemptUpdate runs f once. Its error is a *datastore.ConflictError when others were faster.
+func (t *Tree) attemptUpdate(ctx context.Context, set *yang.Set, f func(*Draft) error, alone bool) error {
 	if alone {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -125,10 +125,10 @@ func (t *Tree) attempt(ctx context.Context, set *yang.Set, f func(*Draft) error,
 		if err := d.Check(); err != nil {
 			return err
 		}
-		if err := t.validate(ctx, d); err != nil {
+		if err := t.validateDraft(ctx, d); err != nil {
 			return err
 		}
-		more, err := t.owners(ctx, d)
+		more, err := t.askOwners(ctx, d)
 		if err != nil {
 			return err
 		}
@@ -154,15 +154,15 @@ func (t *Tree) attempt(ctx context.Context, set *yang.Set, f func(*Draft) error,
 	return err
 }
 
-// owners asks those whose trees the draft changes, and makes their edits part of it.
-func (t *Tree) owners(ctx context.Context, d *Draft) (all datastore.Txn, err error) {
+// askOwners asks those whose trees the draft changes, and makes their edits part of it.
+func (t *Tree) askOwners(ctx context.Context, d *Draft) (all datastore.Txn, err error) {
 	if t.Owners == nil {
 		return all, nil
 	}
 	var edits []TextEdit
-	for n := range d.tops() {
+	for n := range d.changedTops() {
 		for _, owner := range t.Owners(n.QName()) {
-			more, err := owner(ctx, d.sn.Revision(), d.changes(n.QName()))
+			more, err := owner(ctx, d.sn.Revision(), d.changesBelow(n.QName()))
 			if err != nil {
 				return all, err
 			}
@@ -179,11 +179,11 @@ func (t *Tree) owners(ctx context.Context, d *Draft) (all datastore.Txn, err err
 	return all, d.Check()
 }
 
-func (t *Tree) validate(ctx context.Context, d *Draft) error {
+func (t *Tree) validateDraft(ctx context.Context, d *Draft) error {
 	if len(t.Validators) == 0 {
 		return nil
 	}
-	for n := range d.tops() {
+	for n := range d.changedTops() {
 		validator := t.Validators[n.QName()]
 		if validator == nil {
 			continue
@@ -230,7 +230,7 @@ func (t *Tree) Set(ctx context.Context, set *yang.Set, path string, value json.R
 
 // DecodeAt reads the JSON value of the instance that p leads to.
 func DecodeAt(p Path, text []byte, o yang.Options) (*yang.Data, error) {
-	o.At = p.parent()
+	o.At = p.parentSkeleton()
 	n := p.Node()
 	if n.Kind == yang.List && p.Entry() {
 		return n.Decode(text, o)

@@ -52,16 +52,16 @@ func Document(in Input) ([]byte, error) {
 			continue
 		}
 		for _, r := range m.RPCs {
-			d.call(r)
+			d.describeRPC(r)
 		}
 		for _, n := range m.Data {
-			d.data(n)
+			d.describeData(n)
 		}
 	}
 	if in.Module == "" {
-		d.services()
+		d.addServices()
 		for _, r := range in.Routes {
-			if err := d.route(r); err != nil {
+			if err := d.addRoute(r); err != nil {
 				return nil, err
 			}
 		}
@@ -91,7 +91,7 @@ func YAML(doc []byte) ([]byte, error) {
 	if err := yaml.Unmarshal(doc, &n); err != nil {
 		return nil, err
 	}
-	plain(&n)
+	clearStyle(&n)
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
@@ -104,16 +104,16 @@ func YAML(doc []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// plain takes the style of JSON away; the encoder quotes strings that would mean something else.
-func plain(n *yaml.Node) {
+// clearStyle takes the style of JSON away; the encoder quotes strings that would mean something else.
+func clearStyle(n *yaml.Node) {
 	n.Style = 0
 	for _, c := range n.Content {
-		plain(c)
+		clearStyle(c)
 	}
 }
 
-// id makes an operationId of a verb and a path, which no other operation has.
-func (d *document) id(verb, path string) string {
+// operationID makes an operationId of a verb and a path, which no other operation has.
+func (d *document) operationID(verb, path string) string {
 	var b strings.Builder
 	b.WriteString(verb)
 	gap := true
@@ -128,9 +128,9 @@ func (d *document) id(verb, path string) string {
 			gap = true
 		}
 	}
-	id := short(b.String())
+	id := shortenName(b.String())
 	for i := 2; d.ids[id]; i++ {
-		id = fmt.Sprintf("%s_%d", short(b.String()), i)
+		id = fmt.Sprintf("%s_%d", shortenName(b.String()), i)
 	}
 	d.ids[id] = true
 	return id
@@ -149,8 +149,8 @@ var errorList = object{"type": "object", "properties": object{
 	}}},
 }}
 
-// body is a body in JSON, and without a schema in XML.
-func (f form) body(s object) object {
+// bodyContent is a body in JSON, and without a schema in XML.
+func (f form) bodyContent(s object) object {
 	if f.rfc {
 		return object{"application/yang-data+json": object{"schema": s}, "application/yang-data+xml": object{}}
 	}
@@ -163,9 +163,9 @@ func (f form) wrap(name string, n *yang.Node, label string) object {
 	return f.bodySchema(n, label, s)
 }
 
-// answers are the responses of an operation: the one that says it succeeded, and
+// operationResponses are the responses of an operation: the one that says it succeeded, and
 // the errors that all have in common.
-func (f form) answers(status, text string, content object) object {
+func (f form) operationResponses(status, text string, content object) object {
 	ok := object{"description": text}
 	if content != nil {
 		ok["content"] = content
@@ -204,8 +204,8 @@ func queryOf(name, description string, schema object) object {
 	return object{"name": name, "in": "query", "description": description, "schema": schema}
 }
 
-// takes adds references to shared parameters to an operation.
-func takes(op object, names ...string) {
+// addParameters adds references to shared parameters to an operation.
+func addParameters(op object, names ...string) {
 	list, _ := op["parameters"].([]object)
 	for _, n := range names {
 		list = append(list, object{"$ref": "#/components/parameters/" + n})
@@ -213,24 +213,24 @@ func takes(op object, names ...string) {
 	op["parameters"] = list
 }
 
-// data describes the resources of a top-level node.
-func (d *document) data(n *yang.Node) {
+// describeData describes the resources of a top-level node.
+func (d *document) describeData(n *yang.Node) {
 	legacy, rfc := d.forms()[0], d.forms()[1]
-	d.tree(legacy, "/restconf/config/"+n.QName(), n, nil)
-	d.tree(rfc, "/rests/data/"+n.QName(), n, nil)
+	d.describeTree(legacy, "/restconf/config/"+n.QName(), n, nil)
+	d.describeTree(rfc, "/rests/data/"+n.QName(), n, nil)
 	d.actions(rfc, "/rests/data/"+n.QName(), n, nil)
 	if n.IsLeaf() || n.Kind == yang.AnyData {
 		return
 	}
 	path := "/restconf/operational/" + n.QName()
-	d.paths[path] = object{"get": d.operation("get", path, "read state", n, legacy.answers("200", "The state", legacy.body(legacy.resource(n))))}
+	d.paths[path] = object{"get": d.newOperation("get", path, "read state", n, legacy.operationResponses("200", "The state", legacy.bodyContent(legacy.resourceSchema(n))))}
 	if path = "/rests/data/" + n.QName(); d.paths[path] == nil && n.Kind != yang.List {
-		d.paths[path] = object{"get": d.operation("get", path, "read state", n, rfc.answers("200", "The state", rfc.body(rfc.resource(n))))}
+		d.paths[path] = object{"get": d.newOperation("get", path, "read state", n, rfc.operationResponses("200", "The state", rfc.bodyContent(rfc.resourceSchema(n))))}
 	}
 }
 
-// resource is the body that carries one data node.
-func (f form) resource(n *yang.Node) object {
+// resourceSchema is the body that carries one data node.
+func (f form) resourceSchema(n *yang.Node) object {
 	name := n.Name
 	if f.rfc {
 		name = n.QName()
@@ -238,36 +238,36 @@ func (f form) resource(n *yang.Node) object {
 	return f.bodySchema(n, n.Module, object{"type": "object", "properties": object{name: f.schemaOf(n, n.Module)}})
 }
 
-func (d *document) operation(verb, path, does string, n *yang.Node, responses object) object {
-	op := object{"operationId": d.id(verb, path), "tags": []string{n.Module}, "summary": does + " " + n.QName(), "responses": responses}
+func (d *document) newOperation(verb, path, does string, n *yang.Node, responses object) object {
+	op := object{"operationId": d.operationID(verb, path), "tags": []string{n.Module}, "summary": does + " " + n.QName(), "responses": responses}
 	if n.Description != "" {
 		op["description"] = n.Description
 	}
 	return op
 }
 
-// tree describes the resources of a configuration node: containers and the
+// describeTree describes the resources of a configuration node: containers and the
 // entries of lists with keys.
-func (d *document) tree(f form, path string, n *yang.Node, parameters []object) {
+func (d *document) describeTree(f form, path string, n *yang.Node, parameters []object) {
 	if !n.Config || n.IsLeaf() || n.Kind == yang.AnyData || n.Kind == yang.List && len(n.Keys) == 0 {
 		return
 	}
 	path, parameters = f.withKeys(path, n, parameters)
-	content := f.body(f.resource(n))
+	content := f.bodyContent(f.resourceSchema(n))
 	status := "200"
 	if f.rfc {
 		status = "204"
 	}
 	item := object{
-		"get":    d.operation("get", path, "read", n, f.answers("200", "The data", content)),
-		"put":    d.operation("put", path, "replace", n, f.answers(status, "Replaced; 201 when it is new", nil)),
-		"patch":  d.operation("patch", path, "merge", n, f.answers(status, "Merged (plain patch, RFC 8040 section 4.6.1)", nil)),
-		"delete": d.operation("delete", path, "delete", n, f.answers(status, "Deleted", nil)),
+		"get":    d.newOperation("get", path, "read", n, f.operationResponses("200", "The data", content)),
+		"put":    d.newOperation("put", path, "replace", n, f.operationResponses(status, "Replaced; 201 when it is new", nil)),
+		"patch":  d.newOperation("patch", path, "merge", n, f.operationResponses(status, "Merged (plain patch, RFC 8040 section 4.6.1)", nil)),
+		"delete": d.newOperation("delete", path, "delete", n, f.operationResponses(status, "Deleted", nil)),
 	}
 	item["put"].(object)["responses"].(object)["201"] = object{"description": "Created"}
-	created := f.answers("201", "Created; its address is in Location", nil)
-	item["post"] = d.operation("post", path, "create a child of", n, created)
-	item["post"].(object)["requestBody"] = object{"required": true, "content": f.body(object{"type": "object", "description": "One member: the child"})}
+	created := f.operationResponses("201", "Created; its address is in Location", nil)
+	item["post"] = d.newOperation("post", path, "create a child of", n, created)
+	item["post"].(object)["requestBody"] = object{"required": true, "content": f.bodyContent(object{"type": "object", "description": "One member: the child"})}
 	d.parametersOf(f, item, n.UserOrdered)
 	for _, verb := range []string{"put", "patch"} {
 		item[verb].(object)["requestBody"] = object{"required": true, "content": content}
@@ -277,10 +277,10 @@ func (d *document) tree(f form, path string, n *yang.Node, parameters []object) 
 	}
 	d.paths[path] = item
 	if n.Kind == yang.List {
-		d.list(f, path[:strings.LastIndexByte(path, '=')], n, parameters[:len(parameters)-len(n.Keys)])
+		d.describeList(f, path[:strings.LastIndexByte(path, '=')], n, parameters[:len(parameters)-len(n.Keys)])
 	}
 	for _, c := range n.Members() {
-		d.tree(f, path+"/"+memberName(c, n), c, parameters)
+		d.describeTree(f, path+"/"+memberName(c, n), c, parameters)
 	}
 }
 
@@ -289,36 +289,36 @@ func (d *document) parametersOf(f form, item object, ordered bool) {
 	if !f.rfc {
 		return
 	}
-	takes(item["get"].(object), "content", "depth", "fields", "with-defaults", "if-none-match")
+	addParameters(item["get"].(object), "content", "depth", "fields", "with-defaults", "if-none-match")
 	for _, verb := range []string{"put", "patch", "delete", "post"} {
 		if op, ok := item[verb].(object); ok {
-			takes(op, "if-match")
+			addParameters(op, "if-match")
 			if ordered && verb == "put" || verb == "post" {
-				takes(op, "insert", "point")
+				addParameters(op, "insert", "point")
 			}
 		}
 	}
 }
 
-// list describes a whole list with keys; parameters are those of the lists around it.
-func (d *document) list(f form, path string, n *yang.Node, parameters []object) {
+// describeList describes a whole list with keys; parameters are those of the lists around it.
+func (d *document) describeList(f form, path string, n *yang.Node, parameters []object) {
 	if d.paths[path] != nil {
 		return
 	}
-	content := f.body(f.resource(n))
+	content := f.bodyContent(f.resourceSchema(n))
 	status := "200"
 	if f.rfc {
 		status = "204"
 	}
 	item := object{
-		"get":    d.operation("list", path, "read all entries of", n, f.answers("200", "The entries", content)),
-		"put":    d.operation("put_all", path, "replace all entries of", n, f.answers(status, "Replaced; 201 when there were none", nil)),
-		"delete": d.operation("delete_all", path, "delete all entries of", n, f.answers(status, "Deleted", nil)),
+		"get":    d.newOperation("list", path, "read all entries of", n, f.operationResponses("200", "The entries", content)),
+		"put":    d.newOperation("put_all", path, "replace all entries of", n, f.operationResponses(status, "Replaced; 201 when there were none", nil)),
+		"delete": d.newOperation("delete_all", path, "delete all entries of", n, f.operationResponses(status, "Deleted", nil)),
 	}
 	item["put"].(object)["requestBody"] = object{"required": true, "content": content}
 	d.parametersOf(f, item, false)
 	if f.rfc {
-		takes(item["get"].(object), "where", "sort-by", "direction", "cursor", "offset", "limit")
+		addParameters(item["get"].(object), "where", "sort-by", "direction", "cursor", "offset", "limit")
 	}
 	if len(parameters) > 0 {
 		item["parameters"] = parameters
@@ -326,8 +326,8 @@ func (d *document) list(f form, path string, n *yang.Node, parameters []object) 
 	d.paths[path] = item
 }
 
-// identifier makes a name that all generators of clients take.
-func identifier(s string) string {
+// toIdentifier makes a name that all generators of clients take.
+func toIdentifier(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r
@@ -336,11 +336,11 @@ func identifier(s string) string {
 	}, s)
 }
 
-// unused makes a parameter's name unlike those of the lists around it.
-func unused(name string, parameters []object) string {
+// unusedName makes a parameter's name unlike those of the lists around it.
+func unusedName(name string, parameters []object) string {
 	for _, p := range parameters {
 		if p["name"] == name {
-			return unused(name+"_", parameters)
+			return unusedName(name+"_", parameters)
 		}
 	}
 	return name

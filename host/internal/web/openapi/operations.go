@@ -6,8 +6,8 @@ import (
 	"ctl.internal/internal/yang"
 )
 
-// call describes an rpc.
-func (d *document) call(r *yang.RPC) {
+// describeRPC describes an rpc.
+func (d *document) describeRPC(r *yang.RPC) {
 	for _, f := range d.forms() {
 		path := "/restconf/operations/" + r.Module + ":" + r.Name
 		if f.rfc {
@@ -23,20 +23,20 @@ func (d *document) invocation(f form, r *yang.RPC, path, label string) object {
 	if f.rfc {
 		in, out = r.Module+":input", r.Module+":output"
 	}
-	op := object{"operationId": d.id("call", path), "tags": []string{r.Module}}
+	op := object{"operationId": d.operationID("call", path), "tags": []string{r.Module}}
 	if r.Description != "" {
 		op["description"] = r.Description
 	}
 	if len(r.Input.Members()) > 0 {
-		op["requestBody"] = object{"required": r.NeedsInput(), "content": f.body(f.wrap(in, r.Input, label))}
+		op["requestBody"] = object{"required": r.NeedsInput(), "content": f.bodyContent(f.wrap(in, r.Input, label))}
 	}
 	switch {
 	case len(r.Output.Members()) > 0:
-		op["responses"] = f.answers("200", "Done", f.body(f.wrap(out, r.Output, label)))
+		op["responses"] = f.operationResponses("200", "Done", f.bodyContent(f.wrap(out, r.Output, label)))
 	case f.rfc:
-		op["responses"] = f.answers("204", "Done", nil)
+		op["responses"] = f.operationResponses("204", "Done", nil)
 	default:
-		op["responses"] = f.answers("200", "Done", nil)
+		op["responses"] = f.operationResponses("200", "Done", nil)
 	}
 	return op
 }
@@ -52,7 +52,7 @@ func (d *document) actions(f form, path string, n *yang.Node, parameters []objec
 		if r.Module != n.Module {
 			at = path + "/" + r.Module + ":" + r.Name
 		}
-		label := identifier(strings.TrimPrefix(at, "/rests/data/"))
+		label := toIdentifier(strings.TrimPrefix(at, "/rests/data/"))
 		item := object{"post": d.invocation(f, r, at, label)}
 		if len(parameters) > 0 {
 			item["parameters"] = parameters
@@ -80,7 +80,7 @@ func (f form) withKeys(path string, n *yang.Node, parameters []object) (string, 
 	parameters = parameters[:len(parameters):len(parameters)]
 	var keys []string
 	for _, k := range n.Keys {
-		name := unused(identifier(n.Name+"_"+k.Name), parameters)
+		name := unusedName(toIdentifier(n.Name+"_"+k.Name), parameters)
 		keys = append(keys, "{"+name+"}")
 		parameters = append(parameters, object{"name": name, "in": "path", "required": true, "schema": f.keySchema(k.Type)})
 	}

@@ -22,8 +22,8 @@ type form struct {
 	schemas object
 }
 
-// shared is a reference to the schema of a node with members, which all bodies that have the node share.
-func (f form) shared(n *yang.Node, qualified string) object {
+// sharedSchema is a reference to the schema of a node with members, which all bodies that have the node share.
+func (f form) sharedSchema(n *yang.Node, qualified string) object {
 	name := f.schemaName(n, qualified)
 	if f.schemas[name] == nil {
 		f.schemas[name] = object{} // for what refers to itself
@@ -35,7 +35,7 @@ func (f form) shared(n *yang.Node, qualified string) object {
 // bodySchema is a reference to the schema of what carries an instance of a node. It has a name of its own: generators call bodies
 // without one by their paths, which are too long for names of files.
 func (f form) bodySchema(n *yang.Node, qualified string, s object) object {
-	name := short("body_" + f.schemaName(n, qualified))
+	name := shortenName("body_" + f.schemaName(n, qualified))
 	if f.schemas[name] == nil {
 		f.schemas[name] = s
 	}
@@ -52,14 +52,14 @@ func (f form) schemaName(n *yang.Node, qualified string) string {
 	if f.rfc {
 		form = "rfc"
 	}
-	return short(identifier(qualified) + "_" + identifier(path) + "_" + form)
+	return shortenName(toIdentifier(qualified) + "_" + toIdentifier(path) + "_" + form)
 }
 
 // maxName bounds names: generators make names of files and types of them.
 const maxName = 80
 
-// short shortens a name in its middle; the rest distinguishes it from others.
-func short(s string) string {
+// shortenName shortens a name in its middle; the rest distinguishes it from others.
+func shortenName(s string) string {
 	if len(s) <= maxName {
 		return s
 	}
@@ -78,11 +78,11 @@ func (f form) schemaOf(n *yang.Node, qualified string) object {
 	case yang.LeafList:
 		s = object{"type": "array", "items": f.typeSchema(n.Type)}
 	case yang.List:
-		s = object{"type": "array", "items": f.shared(n, qualified)}
+		s = object{"type": "array", "items": f.sharedSchema(n, qualified)}
 	case yang.AnyData:
 		s = object{"type": "object"}
 	default:
-		return f.shared(n, qualified)
+		return f.sharedSchema(n, qualified)
 	}
 	if n.Min > 0 {
 		s["minItems"] = n.Min

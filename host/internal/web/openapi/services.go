@@ -15,8 +15,8 @@ import (
 //go:embed services.yaml
 var servicesText []byte
 
-// services adds them, and the event streams.
-func (d *document) services() {
+// addServices adds them, and the event streams.
+func (d *document) addServices() {
 	var fixed struct {
 		Paths   object `yaml:"paths"`
 		Schemas object `yaml:"schemas"`
@@ -24,15 +24,15 @@ func (d *document) services() {
 	if err := yaml.Unmarshal(servicesText, &fixed); err != nil {
 		panic(err) // the file is embedded
 	}
-	d.add(fixed.Paths, fixed.Schemas)
+	d.addPaths(fixed.Paths, fixed.Schemas)
 	for _, s := range d.Streams {
 		for _, at := range []string{"/rests/streams/json/", "/rests/streams/xml/", "/restconf/streams/stream/"} {
 			path := at + s.Name
-			op := object{"tags": []string{"event streams"}, "operationId": d.id("follow", path), "parameters": []object{
+			op := object{"tags": []string{"event streams"}, "operationId": d.operationID("follow", path), "parameters": []object{
 				{"name": "start-time", "in": "query", "schema": object{"type": "string", "format": "date-time"}},
 				{"name": "stop-time", "in": "query", "schema": object{"type": "string", "format": "date-time"}},
 				{"name": "filter", "in": "query", "schema": object{"type": "string"}},
-			}, "responses": form{}.answers("200", "Server-sent events (RFC 8040 section 6.4), until either side ends it",
+			}, "responses": form{}.operationResponses("200", "Server-sent events (RFC 8040 section 6.4), until either side ends it",
 				object{"text/event-stream": object{"schema": object{"type": "string"}}})}
 			if s.Description != "" {
 				op["description"] = s.Description
@@ -42,8 +42,8 @@ func (d *document) services() {
 	}
 }
 
-// add adds paths and schemas, with an operationId if one is missing.
-func (d *document) add(paths, schemas object) {
+// addPaths adds paths and schemas, with an operationId if one is missing.
+func (d *document) addPaths(paths, schemas object) {
 	maps.Copy(d.schemas, schemas)
 	for path, item := range paths {
 		verbs, ok := item.(object)
@@ -52,17 +52,17 @@ func (d *document) add(paths, schemas object) {
 		}
 		for verb, v := range verbs {
 			if op, ok := v.(object); ok && op["operationId"] == nil {
-				op["operationId"] = d.id(verb, path)
+				op["operationId"] = d.operationID(verb, path)
 			}
 		}
 		d.paths[path] = item
 	}
 }
 
-// route adds what a plugin serves outside of YANG: by its own document, or as a subtree.
-func (d *document) route(r Route) error {
+// addRoute adds what a plugin serves outside of YANG: by its own document, or as a subtree.
+func (d *document) addRoute(r Route) error {
 	if r.Document == nil {
-		d.paths[r.Path] = object{"get": object{"operationId": d.id("get", r.Path), "tags": []string{"plugins"}, "summary": r.Summary,
+		d.paths[r.Path] = object{"get": object{"operationId": d.operationID("get", r.Path), "tags": []string{"plugins"}, "summary": r.Summary,
 			"description": "A plugin serves this path and those below it; it has no document of its own.",
 			"responses":   object{"200": object{"description": "What the plugin answers"}}}}
 		return nil
@@ -77,7 +77,7 @@ func (d *document) route(r Route) error {
 		} `json:"components"`
 	}
 	// The names of its schemas must not be those of others.
-	prefix := identifier(strings.Trim(r.Path, "/")) + "_"
+	prefix := toIdentifier(strings.Trim(r.Path, "/")) + "_"
 	text := strings.ReplaceAll(string(r.Document), `"#/components/schemas/`, `"#/components/schemas/`+prefix)
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
 		return fmt.Errorf("the document of %s: %w", r.Path, err)
@@ -96,6 +96,6 @@ func (d *document) route(r Route) error {
 			paths[path] = item
 		}
 	}
-	d.add(paths, schemas)
+	d.addPaths(paths, schemas)
 	return nil
 }

@@ -60,7 +60,7 @@ func newPlugin(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		store.Role(ctx, "act", func(ctx context.Context, term *state.Term) { perform(ctx, term, terms, settings.Acts) })
+		store.Role(ctx, "act", func(ctx context.Context, term *state.Term) { performActs(ctx, term, terms, settings.Acts) })
 	}()
 	return &sdk.Plugin{
 		Operations: operations.Mux{
@@ -86,8 +86,8 @@ func newPlugin(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}, nil
 }
 
-// perform acts until the term ends. Every tenth act is a commit, too.
-func perform(ctx context.Context, term *state.Term, terms *state.Table[int64], file string) {
+// performActs acts until the term ends. Every tenth act is a commit, too.
+func performActs(ctx context.Context, term *state.Term, terms *state.Table[int64], file string) {
 	if file == "" {
 		<-ctx.Done()
 		return
@@ -111,7 +111,7 @@ func perform(ctx context.Context, term *state.Term, terms *state.Table[int64], f
 		if term.Check() != nil {
 			return
 		}
-		a.At = now()
+		a.At = bootTimeNanos()
 		line, _ := json.Marshal(a)
 		if _, err := fmt.Fprintf(f, "%s\n", line); err != nil {
 			return
@@ -124,7 +124,7 @@ func perform(ctx context.Context, term *state.Term, terms *state.Table[int64], f
 	}
 }
 
-func now() int64 {
+func bootTimeNanos() int64 {
 	var ts unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts)
 	return ts.Nano()

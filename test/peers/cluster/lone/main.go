@@ -23,7 +23,7 @@ var manifest []byte
 var modules embed.FS
 
 func main() {
-	sdk.Serve(sdk.Options{Manifest: manifest, YANG: modules, New: newPlugin, Commands: table()})
+	sdk.Serve(sdk.Options{Manifest: manifest, YANG: modules, New: newPlugin, Commands: listCommands()})
 }
 
 type answer struct {
@@ -50,7 +50,7 @@ func newPlugin(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		return answer{os.Getpid(), count, who.User, who.RequestID}
 	}
 	return &sdk.Plugin{
-		Commands: table(),
+		Commands: listCommands(),
 		Operations: operations.Mux{
 			"lone:where": operations.Func(func(ctx context.Context, _ operations.None) (answer, error) { return tell(ctx, 0), nil }),
 			"lone:add": operations.Func(func(ctx context.Context, in struct {
@@ -81,7 +81,7 @@ func newPlugin(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}, nil
 }
 
-func table() []commands.Command {
+func listCommands() []commands.Command {
 	return []commands.Command{{
 		Name: "lone:say", Summary: "Says a word and which process it was", Safe: true,
 		Arguments: []commands.Argument{{Name: "word", Help: "What to say", Required: true}},

@@ -36,8 +36,8 @@ const Aliases = `{"rpcs": {
 // Service returns the keystores of now, or why there are none.
 type Service func() (*keystore.Service, error)
 
-// with makes a handler of what an RPC does with the keystores.
-func with[In, Out any](get Service, f func(context.Context, *keystore.Service, In) (Out, error)) operations.Handler {
+// newHandler makes a handler of what an RPC does with the keystores.
+func newHandler[In, Out any](get Service, f func(context.Context, *keystore.Service, In) (Out, error)) operations.Handler {
 	return operations.Func(func(ctx context.Context, in In) (Out, error) {
 		s, err := get()
 		if err != nil {
@@ -51,11 +51,11 @@ func with[In, Out any](get Service, f func(context.Context, *keystore.Service, I
 // Handlers are the RPCs, by module:rpc.
 func Handlers(get Service) operations.Mux {
 	return operations.Mux{
-		Module + ":getCtlCertificate":    with(get, getCtl),
-		Module + ":getCtlCertificateReq": with(get, getRequest),
-		Module + ":setCtlCertificate":    with(get, setCtl),
-		Module + ":setNodeCertifcate":    with(get, setNode),
-		Module + ":getNodeCertifcate":    with(get, getNode),
+		Module + ":getCtlCertificate":    newHandler(get, getCtl),
+		Module + ":getCtlCertificateReq": newHandler(get, getRequest),
+		Module + ":setCtlCertificate":    newHandler(get, setCtl),
+		Module + ":setNodeCertifcate":    newHandler(get, setNode),
+		Module + ":getNodeCertifcate":    newHandler(get, getNode),
 	}
 }
 

@@ -15,8 +15,8 @@ const askPassword = "Enter Keystore Password: "
 // Service returns the keystores of now, or why there are none.
 type Service func() (*keystore.Service, error)
 
-// with makes the Run of a command of what it does with the keystores.
-func (get Service) with(f func(context.Context, *commands.Invocation, *keystore.Service) error) func(context.Context, *commands.Invocation) error {
+// withKeystores makes the Run of a command of what it does with the keystores.
+func (get Service) withKeystores(f func(context.Context, *commands.Invocation, *keystore.Service) error) func(context.Context, *commands.Invocation) error {
 	return func(ctx context.Context, in *commands.Invocation) error {
 		s, err := get()
 		if err != nil {
@@ -36,21 +36,21 @@ func Commands(get Service) []commands.Command {
 		return s.Aliases()
 	}
 	return []commands.Command{
-		{Name: "aaa:gen-cert-req", Summary: "print a certificate request for the controller's key", Safe: true, Run: get.with(genCertReq),
+		{Name: "aaa:gen-cert-req", Summary: "print a certificate request for the controller's key", Safe: true, Run: get.withKeystores(genCertReq),
 			Help: "Asks for the password of the controller keystore. Have a CA sign what is printed and send the answer with the RPC setCtlCertificate."},
-		{Name: "aaa:get-ctl-cert", Summary: "print the controller's certificate", Safe: true, Run: get.with(getCtlCert),
+		{Name: "aaa:get-ctl-cert", Summary: "print the controller's certificate", Safe: true, Run: get.withKeystores(getCtlCert),
 			Help:    "The password is asked for when -storepass is left out; what is typed as an option stays in the history until history -c.",
 			Options: []commands.Option{{Name: "storepass", Help: "password of the controller keystore"}}},
-		{Name: "aaa:get-node-cert", Summary: "print the certificate trusted under an alias", Safe: true, Run: get.with(getNodeCert),
+		{Name: "aaa:get-node-cert", Summary: "print the certificate trusted under an alias", Safe: true, Run: get.withKeystores(getNodeCert),
 			Help:    "aaa:get-node-cert -alias node-1",
 			Options: []commands.Option{{Name: "alias", Required: true, Help: "name of the node in the trust keystore", Complete: aliases}}},
 		{Name: "aaa:get-cipher-suites", Summary: "list the TLS cipher suites of the runtime", Safe: true, Run: cipherSuites,
 			Help: "These names may stand in <cipher-suites>. Of those of TLS 1.3, list all or none."},
 		{Name: "aaa:get-tls-protocols", Summary: "list the TLS protocols of the runtime", Safe: true, Run: tlsProtocols,
 			Help: "These names may stand in <tls-protocols>, separated by commas."},
-		{Name: "aaa:export-keystores", Summary: "write the keystores to .jks files under configuration/ssl", Run: get.with(exportKeystores),
+		{Name: "aaa:export-keystores", Summary: "write the keystores to .jks files under configuration/ssl", Run: get.withKeystores(exportKeystores),
 			Help: "The files are named after the bundle, replaced if they are there, and have the passwords that the keystores have."},
-		{Name: "aaa:import-keystores", Summary: "put keystores from configuration/ssl into the datastore", Run: get.with(importKeystores),
+		{Name: "aaa:import-keystores", Summary: "put keystores from configuration/ssl into the datastore", Run: get.withKeystores(importKeystores),
 			Help: "Both keystores, JKS or PKCS #12, replace those of the datastore, and count for new connections at once. " +
 				"Passwords that are left out are asked for.\naaa:import-keystores --trustKeystoreName t.jks --ctlKeystoreName c.jks --ctlKeystoreAlias controller",
 			Options: []commands.Option{
@@ -65,17 +65,17 @@ func Commands(get Service) []commands.Command {
 	}
 }
 
-// password takes an option, or asks without echo.
-func password(ctx context.Context, in *commands.Invocation, option, prompt string) (string, error) {
+// readPassword takes an option, or asks without echo.
+func readPassword(ctx context.Context, in *commands.Invocation, option, prompt string) (string, error) {
 	if p, ok := in.Options[option]; ok {
 		return p, nil
 	}
 	return in.Prompt(ctx, prompt, false)
 }
 
-// allowed asks for the password of the controller keystore.
-func allowed(ctx context.Context, in *commands.Invocation, s *keystore.Service) error {
-	p, err := password(ctx, in, "storepass", askPassword)
+// checkStorePassword asks for the password of the controller keystore.
+func checkStorePassword(ctx context.Context, in *commands.Invocation, s *keystore.Service) error {
+	p, err := readPassword(ctx, in, "storepass", askPassword)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func printPEM(in *commands.Invocation, member, kind string, der []byte) error {
 }
 
 func genCertReq(ctx context.Context, in *commands.Invocation, s *keystore.Service) error {
-	if err := allowed(ctx, in, s); err != nil {
+	if err := checkStorePassword(ctx, in, s); err != nil {
 		return err
 	}
 	der, err := s.Request()
@@ -100,7 +100,7 @@ func genCertReq(ctx context.Context, in *commands.Invocation, s *keystore.Servic
 }
 
 func getCtlCert(ctx context.Context, in *commands.Invocation, s *keystore.Service) error {
-	if err := allowed(ctx, in, s); err != nil {
+	if err := checkStorePassword(ctx, in, s); err != nil {
 		return err
 	}
 	return printPEM(in, "ctl-cert", "CERTIFICATE", s.Certificate())
@@ -127,10 +127,10 @@ func exportKeystores(_ context.Context, in *commands.Invocation, s *keystore.Ser
 func importKeystores(ctx context.Context, in *commands.Invocation, s *keystore.Service) (err error) {
 	i := keystore.Import{Ctl: in.Option("ctlKeystoreName"), Alias: in.Option("ctlKeystoreAlias"), Trust: in.Option("trustKeystoreName"),
 		Protocols: in.Option("tlsProtocols"), Suites: in.Option("cipherSuites")}
-	if i.CtlPassword, err = password(ctx, in, "ctlKeystorePwd", "Enter controller keystore password: "); err != nil {
+	if i.CtlPassword, err = readPassword(ctx, in, "ctlKeystorePwd", "Enter controller keystore password: "); err != nil {
 		return err
 	}
-	if i.TrustPassword, err = password(ctx, in, "trustKeystorePwd", "Enter trust keystore password: "); err != nil {
+	if i.TrustPassword, err = readPassword(ctx, in, "trustKeystorePwd", "Enter trust keystore password: "); err != nil {
 		return err
 	}
 	if err := s.Import(ctx, i); err != nil {
