@@ -140,7 +140,8 @@ func (b *bench) authPart(ctx context.Context) error {
 	}
 	defer open.Stop()
 	none := newHTTPSide(connections, open.HTTP, open.PID, nil, "GET", stays, "", nil)
-	withBasic, withToken := newHTTPSide(connections, c.HTTP, c.PID, c, "GET", stays, basic, nil), newHTTPSide(connections, c.HTTP, c.PID, c, "GET", stays, "Bearer "+token, nil)
+	withBasic := newHTTPSide(connections, c.HTTP, c.PID, c, "GET", stays, basic, nil)
+	withToken := newHTTPSide(connections, c.HTTP, c.PID, c, "GET", stays, "Bearer "+token, nil)
 	sides := []*rig.Side{none, withBasic, withToken}
 	nginx, stop, err := b.startNginx(ctx)
 	if err != nil {

@@ -101,7 +101,8 @@ func timedArgs(flag, dir string) func(b *bench) []string {
 // scalePart is discovery with thousands of switches: all well, and some of them sick.
 func (b *bench) scalePart(ctx context.Context) error {
 	for _, args := range []string{"-switches 5000 -ports 48 -rounds 1", "-switches 5000 -ports 48 -rounds 1 -dead 1 -lossy 5 -looping 1"} {
-		if err := newProgramPart("Switch plugin at scale (`go run ./bench/switch "+args+"`)", "switch", fixedArgs(strings.Fields(args)...))(b, ctx); err != nil {
+		err := newProgramPart("Switch plugin at scale (`go run ./bench/switch "+args+"`)", "switch", fixedArgs(strings.Fields(args)...))(b, ctx)
+		if err != nil {
 			return err
 		}
 	}

@@ -68,7 +68,8 @@ func (e *Env) Home() string {
 		return h
 	}
 	plugins := filepath.Dir(filepath.Clean(e.DataDir))
-	if data := filepath.Dir(plugins); filepath.Base(plugins) == "plugins" && filepath.Base(data) == "data" {
+	data := filepath.Dir(plugins)
+	if filepath.Base(plugins) == "plugins" && filepath.Base(data) == "data" {
 		return filepath.Dir(data)
 	}
 	return e.DataDir

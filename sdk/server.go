@@ -126,7 +126,8 @@ func (s *Server) checkAgreement(p *Plugin) error {
 	if p == nil {
 		return fault.New(fault.Internal, "New returned no plugin and no error")
 	}
-	if owns := len(s.manifest.Owns) > 0; owns != (p.Check != nil) || owns != (p.State != nil) && owns {
+	owns := len(s.manifest.Owns) > 0
+	if owns != (p.Check != nil) || owns != (p.State != nil) && owns {
 		return fault.New(fault.Internal, "plugin.yaml and the plugin disagree: `owns` goes with Plugin.State and Plugin.Check")
 	}
 	if len(s.manifest.Derives) > 0 && len(s.manifest.Owns) == 0 {

@@ -79,8 +79,9 @@ func (s *spans) sendEnded() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), spanTime)
 	defer cancel()
-	if err := s.host.Traces.Export(ctx, []*tracepb.ResourceSpans{{Resource: s.resource, ScopeSpans: []*tracepb.ScopeSpans{{
-		Scope: &commonpb.InstrumentationScope{Name: "ctl.internal/sdk"}, Spans: list}}}}); err != nil {
+	err := s.host.Traces.Export(ctx, []*tracepb.ResourceSpans{{Resource: s.resource, ScopeSpans: []*tracepb.ScopeSpans{{
+		Scope: &commonpb.InstrumentationScope{Name: "ctl.internal/sdk"}, Spans: list}}}})
+	if err != nil {
 		slog.Warn("spans were not sent", "error", err)
 	}
 }

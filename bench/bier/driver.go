@@ -84,7 +84,8 @@ func (o *options) driverRound(ctx context.Context, dir string, queued int) (ours
 	peer = changes / took.Seconds()
 	empty := &bierdriver.Config{}
 	for _, r := range targets { // takes away what the peer wrote
-		if a, err := d.Apply(ctx, r, empty, bierdriver.Always); err != nil || a.State != bierdriver.Applied {
+		a, err := d.Apply(ctx, r, empty, bierdriver.Always)
+		if err != nil || a.State != bierdriver.Applied {
 			return 0, 0, 0, fmt.Errorf("%v, %v", a, err)
 		}
 	}

@@ -104,7 +104,8 @@ func (l *lab) awaitSessionStates(ctx context.Context, off func(i int) bool) (tim
 				Session string `json:"session"`
 			} `json:"router"`
 		}
-		if _, err := l.decodeRPC(ctx, "bier-service-api:reconcile", map[string]any{}, &got); err != nil {
+		_, err := l.decodeRPC(ctx, "bier-service-api:reconcile", map[string]any{}, &got)
+		if err != nil {
 			return time.Time{}, err
 		}
 		wrong := 0

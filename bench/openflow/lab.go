@@ -22,7 +22,8 @@ func (l *lab) runScript(ctx context.Context, args ...string) error {
 	c := exec.CommandContext(ctx, l.script, args...)
 	c.Env = append(os.Environ(), "LAB_DIR="+l.dir, "LAB_CONTROLLER="+l.controller, fmt.Sprint("LAB_SWITCHES=", l.switches))
 	c.WaitDelay = time.Second // the daemons of the lab outlive the script
-	if out, err := c.CombinedOutput(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+	out, err := c.CombinedOutput()
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		return fmt.Errorf("%s %v: %w\n%s", l.script, args, err, out)
 	}
 	return nil

@@ -211,7 +211,8 @@ func (m *measure) awaitView(ctx context.Context, done func(view) bool) (view, er
 // hasLink reports whether the ring has a link.
 func (l *lab) hasLink(from, to string) bool {
 	var a, p, b, q int
-	if _, err := fmt.Sscanf(from+" "+to, "openflow:%d:%d openflow:%d:%d", &a, &p, &b, &q); err != nil {
+	_, err := fmt.Sscanf(from+" "+to, "openflow:%d:%d openflow:%d:%d", &a, &p, &b, &q)
+	if err != nil {
 		return false
 	}
 	return p == 1 && q == 2 && b == a%l.switches+1 || p == 2 && q == 1 && a == b%l.switches+1

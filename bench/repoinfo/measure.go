@@ -42,7 +42,8 @@ func (m *measure) startServer() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	project, root := strings.TrimSuffix(filepath.Base(m.repo), ".git"), "http://"+strings.TrimSpace(child.Line)
+	project := strings.TrimSuffix(filepath.Base(m.repo), ".git")
+	root := "http://" + strings.TrimSpace(child.Line)
 	query := url.Values{"project": {project}, "skip": {"false"}}
 	if m.branch != "" {
 		query.Set("branch", m.branch)

@@ -49,7 +49,9 @@ func (m *measure) verifyNumbers(ctx context.Context) error {
 	}
 	report("number of commits", len(got.Commits), len(said))
 	sum := map[string]int{}
-	months, hours, authors := map[string]int{}, map[string]int{}, map[string]int{}
+	months := map[string]int{}
+	hours := map[string]int{}
+	authors := map[string]int{}
 	for i, c := range said[:min(len(said), len(got.Commits))] {
 		report("commit "+c.hash, formatAnswerCommit(got.Commits[i]), c.fields)
 		sum["commits"]++
@@ -88,7 +90,9 @@ func (m *measure) verifyNumbers(ctx context.Context) error {
 	}
 	report("sums", map[string]int{"commits": r.Commits, "merges": r.Merges, "insertions": r.Insertions,
 		"deletions": r.Deletions}, sum)
-	people, points, activity := map[string]int{}, map[string]int{}, map[string]int{}
+	people := map[string]int{}
+	points := map[string]int{}
+	activity := map[string]int{}
 	for _, a := range r.Authors {
 		people[a.Email+a.Name] += a.Commits
 	}

@@ -170,7 +170,8 @@ func (c *client) measureLists(entries, rounds int) error {
 	} {
 		var ours, peer sample
 		for range rounds {
-			if err := errors.Join(ours.addTiming(row.ours, func() time.Duration { return processorTime(c.pid) }), peer.addTiming(row.peer, ownTime)); err != nil {
+			err := errors.Join(ours.addTiming(row.ours, func() time.Duration { return processorTime(c.pid) }), peer.addTiming(row.peer, ownTime))
+			if err != nil {
 				return err
 			}
 		}
@@ -219,7 +220,8 @@ func (c *client) measureStreams(ctx context.Context, readers, events int) error 
 	defer cancel()
 	watched := "/rests/streams/json/data-change/running/network-topology:network-topology/topology=bench-stream"
 	data := "/rests/data/network-topology:network-topology/topology=bench-stream"
-	if _, err := c.sendRequest("PUT", data, "", "application/yang-data+json", []byte(`{"network-topology:topology":[{"topology-id":"bench-stream"}]}`)); err != nil {
+	_, err := c.sendRequest("PUT", data, "", "application/yang-data+json", []byte(`{"network-topology:topology":[{"topology-id":"bench-stream"}]}`))
+	if err != nil {
 		return err
 	}
 	defer c.sendRequest("DELETE", data, "", "", nil) //nolint:errcheck // best effort
@@ -270,7 +272,8 @@ func (c *client) measureStreams(ctx context.Context, readers, events int) error 
 	for range events {
 		<-tick.C
 		id := strconv.FormatInt(time.Now().UnixNano(), 10)
-		if _, err := c.sendRequest("PUT", data+"/node="+id, "", "application/yang-data+json", []byte(`{"network-topology:node":[{"node-id":"`+id+`"}]}`)); err != nil {
+		_, err := c.sendRequest("PUT", data+"/node="+id, "", "application/yang-data+json", []byte(`{"network-topology:node":[{"node-id":"`+id+`"}]}`))
+		if err != nil {
 			return err
 		}
 	}

@@ -86,7 +86,8 @@ func (c *Controller) Profile(ctx context.Context, file string, d time.Duration) 
 func Write(dir string, files map[string]string) error {
 	for name, text := range files {
 		file := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644))
+		if err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,8 @@ func Family(pid int) []Process {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		// a name may hold anything
-		open, end := strings.IndexByte(string(text), '('), strings.LastIndexByte(string(text), ')')
+		open := strings.IndexByte(string(text), '(')
+		end := strings.LastIndexByte(string(text), ')')
 		if err != nil || open < 0 || end < open {
 			continue // it has ended
 		}
@@ -54,7 +55,8 @@ func Family(pid int) []Process {
 // ChildOf finds the process below another that runs a program; 0: there is none.
 func ChildOf(parent int, program string) int {
 	family := Family(parent)
-	if i := slices.IndexFunc(family, func(p Process) bool { return p.PID != parent && p.Name == program }); i >= 0 {
+	i := slices.IndexFunc(family, func(p Process) bool { return p.PID != parent && p.Name == program })
+	if i >= 0 {
 		return family[i].PID
 	}
 	return 0

@@ -91,7 +91,9 @@ func (o options) measureAll(ctx context.Context) error {
 
 func (o options) measureDiscovery(ctx context.Context, r *rooms, list []switchlist.Entry, before uint64) error {
 	var sum discovery.Summary
-	ours, raw, quick := rig.Never(), rig.Never(), rig.Never()
+	ours := rig.Never()
+	raw := rig.Never()
+	quick := rig.Never()
 	var well time.Duration // until the last of the well ones was read
 	for range o.rounds {
 		began := time.Now()
@@ -111,7 +113,8 @@ func (o options) measureDiscovery(ctx context.Context, r *rooms, list []switchli
 			return fmt.Errorf("only %d switches answered: %v", sum.Answered, sum.Failures[0])
 		}
 		if !o.hasFaultyAgents() { // those that lose requests would be waited for once more
-			if err := quick.Round(func() error { _, err := r.survey.Periodic(ctx); return err }); err != nil {
+			err := quick.Round(func() error { _, err := r.survey.Periodic(ctx); return err })
+			if err != nil {
 				return err
 			}
 		}
@@ -150,7 +153,9 @@ func (o options) measureDiscovery(ctx context.Context, r *rooms, list []switchli
 
 // measureTableRead reads the full forwarding table of the first switch.
 func (o options) measureTableRead(ctx context.Context, r *rooms, e switchlist.Entry) error {
-	ours, raw, size := rig.Never(), rig.Never(), 0
+	ours := rig.Never()
+	raw := rig.Never()
+	size := 0
 	input := json.RawMessage(fmt.Sprintf(`{"node-id":%d}`, uint64(e.MAC)))
 	for range o.rounds * 5 {
 		err := ours.Round(func() error {

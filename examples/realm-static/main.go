@@ -31,7 +31,8 @@ func (factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, er
 	r := realm.Read(c)
 	s := &static{digests: r.Pairs("users"), roles: strings.Fields(r.String("roles", "user"))}
 	for name, digest := range s.digests {
-		if b, err := hex.DecodeString(digest); err != nil || len(b) != sha256.Size {
+		b, err := hex.DecodeString(digest)
+		if err != nil || len(b) != sha256.Size {
 			r.Fault("users", "the digest of %s is not 64 hexadecimal digits", name)
 		}
 	}

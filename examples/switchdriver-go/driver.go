@@ -135,7 +135,8 @@ func (d *driver) withSession(ctx context.Context, sw *switchdriver.Switch, f fun
 
 // atSwitch turns an error of the switch into a fault; faults are returned unchanged.
 func atSwitch(ctx context.Context, sw *switchdriver.Switch, err error) error {
-	if f := (*fault.Error)(nil); err == nil || errors.As(err, &f) {
+	f := (*fault.Error)(nil)
+	if err == nil || errors.As(err, &f) {
 		return err
 	}
 	kind := fault.Downstream

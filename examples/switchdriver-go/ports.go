@@ -67,7 +67,8 @@ func (s *session) settings(port uint32) ([]*switchdriver.PortSettings, error) {
 	for _, line := range lines {
 		var number uint32
 		head, text, ok := strings.Cut(line, " description ")
-		if _, err := fmt.Sscanf(head, "port %d", &number); err != nil || !ok {
+		_, err := fmt.Sscanf(head, "port %d", &number)
+		if err != nil || !ok {
 			return nil, fmt.Errorf("the answer %.80q is not understood", line)
 		}
 		descriptions[number] = text

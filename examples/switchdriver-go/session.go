@@ -90,7 +90,8 @@ func (s *session) readPorts() ([]*switchdriver.Port, error) {
 		p := &switchdriver.Port{}
 		var admin, link string
 		head, name, ok := strings.Cut(line, " name ")
-		if _, err := fmt.Sscanf(head, "port %d admin %s link %s", &p.Number, &admin, &link); err != nil || !ok {
+		_, err := fmt.Sscanf(head, "port %d admin %s link %s", &p.Number, &admin, &link)
+		if err != nil || !ok {
 			return nil, fmt.Errorf("the answer %.80q is not understood", line)
 		}
 		p.Name, p.AdminStatus, p.OperStatus = name, status[admin], status[link]
@@ -106,7 +107,8 @@ func (s *session) readVLANs() ([]*switchdriver.VLAN, error) {
 		v := &switchdriver.VLAN{}
 		var tagged, untagged string
 		head, name, ok := strings.Cut(line, " name ")
-		if _, err := fmt.Sscanf(head, "vlan %d tagged %s untagged %s", &v.VlanId, &tagged, &untagged); err != nil || !ok {
+		_, err := fmt.Sscanf(head, "vlan %d tagged %s untagged %s", &v.VlanId, &tagged, &untagged)
+		if err != nil || !ok {
 			return nil, fmt.Errorf("the answer %.80q is not understood", line)
 		}
 		v.Name, v.UntaggedPorts = name, parsePortList(untagged)
@@ -164,11 +166,13 @@ func (s *session) takeBack(before []*switchdriver.VLAN) error {
 // sendVLANs changes the VLANs of the switch to want.
 func (s *session) sendVLANs(have, want []*switchdriver.VLAN) error {
 	for _, v := range want {
-		if old := findVLAN(have, v.GetVlanId()); old != nil && proto.Equal(old, v) {
+		old := findVLAN(have, v.GetVlanId())
+		if old != nil && proto.Equal(old, v) {
 			continue
 		}
 		tagged := slices.DeleteFunc(slices.Clone(v.GetEgressPorts()), func(p uint32) bool { return slices.Contains(v.GetUntaggedPorts(), p) })
-		if _, err := s.sendCommand("set vlan %d tagged %s untagged %s name %s", v.GetVlanId(), formatPortList(tagged), formatPortList(v.GetUntaggedPorts()), v.GetName()); err != nil {
+		_, err := s.sendCommand("set vlan %d tagged %s untagged %s name %s", v.GetVlanId(), formatPortList(tagged), formatPortList(v.GetUntaggedPorts()), v.GetName())
+		if err != nil {
 			return err
 		}
 	}

@@ -79,7 +79,8 @@ func linkPlugin(self, path string) error {
 		return err
 	}
 	// A rename between two links to the same file does nothing and leaves both.
-	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	err := os.Remove(next)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

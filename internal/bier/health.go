@@ -72,7 +72,8 @@ func (l *look) plannedState(topology string, c *Channel, revision uint64, plan *
 		out.Carriers = append(out.Carriers, x)
 	}
 	for i := range out.Carriers {
-		if x := &out.Carriers[i]; out.State == "" || isWorseState(x.State, out.State) {
+		x := &out.Carriers[i]
+		if out.State == "" || isWorseState(x.State, out.State) {
 			out.State, out.Since = x.State, x.Since
 		}
 	}
@@ -90,7 +91,8 @@ func (l *look) plannedState(topology string, c *Channel, revision uint64, plan *
 func (l *look) carrierState(node, role, channel string, revision uint64) RouterState {
 	x := l.routerState(node, revision)
 	x.Role = role
-	if why := l.routerRow(node).setAside(channel); why != "" && (x.State == Applied || x.State == Unverified) {
+	why := l.routerRow(node).setAside(channel)
+	if why != "" && (x.State == Applied || x.State == Unverified) {
 		x.State, x.Reason = Failed, why
 	}
 	return x
@@ -118,7 +120,8 @@ func (s Routers) Warnings(r state.Reader, t *Topology, c *Channel, plan *Plan) [
 	for i := range plan.Egress {
 		w := &plan.Egress[i]
 		out[i] = l.lackingRouters(w)
-		if ports := c.EgressNodes[i].Ports(); len(ports) > 0 && l.lacksAbility(w.Node, bierdriver.Ports) {
+		ports := c.EgressNodes[i].Ports()
+		if len(ports) > 0 && l.lacksAbility(w.Node, bierdriver.Ports) {
 			out[i] = append(out[i], fmt.Sprintf("the ports %s of router %s are not configured by the controller, because its driver or model has no place for them (%s)",
 				strings.Join(ports, ", "), w.Node, bierdriver.Ports))
 		}

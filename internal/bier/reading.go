@@ -78,7 +78,8 @@ type Sample struct {
 
 // Add appends a sample; a counter that was reset starts over with it.
 func (c *ChannelCount) Add(s Sample) {
-	if n := len(c.Samples); n > 0 && s.Packets < c.Samples[n-1].Packets {
+	n := len(c.Samples)
+	if n > 0 && s.Packets < c.Samples[n-1].Packets {
 		c.Samples = nil
 	}
 	// Of a counter that does not move the first and the last sample say it all.
@@ -229,7 +230,8 @@ const staleAfter = 3
 // ping is the last ping of an egress node, nil if there was none.
 func (r *Reading) ping(domain, sub uint16, node string) *Pinged {
 	for i := range r.Pings {
-		if p := &r.Pings[i]; p.Node == node && p.Domain == domain && p.SubDomain == sub {
+		p := &r.Pings[i]
+		if p.Node == node && p.Domain == domain && p.SubDomain == sub {
 			return p
 		}
 	}

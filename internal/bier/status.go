@@ -325,7 +325,8 @@ func (l *look) routerState(node string, revision uint64) RouterState {
 // latestState is the state of a router as to all that it must hold, with the channels that it refuses.
 func (l *look) latestState(node string) RouterState {
 	out := l.knownRouterState(node, math.MaxUint64)
-	if aside := l.routerRow(node).Aside; len(aside) > 0 && (out.State == Applied || out.State == Unverified) {
+	aside := l.routerRow(node).Aside
+	if len(aside) > 0 && (out.State == Applied || out.State == Unverified) {
 		var all []string
 		for _, a := range aside {
 			all = append(all, fmt.Sprintf("%s: %s", Several(a.Channels), a.Reason))

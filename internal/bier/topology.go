@@ -135,7 +135,8 @@ func ShortID(id string) string { return strings.TrimPrefix(id, "openflow:") }
 
 // Node returns the node of an id, nil if it does not exist.
 func (t *Topology) Node(id string) *Node {
-	if i, ok := slices.BinarySearchFunc(t.Nodes, id, func(n Node, id string) int { return cmp.Compare(n.ID, id) }); ok {
+	i, ok := slices.BinarySearchFunc(t.Nodes, id, func(n Node, id string) int { return cmp.Compare(n.ID, id) })
+	if ok {
 		return &t.Nodes[i]
 	}
 	return nil
@@ -159,7 +160,8 @@ func (n *Node) Domain(id uint16) *NodeDomain {
 	if n == nil {
 		return nil
 	}
-	if i := slices.IndexFunc(n.Params.Domains, func(d NodeDomain) bool { return d.ID == id }); i >= 0 {
+	i := slices.IndexFunc(n.Params.Domains, func(d NodeDomain) bool { return d.ID == id })
+	if i >= 0 {
 		return &n.Params.Domains[i]
 	}
 	return nil
@@ -170,7 +172,8 @@ func (d *NodeDomain) SubDomain(id uint16) *SubDomain {
 	if d == nil {
 		return nil
 	}
-	if i := slices.IndexFunc(d.Global.SubDomains, func(s SubDomain) bool { return s.ID == id }); i >= 0 {
+	i := slices.IndexFunc(d.Global.SubDomains, func(s SubDomain) bool { return s.ID == id })
+	if i >= 0 {
 		return &d.Global.SubDomains[i]
 	}
 	return nil

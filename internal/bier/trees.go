@@ -142,7 +142,8 @@ func seqValues[T any](all iter.Seq2[string, T]) iter.Seq[T] {
 // ChannelTopologies lists the topologies that have channels, ascending.
 func (t *Trees) ChannelTopologies(r state.Reader) (out []string) {
 	for path := range t.Channels.All(r) {
-		if id := t.Channels.Keys(path)[0]; len(out) == 0 || out[len(out)-1] != id {
+		id := t.Channels.Keys(path)[0]
+		if len(out) == 0 || out[len(out)-1] != id {
 			out = append(out, id)
 		}
 	}

@@ -25,7 +25,8 @@ func CompareTables(node string, computed []BIFT, read *bierdriver.Forwarding, no
 	all := make([]byte, b/8)
 	for _, n := range read.Neighbors {
 		orBits(all, n.FBm)
-		if to := nodeOf(n.Name); len(n.FBm) == len(all) && !isPossibleNeighbor(&want, to, n.FBm) {
+		to := nodeOf(n.Name)
+		if len(n.FBm) == len(all) && !isPossibleNeighbor(&want, to, n.FBm) {
 			name := n.Name
 			if to != "" {
 				name += " (" + to + ")"

@@ -64,7 +64,8 @@ func (v *view) findObstacle(from, hop, end int32, w *Way) (obstacle, doubt strin
 	if x := v.bfrState(hop); x.State == Failed {
 		return fmt.Sprintf("router %s is %s: %s", x.Node, x.State, x.Reason), ""
 	}
-	if m := v.g.Members[v.vertices[hop]]; m.ID == 0 && v.l.lacksAbility(m.Node, Transit) {
+	m := v.g.Members[v.vertices[hop]]
+	if m.ID == 0 && v.l.lacksAbility(m.Node, Transit) {
 		return Need{m.Node, Transit, "on the way to " + v.vertexName(end) + ": it has no bfr-id"}.Lacking(), ""
 	}
 	return "", ""
@@ -281,7 +282,8 @@ func (v *view) someShow() bool {
 	if v.reads == notLooked {
 		v.reads = noneShown
 		for i := range v.vertices {
-			if r := v.l.routerRow(v.vertexName(int32(i))).reading; v.isBFR(int32(i)) && r != nil && r.Tables != nil {
+			r := v.l.routerRow(v.vertexName(int32(i))).reading
+			if v.isBFR(int32(i)) && r != nil && r.Tables != nil {
 				v.reads = someShown
 			}
 		}

@@ -84,7 +84,8 @@ func (w *ways) markWayVertices(node int32) []bool {
 // transitBFRs are the BFRs on the ways besides the ingress and these nodes, in the order of the distance.
 func (w *ways) transitBFRs(nodes []string) (out []string) {
 	for i := range w.vertices[1:] {
-		if node := w.vertexName(int32(i + 1)); w.isBFR(int32(i+1)) && !slices.Contains(nodes, node) {
+		node := w.vertexName(int32(i + 1))
+		if w.isBFR(int32(i+1)) && !slices.Contains(nodes, node) {
 			out = append(out, node)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 func Build() (version, commit string) {
 	version = "devel"
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if v := info.Main.Version; v != "" && v != "(devel)" {
+		v := info.Main.Version
+		if v != "" && v != "(devel)" {
 			version = v
 		}
 		for _, s := range info.Settings {

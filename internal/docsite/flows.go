@@ -128,7 +128,8 @@ const (
 // drawFlows writes the pictures of docs/dev into a directory.
 func drawFlows(dir string) error {
 	for _, f := range flows {
-		if err := os.WriteFile(filepath.Join(dir, f.name+".svg"), []byte(f.svg()), 0o644); err != nil {
+		err := os.WriteFile(filepath.Join(dir, f.name+".svg"), []byte(f.svg()), 0o644)
+		if err != nil {
 			return err
 		}
 	}

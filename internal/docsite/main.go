@@ -92,7 +92,8 @@ func buildSite(bin, out string) error {
 		return err
 	}
 	for _, dir := range []string{"pictures", "monitoring"} {
-		if err := os.CopyFS(filepath.Join(next, dir), os.DirFS(filepath.Join("docs", dir))); err != nil {
+		err := os.CopyFS(filepath.Join(next, dir), os.DirFS(filepath.Join("docs", dir)))
+		if err != nil {
 			return err
 		}
 	}

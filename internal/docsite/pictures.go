@@ -62,7 +62,8 @@ func drawPictures(bin, dir string) error {
 			}
 			fmt.Fprintf(&screen, "admin@ctl> %s\n%s", line, out)
 		}
-		if err := os.WriteFile(filepath.Join(dir, s.name+".svg"), []byte(renderSVG(screen.String())), 0o644); err != nil {
+		err := os.WriteFile(filepath.Join(dir, s.name+".svg"), []byte(renderSVG(screen.String())), 0o644)
+		if err != nil {
 			return err
 		}
 	}
@@ -109,7 +110,8 @@ func renderSVG(screen string) string {
 			colour = "#7ee787"
 		}
 		if m := sgr.FindStringSubmatch(line); m != nil {
-			if c, ok := map[string]string{"31": "#ff7b72", "33": "#e3b341", "2": "#8b949e"}[m[1]]; ok {
+			c, ok := map[string]string{"31": "#ff7b72", "33": "#e3b341", "2": "#8b949e"}[m[1]]
+			if ok {
 				colour = c
 			}
 		}

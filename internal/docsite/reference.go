@@ -64,7 +64,8 @@ func featurePage(c *controller) (page, []string, error) {
 	for _, f := range all {
 		t.linef("| `%s` | %s | %s |", f.Name, f.Version, escapeTableCell(f.Description))
 		if f.State == "Uninstalled" {
-			if _, err := c.runCtl("feature:install", "-t", f.Name); err == nil { // some are not available
+			_, err := c.runCtl("feature:install", "-t", f.Name)
+			if err == nil { // some are not available
 				names = append(names, f.Name)
 			}
 		}
@@ -154,7 +155,8 @@ func writeSchemaMembers(t *text, schema map[string]any, prefix string) {
 	properties, _ := schema["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		p, _ := properties[name].(map[string]any)
-		if below, ok := p["properties"].(map[string]any); ok && len(below) > 0 {
+		below, ok := p["properties"].(map[string]any)
+		if ok && len(below) > 0 {
 			writeSchemaMembers(t, p, prefix+name+".")
 			continue
 		}
@@ -207,7 +209,8 @@ func metricsPage(c *controller) (page, error) {
 	}
 	kinds := map[string]string{}
 	for line := range strings.Lines(string(b)) {
-		if f := strings.Fields(line); len(f) == 4 && f[1] == "TYPE" {
+		f := strings.Fields(line)
+		if len(f) == 4 && f[1] == "TYPE" {
 			kinds[f[2]] = f[3]
 		}
 	}

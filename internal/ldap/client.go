@@ -117,7 +117,8 @@ func (c *conn) cut() { _ = c.raw.Close() }
 
 func (c *conn) bind(name, password string) error {
 	r, err := c.SimpleBind(&goldap.SimpleBindRequest{Username: name, Password: password, Controls: []goldap.Control{goldap.NewControlBeheraPasswordPolicy()}})
-	if why := policySays(r); why != "" && (err == nil || isCredentials(err)) {
+	why := policySays(r)
+	if why != "" && (err == nil || isCredentials(err)) {
 		return &RefusedError{why}
 	}
 	return err
@@ -135,7 +136,8 @@ func (c *conn) search(ctx context.Context, q Query, limit int) ([]*goldap.Entry,
 		q.Filter, q.Attributes, nil)
 	request.EnforceSizeLimit = true
 	r, err := c.Search(request)
-	if code, _ := resultCode(err); errors.Is(err, goldap.ErrSizeLimitExceeded) || code == goldap.LDAPResultSizeLimitExceeded {
+	code, _ := resultCode(err)
+	if errors.Is(err, goldap.ErrSizeLimitExceeded) || code == goldap.LDAPResultSizeLimitExceeded {
 		return r.Entries, ErrSizeLimit
 	}
 	if err != nil {

@@ -54,7 +54,8 @@ func bindError(err error) error {
 	if !ok {
 		return serverError(err)
 	}
-	if _, rest, found := strings.Cut(err.Error(), ", data "); found && code == goldap.LDAPResultInvalidCredentials {
+	_, rest, found := strings.Cut(err.Error(), ", data ")
+	if found && code == goldap.LDAPResultInvalidCredentials {
 		state, _, _ := strings.Cut(rest, ",")
 		if known := states[strings.TrimSpace(state)]; known != "" {
 			reason = known
@@ -120,7 +121,8 @@ func firstReferral(err error) string {
 		if part.ClassType != ber.ClassContext || part.Tag != referralTag || len(part.Children) == 0 {
 			continue
 		}
-		if address, ok := part.Children[0].Value.(string); ok && address != "" {
+		address, ok := part.Children[0].Value.(string)
+		if ok && address != "" {
 			return fmt.Sprintf(" (%.200q)", address)
 		}
 	}

@@ -22,7 +22,8 @@ const (
 // gets the server's own word; this is for who is looked up.
 func accountLockReason(e *goldap.Entry) string {
 	value := e.GetEqualFoldAttributeValue
-	if n, err := strconv.ParseInt(value("userAccountControl"), 10, 64); err == nil && n&accountDisabled != 0 {
+	n, err := strconv.ParseInt(value("userAccountControl"), 10, 64)
+	if err == nil && n&accountDisabled != 0 {
 		return "the account is disabled"
 	}
 	if n, err := strconv.ParseInt(value("accountExpires"), 10, 64); err == nil && n > 0 && n != never &&

@@ -66,7 +66,8 @@ func (r *Roles) Of(values []string) []string {
 // CommonName returns the value of the first part of a DN, "admins" of
 // "CN=admins,OU=lab,DC=x"; what is no DN is returned as it is.
 func CommonName(value string) string {
-	if dn, err := goldap.ParseDN(value); err == nil && len(dn.RDNs) > 0 && len(dn.RDNs[0].Attributes) > 0 {
+	dn, err := goldap.ParseDN(value)
+	if err == nil && len(dn.RDNs) > 0 && len(dn.RDNs[0].Attributes) > 0 {
 		return dn.RDNs[0].Attributes[0].Value
 	}
 	return value

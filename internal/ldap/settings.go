@@ -59,7 +59,8 @@ func ReadSettings(r *realm.Reader, prefix string) (s Settings, warnings []string
 	s.SizeLimit = r.Int("sizeLimit", 1000, 1, 100_000)
 	s.Idle = r.Duration("idleTimeout", time.Minute)
 	for _, server := range s.Servers {
-		if ip := net.ParseIP(server.Host); !server.TLS && !s.StartTLS && server.Host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		ip := net.ParseIP(server.Host)
+		if !server.TLS && !s.StartTLS && server.Host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 			warnings = append(warnings, "passwords travel to "+server.URL+" in clear text; use ldaps:// or startTLS = true")
 		}
 	}

@@ -56,7 +56,8 @@ func parseHello(data []byte) (*lib.HelloMessage, error) {
 	if len(h.Capabilities) > maxCapabilities {
 		return nil, fmt.Errorf("more than %d capabilities", maxCapabilities)
 	}
-	if c := Capabilities(h.Capabilities); !c.Has(Base10) && !c.Has(Base11) {
+	c := Capabilities(h.Capabilities)
+	if !c.Has(Base10) && !c.Has(Base11) {
 		return nil, errors.New("neither base:1.0 nor base:1.1 is announced")
 	}
 	return h, nil

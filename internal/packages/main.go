@@ -72,14 +72,16 @@ func stageTree(bin, root string, when time.Time) error {
 		}
 	}
 	for from, to := range map[string]string{"sdk": "usr/lib/ctl/sdk", "docs": "usr/lib/ctl/docs", "man": "usr/share/man/man1"} {
-		if err := os.CopyFS(filepath.Join(root, to), os.DirFS(filepath.Join(bin, from))); err != nil {
+		err := os.CopyFS(filepath.Join(root, to), os.DirFS(filepath.Join(bin, from)))
+		if err != nil {
 			return err
 		}
 	}
 	if err := writeCompletions(bin, root); err != nil {
 		return err
 	}
-	if err := writeSBOM(bin, filepath.Join(root, "usr/share/doc/ctl/sbom.cdx.json"), when); err != nil {
+	err := writeSBOM(bin, filepath.Join(root, "usr/share/doc/ctl/sbom.cdx.json"), when)
+	if err != nil {
 		return err
 	}
 	return normalizeTree(root, when)

@@ -13,7 +13,8 @@ import (
 // writeManuals writes the manual pages of all programs into dir: those of ctl by itself, those of the others from their
 // help.
 func writeManuals(bin, dir string) error {
-	if out, err := exec.Command(filepath.Join(bin, "ctl"), "man", dir).CombinedOutput(); err != nil {
+	out, err := exec.Command(filepath.Join(bin, "ctl"), "man", dir).CombinedOutput()
+	if err != nil {
 		return fmt.Errorf("ctl man: %w: %s", err, out)
 	}
 	for _, p := range []string{"ctld", "idmtool", "ctl-lab"} {
@@ -134,7 +135,8 @@ func formatTextLine(line string) string {
 	if line == "" {
 		return ""
 	}
-	if escaped := escapeRoff(line); escaped[0] != '.' && escaped[0] != '\'' {
+	escaped := escapeRoff(line)
+	if escaped[0] != '.' && escaped[0] != '\'' {
 		return escaped + "\n"
 	} else {
 		return `\&` + escaped + "\n"

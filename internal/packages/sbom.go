@@ -20,7 +20,8 @@ type component struct {
 
 // writeSBOM lists the modules that the linker wrote into the programs, and Go itself.
 func writeSBOM(bin, path string, when time.Time) error {
-	all, own := map[string]component{}, component{Type: "application", Name: "ctl"}
+	all := map[string]component{}
+	own := component{Type: "application", Name: "ctl"}
 	for _, p := range programs {
 		info, err := buildinfo.ReadFile(filepath.Join(bin, p))
 		if err != nil {

@@ -160,7 +160,8 @@ func writeModule(dir, version string, requires map[string]string) error {
 	}
 	var kept strings.Builder
 	for line := range strings.Lines(string(all)) {
-		if i := strings.LastIndexByte(strings.TrimSpace(line), ' '); i > 0 && needed[line[:i]] {
+		i := strings.LastIndexByte(strings.TrimSpace(line), ' ')
+		if i > 0 && needed[line[:i]] {
 			kept.WriteString(line)
 		}
 	}

@@ -76,7 +76,8 @@ func (s *Session) expectedMeanings(steps []Step, next int, final *regexp.Regexp)
 	step := func(i int) meaning { return meaning{shown: compileEnding(steps[i].Prompt), step: i} }
 	questions := loginQuestions()
 	for _, q := range questions {
-		if own := slices.ContainsFunc(steps, func(p Step) bool { return q.asked.MatchString(p.Prompt) }); q.refuse != "" && !own {
+		own := slices.ContainsFunc(steps, func(p Step) bool { return q.asked.MatchString(p.Prompt) })
+		if q.refuse != "" && !own {
 			all = append(all, meaning{shown: q.asked, reply: func(string) (string, error) { return "", q.refusedFault(s.target) }})
 		}
 	}

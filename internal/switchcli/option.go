@@ -55,7 +55,8 @@ func (d *decoder) decode(in []byte) (data, reply []byte) {
 				d.state = 0
 			}
 		default:
-			if verb := answerOption(d.state, c); verb != 0 && !d.answered[[2]byte{verb, c}] {
+			verb := answerOption(d.state, c)
+			if verb != 0 && !d.answered[[2]byte{verb, c}] {
 				d.answered[[2]byte{verb, c}] = true
 				reply = append(reply, iac, verb, c)
 			}

@@ -113,7 +113,8 @@ func (s *Session) Run(ctx context.Context, line string, answers ...Answer) (stri
 	} else {
 		text = ""
 	}
-	if i := strings.IndexByte(text, '\n'); i >= 0 && strings.Contains(text[:i], line) {
+	i := strings.IndexByte(text, '\n')
+	if i >= 0 && strings.Contains(text[:i], line) {
 		text = text[i+1:]
 	}
 	return text, nil

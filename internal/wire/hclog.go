@@ -46,7 +46,8 @@ func (s slogSink) Accept(name string, level hclog.Level, msg string, args ...any
 		return
 	}
 	for i, a := range args {
-		if f, ok := a.(hclog.Format); ok && len(f) > 0 { // hclog.Fmt
+		f, ok := a.(hclog.Format)
+		if ok && len(f) > 0 { // hclog.Fmt
 			args[i] = fmt.Sprintf(fmt.Sprint(f[0]), f[1:]...)
 		}
 	}

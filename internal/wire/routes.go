@@ -79,7 +79,8 @@ func checkAliases(field string, r *pluginv1.Route) []error {
 	seen := map[string]int{}
 	for i, a := range r.Aliases {
 		at := fmt.Sprintf("%s.aliases[%d]", field, i)
-		if err := cmp.Or(checkPath(at+".path", a.GetPath(), aliasSegment), checkPath(at+".target", a.GetTarget(), aliasSegment)); err != nil {
+		err := cmp.Or(checkPath(at+".path", a.GetPath(), aliasSegment), checkPath(at+".target", a.GetTarget(), aliasSegment))
+		if err != nil {
 			faults = append(faults, err)
 			continue
 		}

@@ -162,7 +162,8 @@ func (s *statement) annotation() (module, name string) {
 	if prefix == "" {
 		return "", ""
 	}
-	if m := s.moduleOf(prefix); m != nil && (m.name == schemaModule || m.name == accessModule) {
+	m := s.moduleOf(prefix)
+	if m != nil && (m.name == schemaModule || m.name == accessModule) {
 		return m.name, name
 	}
 	return "", ""

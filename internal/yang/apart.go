@@ -53,7 +53,8 @@ func (e *xeval) apartChildren(d *Data, s *xnode, f func(*Data)) {
 		case !known:
 			e.members(d, m, f)
 		case keys != nil:
-			if entry := e.lists.Entry(d, m, keys); entry != nil && e.countStep() {
+			entry := e.lists.Entry(d, m, keys)
+			if entry != nil && e.countStep() {
 				f(entry)
 			}
 		}
@@ -111,7 +112,8 @@ func (e *xeval) keyValues(m *Node, x *xnode, values map[*Node][]string) bool {
 	case string:
 		found = append(found, one)
 	case float64:
-		if base := key.Type.Final().Base; base > Uint64 || one != float64(int64(one)) {
+		base := key.Type.Final().Base
+		if base > Uint64 || one != float64(int64(one)) {
 			return false // not compared as text
 		}
 		found = append(found, formatXNumber(one))
@@ -176,7 +178,8 @@ func (e *xeval) referred(d *Data, t *Type) (out []*Data, ok bool) {
 			out = append(out, e.walkSteps([]*Data{holder}, steps[len(steps)-2:])...)
 			continue
 		}
-		if entry := e.lists.Entry(holder, list, []string{d.Text()}); entry != nil && e.countStep() {
+		entry := e.lists.Entry(holder, list, []string{d.Text()})
+		if entry != nil && e.countStep() {
 			out = append(out, entry.Get(t.Target))
 		}
 	}

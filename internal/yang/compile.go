@@ -111,7 +111,8 @@ func (c *compiler) addFault(s *statement, format string, args ...any) {
 func (c *compiler) compileNamespaces() {
 	for _, f := range c.lib.order {
 		space := firstArgument(f.stmt, "namespace")
-		if o, ok := c.spaces.module[space]; ok && o != f.name {
+		o, ok := c.spaces.module[space]
+		if ok && o != f.name {
 			c.addFault(f.stmt, "module %q has the namespace of module %q: %s", f.name, o, space)
 		}
 		c.spaces.module[space] = f.name

@@ -64,7 +64,8 @@ func (k *constraintCheck) checkConstraints(d *Data) {
 		return
 	}
 	for _, w := range d.Node.conditions {
-		if ok, err := k.holdsConstraint(w, d); !ok && err == nil {
+		ok, err := k.holdsConstraint(w, d)
+		if !ok && err == nil {
 			if d.origin != Default || k.holdsEntries(d) {
 				why := fault.At(fault.Unknown, d.Path(), "it may be there only when %s", w.expr)
 				k.excluded = append(k.excluded, Excluded{At: d, Why: why})
@@ -73,7 +74,8 @@ func (k *constraintCheck) checkConstraints(d *Data) {
 		}
 	}
 	for _, m := range d.Node.musts {
-		if ok, err := k.holdsConstraint(m, d); !ok && err == nil {
+		ok, err := k.holdsConstraint(m, d)
+		if !ok && err == nil {
 			k.v.addViolation(&Violation{"operation-failed", cmp.Or(m.tag, "must-violation")}, fault.Invalid, d.Path(), "%s",
 				cmp.Or(m.message, "it must satisfy "+m.expr.String()))
 		}

@@ -91,7 +91,8 @@ func (e *featureExpression) evalFactor() bool {
 	e.pos++
 	def := e.stmt.findDefinition("feature", name)
 	if def == nil {
-		if prefix, local := splitPrefix(name); !isIdentifier(local) || strings.Contains(name, ":") && !isIdentifier(prefix) {
+		prefix, local := splitPrefix(name)
+		if !isIdentifier(local) || strings.Contains(name, ":") && !isIdentifier(prefix) {
 			e.wrong = true
 			return false
 		}

@@ -14,7 +14,8 @@ func (c *compiler) resolveList(n *Node) {
 		for name := range strings.FieldsSeq(k.arg) {
 			prefix, local := splitPrefix(name)
 			module := n.Module
-			if m := k.moduleOf(prefix); prefix != "" && m != nil {
+			m := k.moduleOf(prefix)
+			if prefix != "" && m != nil {
 				module = m.name
 			}
 			leaf := n.childNamed(module, local)
@@ -68,7 +69,8 @@ func (n *Node) descendPath(path string, u *statement) []*Node {
 	for step := range strings.SplitSeq(path, "/") {
 		prefix, name := splitPrefix(step)
 		at := module
-		if m := u.moduleOf(prefix); prefix != "" && m != nil {
+		m := u.moduleOf(prefix)
+		if prefix != "" && m != nil {
 			at = m.name
 		}
 		down := n.childNamed(at, name)
@@ -132,7 +134,8 @@ func (c *compiler) indexChildren(n *Node) {
 	c.flattenChildren(n, n, clash)
 	for name := range clash { // without a module a name is one of the module of what is around it (RFC 7951 section 4)
 		delete(n.index, name)
-		if own := n.index[n.Module+":"+name]; own != nil && n.Kind != Root {
+		own := n.index[n.Module+":"+name]
+		if own != nil && n.Kind != Root {
 			n.index[name] = own
 		}
 	}

@@ -100,7 +100,8 @@ func parseSpans(text string, digits int, outer spans) (out spans, why string) {
 func (s spans) joined() spans {
 	var out spans
 	for _, r := range s {
-		if n := len(out); n > 0 && !out[n-1].max.Negative && !r.min.Negative && out[n-1].max.Value+1 == r.min.Value {
+		n := len(out)
+		if n > 0 && !out[n-1].max.Negative && !r.min.Negative && out[n-1].max.Value+1 == r.min.Value {
 			out[n-1].max = r.max
 			continue
 		}

@@ -75,7 +75,8 @@ func (p *Pages) Page(output []byte) (text []byte, more bool, err error) {
 		output = []byte("{}")
 	}
 	p.a.reset()
-	if n := len(output) / 10; cap(p.a.chunk) < n { // about one value in ten bytes; the next pages are as long
+	n := len(output) / 10
+	if cap(p.a.chunk) < n { // about one value in ten bytes; the next pages are as long
 		p.a.chunk = make([]Data, 0, n)
 	}
 	d, err := p.RPC.checkOutput(&p.a, output)
@@ -100,7 +101,9 @@ func (p *Pages) Page(output []byte) (text []byte, more bool, err error) {
 
 // countEntries takes the entries of a page from those that are wanted, and returns its cursor.
 func (p *Pages) countEntries(d *Data) (next *Data, err error) {
-	node, members, entries := p.RPC.Output.childNamed(p.RPC.Module, leafNext), 0, 0
+	node := p.RPC.Output.childNamed(p.RPC.Module, leafNext)
+	members := 0
+	entries := 0
 	for c := d.first; c != nil; c = c.next {
 		if c.Node == node {
 			next = c

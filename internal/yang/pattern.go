@@ -77,7 +77,8 @@ func translateEscape(xsd string, i *int, class bool) (string, error) {
 		}
 		return "[" + in + "]", nil
 	}
-	if in, ok := classEscapes[ch|0x20]; ok && ch >= 'A' && ch <= 'Z' {
+	in, ok := classEscapes[ch|0x20]
+	if ok && ch >= 'A' && ch <= 'Z' {
 		if class {
 			return "", fmt.Errorf("%q has \\%c inside a class", xsd, ch)
 		}

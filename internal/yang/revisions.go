@@ -74,7 +74,8 @@ func (lib *library) resolveImports() fault.List {
 			for _, s := range part.stmt.sub {
 				if definitions[s.keyword] {
 					key := s.keyword + " " + s.arg
-					if o := f.defs[key]; o != nil && o != s {
+					o := f.defs[key]
+					if o != nil && o != s {
 						l = append(l, faultAt(s, "the %s %q is there already: %s:%d", s.keyword, s.arg, o.file.path, o.line))
 					}
 					f.defs[key] = s

@@ -15,7 +15,8 @@ func (t *Type) brokenRestriction(d *Data) saying {
 	v, whole := wholeNumber(d.text)
 	switch {
 	case t.Base == Decimal64:
-		if v, ok := parseDecimalNumber(d.text, t.Digits); ok && !t.span.containsNumber(v) {
+		v, ok := parseDecimalNumber(d.text, t.Digits)
+		if ok && !t.span.containsNumber(v) {
 			return t.says["range"]
 		}
 	case t.Base == String:

@@ -142,7 +142,8 @@ func (r *reader) readStatement(depth int) *statement {
 		r.recordFault("a keyword is expected here, not %.40q", s.keyword)
 	}
 	r.skipBlanks()
-	if c := r.peekByte(); c != ';' && c != '{' && r.err == nil {
+	c := r.peekByte()
+	if c != ';' && c != '{' && r.err == nil {
 		s.arg, s.hasArg = r.readArgument(), true
 		r.skipBlanks()
 	}

@@ -64,7 +64,9 @@ func (s *Stored) Sort() {
 		at[i] = i
 	}
 	slices.SortStableFunc(at, func(a, b int) int { return strings.Compare(s.Order[a], s.Order[b]) })
-	texts, order, entries := make([]string, len(at)), make([]string, len(at)), map[int]*Stored{}
+	texts := make([]string, len(at))
+	order := make([]string, len(at))
+	entries := map[int]*Stored{}
 	for to, from := range at {
 		texts[to], order[to] = s.Texts[from], s.Order[from]
 		if e := s.entries[from]; e != nil {

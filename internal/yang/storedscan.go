@@ -18,7 +18,8 @@ func byteAt(t string, pos int) byte {
 func readMemberName(t string, pos int, n *Node, next *int) (m *Node, value int) {
 	first := byteAt(t, pos+1) // most others differ in it
 	for i := *next; i < len(n.members); i++ {
-		if m := n.members[i]; m.kept[1] == first && strings.HasPrefix(t[pos:], m.kept) {
+		m := n.members[i]
+		if m.kept[1] == first && strings.HasPrefix(t[pos:], m.kept) {
 			*next = i + 1
 			return m, pos + len(m.kept)
 		}
@@ -35,7 +36,8 @@ func readMemberName(t string, pos int, n *Node, next *int) (m *Node, value int) 
 
 // stringEnd returns where the string ends that begins with the quote at t[pos].
 func stringEnd(t string, pos int) int {
-	if i := strings.IndexByte(t[pos+1:], '"'); i < 0 || t[pos+i] != '\\' {
+	i := strings.IndexByte(t[pos+1:], '"')
+	if i < 0 || t[pos+i] != '\\' {
 		if i < 0 {
 			return -1
 		}

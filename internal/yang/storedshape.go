@@ -46,7 +46,9 @@ func (w *Writer) writeEntry(t string, n *Node, module string, known []shape) []s
 		return known
 	}
 	written := string(w.buf[from:])
-	s, pos, out := shape{}, 0, 0
+	s := shape{}
+	pos := 0
+	out := 0
 	for _, v := range append(w.spans, copied{len(t), len(w.buf), 0}) {
 		s.stored = append(s.stored, t[pos:v.stored])
 		s.written = append(s.written, written[out:v.written-from])

@@ -83,7 +83,8 @@ func (w *Writer) writeArray(s *Stored, module string) {
 		if i > 0 {
 			w.writeJSONByte(',')
 		}
-		if below := s.entryBelow(i); below != nil || s.Len() < shapesFrom {
+		below := s.entryBelow(i)
+		if below != nil || s.Len() < shapesFrom {
 			w.writeObject(t, 0, s.Node, below, module)
 		} else {
 			known = w.writeEntry(t, s.Node, module, known)

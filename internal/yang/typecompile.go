@@ -99,7 +99,8 @@ func (c *compiler) compileTypedef(def *statement) *Type {
 
 // unknownPrefix says that it is the prefix of a name that is not known.
 func (c *compiler) unknownPrefix(s *statement, name string) string {
-	if prefix, _ := splitPrefix(name); prefix != "" && s.moduleOf(prefix) == nil {
+	prefix, _ := splitPrefix(name)
+	if prefix != "" && s.moduleOf(prefix) == nil {
 		return fmt.Sprintf(": no import has the prefix %q", prefix)
 	}
 	return ""

@@ -275,7 +275,8 @@ func (v *validator) holdConditions(d *Data, x *Node) bool {
 	dummy := &Data{Node: x, kind: jObject, parent: d, name: x.Name}
 	k := constraintCheck{v: validator{a: v.a}}
 	for _, w := range x.whens {
-		if ok, err := k.holdsConstraint(w, dummy); !ok || err != nil {
+		ok, err := k.holdsConstraint(w, dummy)
+		if !ok || err != nil {
 			return false
 		}
 	}

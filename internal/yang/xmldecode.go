@@ -341,7 +341,8 @@ func (r *xmlReader) translatePrefixes(d *Data, t *Type) {
 		switch t = t.Final(); t.Base {
 		case Identityref:
 			prefix, name := splitPrefix(d.text)
-			if m, ok := lookup(prefix); ok && t.identities[m+":"+name] != "" {
+			m, ok := lookup(prefix)
+			if ok && t.identities[m+":"+name] != "" {
 				d.text = m + ":" + name
 				return
 			}

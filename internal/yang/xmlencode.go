@@ -94,7 +94,8 @@ func (w *xmlWriter) writeValue(d *Data, name, module string) {
 
 // moduleOfName is that of a qualified name, empty for any other.
 func (w *xmlWriter) moduleOfName(name string) string {
-	if m, _, ok := strings.Cut(name, ":"); ok && w.namespaceURI(m) != "" {
+	m, _, ok := strings.Cut(name, ":")
+	if ok && w.namespaceURI(m) != "" {
 		return m
 	}
 	return ""

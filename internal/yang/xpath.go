@@ -128,7 +128,8 @@ func (p *xparser) splitTokens() {
 				i++
 			}
 			kind = 'n'
-			if word := s[start:i]; p.afterOperand() && (word == "and" || word == "or" || word == "div" || word == "mod") {
+			word := s[start:i]
+			if p.afterOperand() && (word == "and" || word == "or" || word == "div" || word == "mod") {
 				kind = 'o'
 			} else if i+1 < len(s) && s[i] == ':' && s[i+1] != ':' {
 				if i++; s[i] == '*' {

@@ -323,7 +323,8 @@ func (e *xeval) filterNodes(set []*Data, predicate *xnode) []*Data {
 	var out []*Data
 	for i, d := range set {
 		v := e.evalNode(predicate, xcontext{d, i + 1, len(set)})
-		if n, is := v.one.(float64); is && n == float64(i+1) || !is && v.toBool() {
+		n, is := v.one.(float64)
+		if is && n == float64(i+1) || !is && v.toBool() {
 			out = append(out, d)
 		}
 	}

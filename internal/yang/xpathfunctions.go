@@ -186,7 +186,8 @@ func matchesKeys(d *Data, keys map[string]string) bool {
 			}
 			continue
 		}
-		if k := d.Node.childNamed(d.Node.Module, name); k == nil || d.Get(k) == nil || d.Get(k).Text() != want {
+		k := d.Node.childNamed(d.Node.Module, name)
+		if k == nil || d.Get(k) == nil || d.Get(k).Text() != want {
 			return false
 		}
 	}

@@ -27,7 +27,8 @@ func (d *directory) Bind(user string) string { return d.parseAccount(user).bind 
 type account struct{ bind, principal, sam string }
 
 func (d *directory) parseAccount(name string) account {
-	if domain, user, found := strings.Cut(name, `\`); found && domain != "" { // LAB\alice
+	domain, user, found := strings.Cut(name, `\`)
+	if found && domain != "" { // LAB\alice
 		return account{bind: name, sam: user}
 	}
 	if user, _, found := strings.Cut(name, "@"); found {

@@ -79,7 +79,8 @@ func resultOfAnswer(name string, status int, body []byte) (realm.Result, error) 
 		return realm.Result{}, fmt.Errorf("the identity service answers with status %d", status)
 	}
 	var answer tokenAnswer
-	if err := json.Unmarshal(body, &answer); err != nil || answer.Token.User.Name == "" {
+	err := json.Unmarshal(body, &answer)
+	if err != nil || answer.Token.User.Name == "" {
 		return realm.Result{}, errors.New("the answer holds no token of the Identity API version 3")
 	}
 	principal := name

@@ -63,7 +63,8 @@ func (w *watch) putRouter(ctx context.Context, r *Router) error {
 	if r.GetNodeId() == "" || r.GetHost() == "" {
 		return fault.New(fault.Invalid, "a router to watch needs a node-id and a host")
 	}
-	if old := w.running[r.NodeId]; old != nil && proto.Equal(old.router, r) {
+	old := w.running[r.NodeId]
+	if old != nil && proto.Equal(old.router, r) {
 		return nil
 	}
 	w.removeRouter(r.NodeId)
@@ -99,7 +100,8 @@ func (w *watch) runRouter(ctx context.Context, r *Router) {
 		e.NodeId = r.NodeId
 		return w.stream.Send(e)
 	}
-	if err := w.driver.Watch(ctx, r, emit); err != nil && ctx.Err() == nil {
+	err := w.driver.Watch(ctx, r, emit)
+	if err != nil && ctx.Err() == nil {
 		_ = emit(&Event{Session: &Session{State: Down, Reason: "the driver stopped watching: " + err.Error()}})
 	}
 }

@@ -143,7 +143,8 @@ func cutCell(s string, limit int) string {
 		return s
 	}
 	short := string([]rune(s)[:limit-1])
-	if i := strings.LastIndexByte(short, ' '); i > 0 && []rune(s)[limit-1] != ' ' {
+	i := strings.LastIndexByte(short, ' ')
+	if i > 0 && []rune(s)[limit-1] != ' ' {
 		short = short[:i]
 	}
 	return strings.TrimRight(short, " ") + "…"

@@ -198,7 +198,8 @@ func (t *remote) sendResponse(m *pluginv1.ExecuteResponse) error {
 }
 
 func (t *remote) Prompt(ctx context.Context, text string, echo bool) (string, error) {
-	if err := t.sendResponse(&pluginv1.ExecuteResponse{Prompt: &pluginv1.Prompt{Text: text, Echo: echo}}); err != nil {
+	err := t.sendResponse(&pluginv1.ExecuteResponse{Prompt: &pluginv1.Prompt{Text: text, Echo: echo}})
+	if err != nil {
 		return "", fault.FromStatus(err)
 	}
 	select {

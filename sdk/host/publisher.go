@@ -53,7 +53,8 @@ func (p *Publisher) Run(ctx context.Context) {
 func (p *Publisher) sendEvent(ctx context.Context, data any) {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	if err := p.client.Events.Publish(ctx, p.stream, p.notification, data); err != nil && ctx.Err() == nil {
+	err := p.client.Events.Publish(ctx, p.stream, p.notification, data)
+	if err != nil && ctx.Err() == nil {
 		p.log.Warn("an event is lost", "stream", p.stream, "err", err)
 	}
 }

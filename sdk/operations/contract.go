@@ -139,7 +139,8 @@ func (c *Client) Call(ctx context.Context, r *Request) ([]byte, error) {
 		Input:  r.Input,
 		Caller: caller.ToProto(ctx),
 	})
-	if st := status.Convert(err); st.Code() == codes.ResourceExhausted && len(st.Details()) == 0 { // not of the plugin
+	st := status.Convert(err)
+	if st.Code() == codes.ResourceExhausted && len(st.Details()) == 0 { // not of the plugin
 		const text = "the answer of %s is larger than %d MiB: request less data, with a limit or a filter"
 		return nil, fault.Wrap(fault.TooBig, err, text, r.Name(), wire.MaxMessage>>20)
 	}

@@ -137,7 +137,8 @@ func (k *checker) countGoroutines(s *subject) int {
 	p := expfmt.NewTextParser(model.UTF8Validation)
 	fams, err := p.TextToMetricFamilies(bytes.NewReader(r.Text))
 	k.mustSucceed(err, "the metrics are no Prometheus text")
-	if f := fams["go_goroutines"]; f != nil && len(f.Metric) == 1 {
+	f := fams["go_goroutines"]
+	if f != nil && len(f.Metric) == 1 {
 		return int(f.Metric[0].GetGauge().GetValue())
 	}
 	return -1
@@ -183,7 +184,8 @@ func cancelHonoured(k *checker) {
 			_, _ = h.Recv()
 		}
 		if slices.Contains(m.Capabilities, "topology") {
-			if w, err := pluginv1.NewTopologyClient(s.conn).Watch(ctx, &pluginv1.WatchTopologyRequest{}); err == nil {
+			w, err := pluginv1.NewTopologyClient(s.conn).Watch(ctx, &pluginv1.WatchTopologyRequest{})
+			if err == nil {
 				_, _ = w.Recv()
 			}
 		}

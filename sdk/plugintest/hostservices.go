@@ -122,7 +122,8 @@ type switchboardServer struct {
 func (s *switchboardServer) listProviders(capability string) *pluginv1.ProvidersResponse {
 	res := &pluginv1.ProvidersResponse{}
 	for _, g := range s.h.plugins {
-		if m := g.manifest; g.conn != nil && slices.Contains(m.GetCapabilities(), capability) {
+		m := g.manifest
+		if g.conn != nil && slices.Contains(m.GetCapabilities(), capability) {
 			res.Providers = append(res.Providers, &pluginv1.Provider{Name: m.Name, Version: m.Version, Ready: true, Labels: m.Labels, Generation: 1})
 		}
 	}

@@ -40,7 +40,8 @@ func (s *store) entriesUnder(at string) (out []*pluginv1.Entry) {
 
 // compareConflict is what keeps a commit under a condition about a place from being applied, nil = nothing.
 func (s *store) compareConflict(index int, at string, c *pluginv1.Compare) *pluginv1.Conflict {
-	if have := s.entries[at].GetRevision(); !c.Prefix && have != c.Revision {
+	have := s.entries[at].GetRevision()
+	if !c.Prefix && have != c.Revision {
 		return &pluginv1.Conflict{Index: int32(index), Key: c.Key, Revision: have}
 	}
 	for _, e := range s.entriesUnder(at) {
@@ -244,7 +245,8 @@ func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStrea
 	}
 	after := d.h.store.revision()
 	d.h.mu.Unlock()
-	if err := out.Send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Entries{Entries: list}}); err != nil {
+	err := out.Send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Entries{Entries: list}})
+	if err != nil {
 		return err
 	}
 	if err := out.Send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Synced{Synced: after}}); err != nil {
@@ -252,7 +254,8 @@ func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStrea
 	}
 	for {
 		var news [][]event
-		if err := d.h.waitUntil(out.Context(), func() bool { news = d.h.store.history[after:]; return len(news) > 0 }); err != nil {
+		err := d.h.waitUntil(out.Context(), func() bool { news = d.h.store.history[after:]; return len(news) > 0 })
+		if err != nil {
 			return err
 		}
 		for _, events := range news {
@@ -265,7 +268,8 @@ func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStrea
 					}
 				}
 			}
-			if err := out.Send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Batch{Batch: b}}); err != nil {
+			err := out.Send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Batch{Batch: b}})
+			if err != nil {
 				return err
 			}
 		}

@@ -57,7 +57,8 @@ func (e *eventsServer) Publish(ctx context.Context, r *pluginv1.PublishRequest) 
 		return nil, fault.At(fault.Denied, r.Stream, "the manifest does not list this stream under `streams`")
 	}
 	var one map[string]json.RawMessage
-	if err := json.Unmarshal(r.Data, &one); err != nil || len(one) != 1 {
+	err := json.Unmarshal(r.Data, &one)
+	if err != nil || len(one) != 1 {
 		return nil, fault.At(fault.Malformed, r.Stream, "an event is a JSON object with one member, \"module:notification\"")
 	}
 	e.h.putEvent(Event{Stream: r.Stream, Publisher: m.GetName(), Data: r.Data})

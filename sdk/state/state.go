@@ -163,7 +163,8 @@ type follower struct{ s *Store }
 
 // Reset implements host.Follower: whatever is not among the entries is gone.
 func (f follower) Reset(revision uint64, entries []host.Event) error {
-	if old := f.s.now.Load(); old != nil && revision < old.revision {
+	old := f.s.now.Load()
+	if old != nil && revision < old.revision {
 		return fault.New(fault.Internal, "the state went back from revision %d to %d", old.revision, revision)
 	}
 	next := &Snapshot{revision: revision, parts: make([]any, len(f.s.views))}
@@ -237,7 +238,8 @@ func (s *Store) Fresh(ctx context.Context) (*Snapshot, error) {
 
 // WaitFor waits until the projection has a revision.
 func (s *Store) WaitFor(ctx context.Context, revision uint64) error {
-	if n := s.now.Load(); n != nil && n.revision >= revision {
+	n := s.now.Load()
+	if n != nil && n.revision >= revision {
 		return nil
 	}
 	err := s.WaitUntil(ctx, func(n *Snapshot) bool { return n.revision >= revision })

@@ -103,7 +103,8 @@ func (t *Tree[T]) Get(r Reader, keys ...string) (T, bool) {
 	if !t.bare {
 		r.readAll(t.at, path+"/")
 	}
-	if x, ok := rowAt[T](part.items, path); ok && x.err == nil {
+	x, ok := rowAt[T](part.items, path)
+	if ok && x.err == nil {
 		return x.value, true
 	}
 	var none T
@@ -129,7 +130,8 @@ func (t *Tree[T]) Version(r Reader) any { return t.instancesOf(r).items.Root() }
 func (t *Tree[T]) All(r Reader, keys ...string) iter.Seq2[string, T] {
 	part := t.instancesOf(r)
 	prefix := t.Path(keys...)
-	if parent := strings.TrimSuffix(prefix, "/"); parent != "" && parent != prefix {
+	parent := strings.TrimSuffix(prefix, "/")
+	if parent != "" && parent != prefix {
 		doc, _ := part.docs.Get([]byte(parent)) // removing an entry writes its parent
 		r.recordRead(t.at, parent, doc.Revision)
 	}
@@ -138,7 +140,8 @@ func (t *Tree[T]) All(r Reader, keys ...string) iter.Seq2[string, T] {
 		it := part.items.Root().Iterator()
 		it.SeekPrefix([]byte(prefix))
 		for path, v, ok := it.Next(); ok; path, v, ok = it.Next() {
-			if x := v.(*row[T]); x.err == nil && !yield(stringFromKey(path), x.value) {
+			x := v.(*row[T])
+			if x.err == nil && !yield(stringFromKey(path), x.value) {
 				return
 			}
 		}
@@ -215,7 +218,8 @@ func (t *Tree[T]) applyEvents(part any, events []host.Event) (any, []string) {
 	paths := make([]string, 0, len(touched))
 	for root := range touched {
 		paths = append(paths, root)
-		if x, ok := items.Get([]byte(root)); ok && x.(*row[T]).err != nil {
+		x, ok := items.Get([]byte(root))
+		if ok && x.(*row[T]).err != nil {
 			now.bad--
 		}
 		if x, ok := t.joinInstance(now.docs, root); ok {

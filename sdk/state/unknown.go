@@ -38,7 +38,8 @@ func unknownTo[T any](object []byte) members {
 		if one, err := json.Marshal(members{name: all[name]}); err == nil {
 			d := json.NewDecoder(bytes.NewReader(one))
 			d.DisallowUnknownFields()
-			if err := d.Decode(&v); err == nil || !strings.Contains(err.Error(), "unknown field "+strconv.Quote(name)) {
+			err := d.Decode(&v)
+			if err == nil || !strings.Contains(err.Error(), "unknown field "+strconv.Quote(name)) {
 				delete(all, name)
 			}
 		}

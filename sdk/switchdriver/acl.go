@@ -78,7 +78,8 @@ func validACL(_ *pluginv1.ReadAclRequest, a *pluginv1.ReadAclResponse) error {
 	seen, lines := map[uint32]bool{}, 0
 	for _, e := range a.Entries {
 		p := e.GetProfile()
-		if id := p.GetProfileId(); id < 1 || id > maxACLID || seen[id] {
+		id := p.GetProfileId()
+		if id < 1 || id > maxACLID || seen[id] {
 			return fmt.Errorf("the access profile %d", id)
 		}
 		seen[p.ProfileId] = true

@@ -18,7 +18,8 @@ func masksOf(p *ACLProfile) (m matches) {
 		m.vlan = p.VlanMask
 	}
 	for to, mask := range map[*string]string{&m.src: p.GetSrcIpMask(), &m.dst: p.GetDstIpMask()} {
-		if a, err := netip.ParseAddr(mask); err != nil || !a.IsUnspecified() {
+		a, err := netip.ParseAddr(mask)
+		if err != nil || !a.IsUnspecified() {
 			*to = mask
 		}
 	}
@@ -73,7 +74,8 @@ func sameAddress(a, b, mask string) bool {
 		return a == b
 	}
 	bits := [4]byte{255, 255, 255, 255}
-	if m, err := netip.ParseAddr(mask); err == nil && m.Is4() {
+	m, err := netip.ParseAddr(mask)
+	if err == nil && m.Is4() {
 		bits = m.As4()
 	}
 	for i, p := range x.As4() {

@@ -78,7 +78,8 @@ func ruleDiffers(want *ACLRule, have *ACLEntry, got *ACLRule) string {
 		return fmt.Sprintf("no rule %d in access profile %d", want.GetRuleId(), have.GetProfile().GetProfileId())
 	}
 	ports := ""
-	if p := got.GetPorts(); len(p) > 0 && !slices.Equal(sortedPorts(want.GetPorts()), sortedPorts(p)) {
+	p := got.GetPorts()
+	if len(p) > 0 && !slices.Equal(sortedPorts(want.GetPorts()), sortedPorts(p)) {
 		ports = fmt.Sprintf("the ports %.60s", fmt.Sprint(p))
 	}
 	differs := cmp.Or(otherValue("name", want.GetRuleName(), got.GetRuleName()), otherValue("layer", want.GetLayer(), got.GetLayer()),

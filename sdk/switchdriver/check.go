@@ -43,7 +43,8 @@ func CheckUnicast(mac uint64) error {
 
 // CheckIPv4 refuses, with fault.Invalid at path, what is not an IPv4 address.
 func CheckIPv4(path, s string) error {
-	if a, err := netip.ParseAddr(s); err != nil || !a.Is4() {
+	a, err := netip.ParseAddr(s)
+	if err != nil || !a.Is4() {
 		return fault.At(fault.Invalid, path, "%.40q is not an IPv4 address", s)
 	}
 	return nil

@@ -123,7 +123,8 @@ func (c *aclCheck) checkRuleContent(r *ACLRule) {
 // checkMatchLayer checks that a layer has what it looks at.
 func (c *aclCheck) checkMatchLayer(layer, vlanLeaf string, vlan bool, srcLeaf, src, dstLeaf, dst string) {
 	for _, a := range [][2]string{{srcLeaf, src}, {dstLeaf, dst}} {
-		if err := CheckIPv4(a[0], a[1]); a[1] != "" && err != nil {
+		err := CheckIPv4(a[0], a[1])
+		if a[1] != "" && err != nil {
 			c.faults = append(c.faults, fault.All(err)...)
 		} else if a[1] != "" && layer == LayerEthernet {
 			c.addInvalid(a[0], "a profile of layer %s compares the VLAN only", layer)

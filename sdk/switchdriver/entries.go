@@ -103,7 +103,8 @@ func CheckFDBEntry(e *FDBEntry) error {
 }
 
 func validFDB(r *pluginv1.ReadFdbRequest, a *pluginv1.ReadFdbResponse) error {
-	if n := len(a.Entries); n > maxEntries || r.VlanId != 0 && n > 1 {
+	n := len(a.Entries)
+	if n > maxEntries || r.VlanId != 0 && n > 1 {
 		return fmt.Errorf("%d entries of a forwarding table", n)
 	}
 	for _, e := range a.Entries {
@@ -186,7 +187,8 @@ func validARP(r *pluginv1.ReadArpRequest, a *pluginv1.ReadArpResponse) error {
 		return fmt.Errorf("%d ARP entries", len(a.Entries))
 	}
 	for _, e := range a.Entries {
-		if _, err := netip.ParseAddr(e.GetIpAddress()); err != nil || !validMAC(e.Mac) || r.IpAddress != "" && e.IpAddress != r.IpAddress {
+		_, err := netip.ParseAddr(e.GetIpAddress())
+		if err != nil || !validMAC(e.Mac) || r.IpAddress != "" && e.IpAddress != r.IpAddress {
 			return fmt.Errorf("the ARP entry %.60q", e.GetIpAddress())
 		}
 	}

@@ -127,7 +127,8 @@ const (
 )
 
 func validSTP(r *pluginv1.ReadStpRequest, a *pluginv1.ReadStpResponse) error {
-	if n := len(a.Ports); n > maxPort || r.Port != 0 && n != 1 {
+	n := len(a.Ports)
+	if n > maxPort || r.Port != 0 && n != 1 {
 		return fmt.Errorf("%d ports of a spanning tree", n)
 	}
 	for _, p := range a.Ports {

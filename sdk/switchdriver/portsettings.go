@@ -175,7 +175,8 @@ func CheckPortSettings(s *PortSettings) error {
 	if !validPort(s.Port) {
 		bad("port", "%d is not the number of a port, 1 to %d", s.Port, maxPort)
 	}
-	if text := s.GetDescription(); len(text) > MaxDescription || !Printable(text) {
+	text := s.GetDescription()
+	if len(text) > MaxDescription || !Printable(text) {
 		bad("description", "%.80q is not a description of up to %d printable ASCII characters", text, MaxDescription)
 	}
 	if s.PowerPriority != nil && (*s.PowerPriority < PowerCritical || *s.PowerPriority > PowerLow) {

@@ -172,7 +172,8 @@ func stillUntagged(want *VLAN, all []*VLAN) string {
 
 // PortsDiffer says, in words that follow "it shows", how the ports of a VLAN are not those of another; empty if they are.
 func PortsDiffer(want, now *VLAN) string {
-	if e := sortedPorts(now.EgressPorts); !slices.Equal(e, sortedPorts(slices.Concat(want.EgressPorts, want.UntaggedPorts))) {
+	e := sortedPorts(now.EgressPorts)
+	if !slices.Equal(e, sortedPorts(slices.Concat(want.EgressPorts, want.UntaggedPorts))) {
 		return fmt.Sprintf("VLAN %d with ports %v", want.VlanId, e)
 	}
 	if u := sortedPorts(now.UntaggedPorts); !slices.Equal(u, sortedPorts(want.UntaggedPorts)) {

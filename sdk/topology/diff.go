@@ -11,7 +11,8 @@ import (
 func Diff(from, to Topology) (Change, bool) {
 	c := Change{TopologyID: to.ID, Observed: to.Observed}
 	for id, n := range to.Nodes {
-		if old, ok := from.Nodes[id]; !ok || !sameNode(old, n) {
+		old, ok := from.Nodes[id]
+		if !ok || !sameNode(old, n) {
 			c.PutNodes = append(c.PutNodes, n)
 		}
 	}
@@ -21,7 +22,8 @@ func Diff(from, to Topology) (Change, bool) {
 		}
 	}
 	for id, l := range to.Links {
-		if old, ok := from.Links[id]; !ok || !sameLink(old, l) {
+		old, ok := from.Links[id]
+		if !ok || !sameLink(old, l) {
 			c.PutLinks = append(c.PutLinks, l)
 		}
 	}

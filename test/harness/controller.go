@@ -70,7 +70,8 @@ func Run(t *testing.T, o Options) *Controller {
 		c.writeHome()
 	}
 	if o.User != 0 {
-		if err := filepath.WalkDir(filepath.Dir(c.Home), func(path string, _ fs.DirEntry, _ error) error { return os.Lchown(path, o.User, o.User) }); err != nil {
+		err := filepath.WalkDir(filepath.Dir(c.Home), func(path string, _ fs.DirEntry, _ error) error { return os.Lchown(path, o.User, o.User) })
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

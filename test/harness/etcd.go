@@ -57,7 +57,8 @@ func (m *EtcdMember) runEtcdctl(args ...string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	program := "etcdctl"
-	if _, err := exec.LookPath("etcdutl"); err == nil && args[0] == "snapshot" { // version 3.5 and later
+	_, err := exec.LookPath("etcdutl")
+	if err == nil && args[0] == "snapshot" { // version 3.5 and later
 		program = "etcdutl"
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
@@ -174,7 +175,9 @@ func EtcdAt(t *testing.T, members int, where func(i int) (ip string, before []st
 	for i := range members {
 		ip, before := where(i)
 		address := func() string { return fmt.Sprintf("http://%s:%d", ip, reserve.Port(t, "tcp", "127.0.0.1")) }
-		client, peer, dir := address(), address(), reserve.Dir(t, "ctl-etcd")
+		client := address()
+		peer := address()
+		dir := reserve.Dir(t, "ctl-etcd")
 		peers = append(peers, fmt.Sprintf("m%d=%s", i, peer))
 		out = append(out, &EtcdMember{Client: client, Peer: peer, t: t, dir: dir, log: filepath.Join(dir, "log"), own: []string{"--name", fmt.Sprint("m", i), "--initial-advertise-peer-urls", peer}, line: append(append([]string{}, before...),
 			"etcd", "--data-dir", filepath.Join(dir, "data"), "--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer,

@@ -55,7 +55,8 @@ func (b *builder) randomMembers(n *yang.Node, depth int) string {
 	for _, m := range n.Members() {
 		skip := !b.keep(m) || !m.IsKey() && (b.r.IntN(3) == 0 || depth > 6)
 		for cs := m.Parent; cs != nil && cs.Kind == yang.Case; cs = cs.Parent.Parent {
-			if have := cases[cs.Parent]; have != nil && have != cs {
+			have := cases[cs.Parent]
+			if have != nil && have != cs {
 				skip = true
 			}
 		}

@@ -65,7 +65,8 @@ func (a *AAA) Explain(ctx context.Context, user, method, path string) (*Explanat
 		q.Path = one
 		a.explainAddress(ctx, x, q)
 	}
-	if depth := p.DataDepth(); depth > 0 && a.o.MadeOf != nil {
+	depth := p.DataDepth()
+	if depth > 0 && a.o.MadeOf != nil {
 		paths, entry := a.o.MadeOf(p.Segments()[depth:])
 		read := q
 		read.HTTP, read.Alone = asRead(r), entry && !reads(method)

@@ -63,11 +63,14 @@ func (a *AAA) describeRoleRule(r *http.Request) string {
 }
 
 func (a *AAA) challengeClient(w http.ResponseWriter, r *http.Request, e *env) {
-	challenge, reason, text := `Basic realm="`+a.realm+`", charset="UTF-8"`, reasonLogin, "credentials are required"
+	challenge := `Basic realm="` + a.realm + `", charset="UTF-8"`
+	reason := reasonLogin
+	text := "credentials are required"
 	switch sent := r.Header.Get("Authorization"); {
 	case sent != "":
 		text = "the credentials were refused: user, password or token"
-		if scheme, _, _ := strings.Cut(sent, " "); strings.EqualFold(scheme, "bearer") { // RFC 6750 section 3
+		scheme, _, _ := strings.Cut(sent, " ")
+		if strings.EqualFold(scheme, "bearer") { // RFC 6750 section 3
 			challenge = `Bearer realm="` + a.realm + `", error="invalid_token", error_description="the token has expired, was revoked or is unknown"`
 		}
 	case e.ended:

@@ -58,7 +58,8 @@ func factsOf(class string) realmFacts {
 			continue
 		}
 		facts.directory = p.Labels.Directory == "true"
-		if n, err := strconv.Atoi(p.Labels.Parallel); err == nil && n > 0 {
+		n, err := strconv.Atoi(p.Labels.Parallel)
+		if err == nil && n > 0 {
 			facts.parallel = n
 		}
 	}

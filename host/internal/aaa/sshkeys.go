@@ -128,7 +128,8 @@ func (a *AAA) keyAddCommand(ctx context.Context, in *commands.Invocation) error 
 }
 
 func (a *AAA) keyRemoveCommand(ctx context.Context, in *commands.Invocation) error {
-	if err := a.identity.RemoveKey(caller.With(ctx, in.Caller), userID(in.Arg("user")), in.Arg("key")); err != nil {
+	err := a.identity.RemoveKey(caller.With(ctx, in.Caller), userID(in.Arg("user")), in.Arg("key"))
+	if err != nil {
 		return err
 	}
 	return in.Emit(map[string]string{"removed": in.Arg("key")}, func() string { return "the key may not log in any more\n" })

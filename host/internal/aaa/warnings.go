@@ -29,7 +29,8 @@ func servedPaths() map[string][]string {
 		}
 	}
 	for _, p := range idm.Paths() {
-		if list, all := out[p[0]]; len(p) > 1 && !(all && list == nil) && !slices.Contains(list, p[1]) {
+		list, all := out[p[0]]
+		if len(p) > 1 && !(all && list == nil) && !slices.Contains(list, p[1]) {
 			out[p[0]] = append(list, p[1])
 		}
 	}
@@ -274,7 +275,8 @@ func servletRule(f *secini.File, set *rules.Set) error {
 	}
 	for i := range set.Rules() {
 		r := &set.Rules()[i]
-		if first, ok := r.Pattern.Literal(0); ok && first == "v1" {
+		first, ok := r.Pattern.Literal(0)
+		if ok && first == "v1" {
 			return f.Errorf(r.Line, "%s is relative to a servlet of upstream and matches nothing here, so that /auth/v1 would be open to every user; write %s%s = %s above the line that matches /auth/v1 now",
 				r.Pattern, servlets[first], withLeadingSlash(r.Pattern.String()), r.Text)
 		}

@@ -47,7 +47,8 @@ func Parse(now *restconf.Installed, p reqpath.Path) Address {
 // operationBelow is the last segment of the path of an operation.
 func operationBelow(p reqpath.Path) (name string, is bool) {
 	for _, root := range [][]string{{"restconf", "operations"}, {"rests", "operations"}, {"operations"}} {
-		if segments := p.Segments(); len(segments) == len(root)+1 && p.Under(root...) {
+		segments := p.Segments()
+		if len(segments) == len(root)+1 && p.Under(root...) {
 			return segments[len(root)].Decoded, true
 		}
 	}

@@ -106,7 +106,8 @@ func (r Routes) Others(p reqpath.Path, rawQuery string) []reqpath.Path {
 		}
 		for _, alias := range r.aliases {
 			for side, from := range alias {
-				if other, ok := replaced(all[i], from, alias[1-side]); ok && len(all) < maxRoutes && !known(all, other) {
+				other, ok := replaced(all[i], from, alias[1-side])
+				if ok && len(all) < maxRoutes && !known(all, other) {
 					all = append(all, other)
 				}
 			}

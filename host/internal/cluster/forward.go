@@ -84,7 +84,8 @@ type forwardedStream struct {
 // RecvMsg implements grpc.ClientStream.
 func (s *forwardedStream) RecvMsg(m any) error {
 	err := s.ClientStream.RecvMsg(m)
-	if c := status.Code(err); err != nil && (c == codes.Unavailable || c == codes.Canceled) {
+	c := status.Code(err)
+	if err != nil && (c == codes.Unavailable || c == codes.Canceled) {
 		return s.f.callError(err, s.ClientStream.Trailer())
 	}
 	return err

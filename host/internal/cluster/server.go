@@ -75,7 +75,8 @@ func (n *Node) localPluginConn(ctx context.Context, name string, epoch uint64, s
 		if err == nil || !safe {
 			return conn, err
 		}
-		if r, ok := n.o.Roles.Holder(plugin.RolePrefix + name); ok && uint64(r.Epoch) > epoch {
+		r, ok := n.o.Roles.Holder(plugin.RolePrefix + name)
+		if ok && uint64(r.Epoch) > epoch {
 			return nil, err
 		}
 		if together.Sleep(ctx, 100*time.Millisecond) != nil {

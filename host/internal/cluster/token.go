@@ -86,7 +86,8 @@ func MakeToken(dir home.Dir, c home.Datastore, node, path string) error {
 // Loopback returns the endpoints of a token that other machines cannot reach.
 func Loopback(endpoints []string) (out []string) {
 	for _, e := range endpoints {
-		if u, err := url.Parse(e); err == nil && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()) {
+		u, err := url.Parse(e)
+		if err == nil && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()) {
 			out = append(out, e)
 		}
 	}

@@ -63,7 +63,8 @@ type document struct {
 
 func readDesired(path string, stdin io.Reader) ([]document, error) {
 	files := []string{path}
-	if info, err := os.Stat(path); path != "-" && err != nil {
+	info, err := os.Stat(path)
+	if path != "-" && err != nil {
 		return nil, coded{console.NotFound, err}
 	} else if err == nil && info.IsDir() {
 		files = nil

@@ -271,7 +271,8 @@ func comparableValue(v any) any {
 			if _, local, ok := strings.Cut(name, ":"); ok {
 				name = local
 			}
-			if list, ok := member.([]any); ok && len(list) == 0 {
+			list, ok := member.([]any)
+			if ok && len(list) == 0 {
 				continue // a list without entries does not exist
 			}
 			out[name] = comparableValue(member)

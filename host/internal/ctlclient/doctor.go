@@ -80,7 +80,8 @@ func (o *options) doctorCommand() *cobra.Command {
 					var all []struct {
 						Name string `json:"name"`
 					}
-					if err := l.readJSON(&all, "plugin:list"); err != nil || len(all) == 0 {
+					err := l.readJSON(&all, "plugin:list")
+					if err != nil || len(all) == 0 {
 						return err
 					}
 					words := []string{"plugin:check"}

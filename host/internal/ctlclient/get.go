@@ -84,7 +84,8 @@ func rowsNamed(v any, name string) any {
 	var out []any
 	rows, _ := v.([]any)
 	for _, r := range rows {
-		if cells, ok := r.(map[string]any); ok && slices.ContainsFunc(slices.Collect(maps.Values(cells)), func(c any) bool { return fmt.Sprint(c) == name }) {
+		cells, ok := r.(map[string]any)
+		if ok && slices.ContainsFunc(slices.Collect(maps.Values(cells)), func(c any) bool { return fmt.Sprint(c) == name }) {
 			out = append(out, r)
 		}
 	}

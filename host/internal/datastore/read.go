@@ -112,7 +112,8 @@ func (b bounded) View(ctx context.Context, f func(Snapshot) error) error {
 
 // Barrier implements Store.
 func (b bounded) Barrier(ctx context.Context) (Revision, error) {
-	if at := b.away.Load(); at != 0 && time.Since(time.Unix(0, at)) < awayFor {
+	at := b.away.Load()
+	if at != 0 && time.Since(time.Unix(0, at)) < awayFor {
 		return 0, noAnswer(nil)
 	}
 	limit, done := b.waitLimit(ctx)
@@ -148,7 +149,8 @@ func (b bounded) Commit(ctx context.Context, t Txn) (rev Revision, err error) {
 	done := make(chan result, 1)
 	most, waited := b.waitLimit(ctx)
 	defer waited()
-	if at, ok := ctx.Deadline(); ok { // a caller who leaves earlier does not end it: the change is awaited all the same
+	at, ok := ctx.Deadline()
+	if ok { // a caller who leaves earlier does not end it: the change is awaited all the same
 		most = min(most, time.Until(at))
 	}
 	limit := time.NewTimer(most)

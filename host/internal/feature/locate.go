@@ -56,7 +56,8 @@ func (l Locator) Names() []string {
 			continue // a directory that is not there has no plugins
 		}
 		for _, e := range entries {
-			if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			info, err := e.Info()
+			if err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
 				names = append(names, e.Name())
 			}
 		}

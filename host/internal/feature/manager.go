@@ -206,7 +206,8 @@ func (m *Manager) withLock(f func()) {
 // bootFeatures names those that the catalogue marks boot, of which the highest version is ready.
 func (m *Manager) bootFeatures() (names []string) {
 	for _, name := range m.repo.Names() {
-		if f := m.repo.Versions(name)[0]; f.Boot && f.Ready() {
+		f := m.repo.Versions(name)[0]
+		if f.Boot && f.Ready() {
 			names = append(names, name)
 		}
 	}
@@ -370,7 +371,8 @@ func (m *Manager) rollbackPlugins(ctx context.Context, tried []PluginSpec, old T
 	defer cancel()
 	for _, spec := range slices.Backward(tried) {
 		var err error
-		if i := slices.IndexFunc(old.Plugins, func(p PluginSpec) bool { return p.Name == spec.Name }); i >= 0 {
+		i := slices.IndexFunc(old.Plugins, func(p PluginSpec) bool { return p.Name == spec.Name })
+		if i >= 0 {
 			was := old.Plugins[i]
 			was.Held = m.heldGrants(m.plan, was.Name)
 			err = m.o.Plugins.Ensure(ctx, was)

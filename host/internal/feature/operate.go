@@ -170,7 +170,8 @@ func (m *Manager) deleteConfig(gone []*Feature) error {
 			if slices.Contains(kept, path) {
 				continue
 			}
-			if err := os.Remove(m.o.Dir.Path(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			err := os.Remove(m.o.Dir.Path(path))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, err)
 			}
 		}
@@ -195,7 +196,8 @@ func (m *Manager) Stop(ctx context.Context, names ...string) (Change, error) {
 func (m *Manager) startStop(ctx context.Context, names []string, mark func(*state, string)) (Change, error) {
 	return m.changeNamed(ctx, names, func(asked []Requirement, next state) (Change, error) {
 		for _, q := range asked {
-			if f := m.plan.Get(q.Name); f == nil || !q.Version.Contains(f.Version) {
+			f := m.plan.Get(q.Name)
+			if f == nil || !q.Version.Contains(f.Version) {
 				return Change{}, fault.New(fault.NotFound, "feature %s is not installed%s", q, nearest.Hint(q.Name, m.installedNames()))
 			}
 			mark(&next, q.Name)

@@ -95,7 +95,8 @@ func (m *Manager) featureInfo(f *Feature) Info {
 	for _, p := range f.Plugins {
 		i.Plugins = append(i.Plugins, p.Name)
 	}
-	if have := m.plan.Get(f.Name); have != nil && have.Version == f.Version {
+	have := m.plan.Get(f.Name)
+	if have != nil && have.Version == f.Version {
 		i.Required, i.NeededBy, i.State = m.state.hasRequirement(f.Name), m.plan.NeededBy(f.Name), Resolved
 		if m.Active().Has(f.Name) {
 			i.State = Started

@@ -133,7 +133,8 @@ func (r *Repository) checkFollows(before repoRecord, sig *signature) error {
 	if before.Key != "" && sig == nil {
 		return fault.New(fault.Denied, "the catalogue %s is signed, and %s is not: fetch its signature, or remove the catalogue with feature:repo-remove first", r.Name, r.URL)
 	}
-	if old, _ := ParseRepository(before.URL, before.Text); old != nil && r.Serial < old.Serial {
+	old, _ := ParseRepository(before.URL, before.Text)
+	if old != nil && r.Serial < old.Serial {
 		return fault.New(fault.Denied, "%s is older (serial %d) than the installed catalogue %s (serial %d)", r.URL, r.Serial, r.Name, old.Serial)
 	}
 	return nil

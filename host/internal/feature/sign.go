@@ -195,7 +195,8 @@ func (e revokedError) Unwrap() error { return e.error }
 // checkNotRevoked checks that the file of a plugin is not revoked: by the catalogues of the home, or by the one it comes from.
 func (m *Manager) checkNotRevoked(p PluginSpec) error {
 	for _, r := range m.repo.repos {
-		if _, added := m.added.repos[r.Name]; added && r.Name != p.Repository {
+		_, added := m.added.repos[r.Name]
+		if added && r.Name != p.Repository {
 			continue
 		}
 		for _, v := range r.Revoked {

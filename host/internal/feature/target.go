@@ -197,7 +197,8 @@ func Diff(oldPlan, newPlan Plan, oldTarget, newTarget Target) Change {
 		running[p.Name] = p
 	}
 	for _, p := range newTarget.Plugins {
-		if have, ok := running[p.Name]; !ok || !have.Equal(p) {
+		have, ok := running[p.Name]
+		if !ok || !have.Equal(p) {
 			c.Ensure = append(c.Ensure, p)
 		}
 		delete(running, p.Name)

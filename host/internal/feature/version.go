@@ -87,7 +87,8 @@ func ParseRange(s string) (Range, error) {
 	if r.high, err = ParseVersion(strings.TrimSpace(high)); err != nil {
 		return Range{}, err
 	}
-	if d := r.low.Compare(r.high); d > 0 || (d == 0 && (r.lowOpen || r.highOpen)) {
+	d := r.low.Compare(r.high)
+	if d > 0 || (d == 0 && (r.lowOpen || r.highOpen)) {
 		return Range{}, fmt.Errorf("no version is in the range %s", s)
 	}
 	return r, nil

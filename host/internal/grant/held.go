@@ -53,7 +53,8 @@ func (h Held) findDecision(g Grant) (e Entry, granted, decided bool) {
 	length := -1
 	for i, list := range [][]Entry{h.Refused, h.Granted} {
 		for _, one := range list {
-			if n := len(one.Grant.Value); n > length && one.Grant.Covers(g) {
+			n := len(one.Grant.Value)
+			if n > length && one.Grant.Covers(g) {
 				e, granted, decided, length = one, i == 1, true, n
 			}
 		}

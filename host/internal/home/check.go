@@ -27,7 +27,8 @@ func (c *Config) checkSettings(dir Dir, fault func(key, format string, args ...a
 		checkFile(dir, p.key, p.keyFile, fault)
 	}
 	checkFile(dir, "audit.syslogAuthorities", c.Audit.SyslogAuthorities, fault)
-	if a := c.Audit; a.SyslogAuthorities+a.SyslogCertificate != "" && !strings.HasPrefix(a.Syslog, "tls://") {
+	a := c.Audit
+	if a.SyslogAuthorities+a.SyslogCertificate != "" && !strings.HasPrefix(a.Syslog, "tls://") {
 		fault("audit.syslog", "%q is not over TLS, and certificates for it are set; write tls://HOST:6514", a.Syslog)
 	}
 	checkFile(dir, "aaa.passwordBlocked", c.AAA.PasswordBlocked, fault)
@@ -90,7 +91,8 @@ func (c *Config) checkCluster(fault func(key, format string, args ...any)) {
 		fault("cluster.listen", "%s is for the nodes of a cluster, which needs datastore.engine: etcd; this is %s", s.Listen, c.Datastore.Engine)
 	}
 	host, _, _ := net.SplitHostPort(string(s.Listen))
-	if ip := net.ParseIP(host); (host == "" || ip != nil && ip.IsUnspecified()) && s.Advertise == "" {
+	ip := net.ParseIP(host)
+	if (host == "" || ip != nil && ip.IsUnspecified()) && s.Advertise == "" {
 		fault("cluster.listen", "%s is every address of this machine: say in cluster.advertise by which one the other nodes reach it", s.Listen)
 	}
 	if strings.ContainsAny(s.Advertise, "/@ ") {

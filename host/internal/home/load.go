@@ -125,7 +125,8 @@ func formatValue(schema map[string]any, v any) string {
 	switch x := v.(type) {
 	case json.Number:
 		n, err := x.Int64()
-		if f, ok := formatOf(schema["format"]); ok && f.text != nil && err == nil {
+		f, ok := formatOf(schema["format"])
+		if ok && f.text != nil && err == nil {
 			return f.text(n)
 		}
 	case []any:
@@ -148,7 +149,8 @@ func (r *reader) setText(value any, loc []string, text string, place Problem) {
 	node := yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 	if schema["type"] != "string" {
 		var doc yaml.Node
-		if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) == 0 || findAlias(&doc) != nil {
+		err := yaml.Unmarshal([]byte(text), &doc)
+		if err != nil || len(doc.Content) == 0 || findAlias(&doc) != nil {
 			r.faultAt(loc, "%q is not YAML", text)
 			return
 		}
@@ -187,7 +189,8 @@ func (r *reader) applyEnvironment(value any, environ, leaves []string, origins m
 		}
 		key, ok := names[name]
 		if !ok {
-			if hint, close := nearest.Name(name, slices.Sorted(maps.Keys(names))); close && !otherVariable(name) {
+			hint, close := nearest.Name(name, slices.Sorted(maps.Keys(names)))
+			if close && !otherVariable(name) {
 				problems = append(problems, Problem{File: "environment", Key: name, Warning: true, Text: fmt.Sprintf("not a setting; did you mean %s?", hint)})
 			}
 			continue

@@ -178,7 +178,8 @@ func (h *Home) takeLock() error {
 		return errors.Join(fmt.Errorf("home: %w", err), f.Close())
 	}
 	h.Inode = st.Ino
-	if inode, path, ok := strings.Cut(of, " "); ok && pid != "-" && inode != strconv.FormatUint(h.Inode, 10) {
+	inode, path, ok := strings.Cut(of, " ")
+	if ok && pid != "-" && inode != strconv.FormatUint(h.Inode, 10) {
 		h.CopyOf = path
 	}
 	if err := h.writeLockHolder(strconv.Itoa(os.Getpid())); err != nil {

@@ -143,7 +143,8 @@ func (r *reader) faultAt(loc []string, format string, args ...any) {
 		p.File, p.Key = other.File, other.Key
 	} else {
 		for at := loc; ; at = at[:len(at)-1] {
-			if line, ok := r.lines[joinLocation(at)]; ok || len(at) == 0 {
+			line, ok := r.lines[joinLocation(at)]
+			if ok || len(at) == 0 {
 				p.Line = line
 				break
 			}
@@ -232,7 +233,8 @@ func (r *reader) valueAt(loc []string) any {
 			v = at[step]
 		case []any:
 			var i int
-			if _, err := fmt.Sscan(step, &i); err != nil || i >= len(at) {
+			_, err := fmt.Sscan(step, &i)
+			if err != nil || i >= len(at) {
 				return nil
 			}
 			v = at[i]

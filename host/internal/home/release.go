@@ -47,7 +47,8 @@ func (h *Home) Upgrade(templates fs.FS, readable func() error) error {
 			return err
 		}
 	}
-	if err := h.renewCatalogue(templates); err != nil || h.format == format {
+	err := h.renewCatalogue(templates)
+	if err != nil || h.format == format {
 		return err
 	}
 	h.format = format
@@ -85,7 +86,8 @@ func (h *Home) renewCatalogue(templates fs.FS) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("home: %w", err)
 		}
-		if now := hexDigest(have); strings.TrimSpace(string(before)) != now && !slices.Contains(shippedBefore, now) {
+		now := hexDigest(have)
+		if strings.TrimSpace(string(before)) != now && !slices.Contains(shippedBefore, now) {
 			return nil // edited in the home
 		}
 		if err := WriteFile(path, shipped, 0o644); err != nil {

@@ -207,7 +207,8 @@ func (r *reader) convertFormats(value any, schema map[string]any, loc []string) 
 		if !ok {
 			return n
 		}
-		least, most := f.parseBound(schema["least"], 0), f.parseBound(schema["most"], 1<<62)
+		least := f.parseBound(schema["least"], 0)
+		most := f.parseBound(schema["most"], 1<<62)
 		if have < least || have > most {
 			r.faultAt(loc, "%s is not between %s and %s", f.text(have), f.text(least), f.text(most))
 		}

@@ -27,7 +27,8 @@ func Validate(dir Dir, environ []string) []Problem {
 		}
 	}
 	for _, path := range []string{dir.Etc("initial-passwords"), dir.Etc("ctl", "datastore", "initial", "config", "aaa-encrypt-service-config.xml")} {
-		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
 			ps = append(ps, Problem{File: path, Warning: true, Text: "others may read this file; set its mode to 0600"})
 		}
 	}

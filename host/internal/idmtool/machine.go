@@ -88,7 +88,8 @@ func (v verifier) verify(state tls.ConnectionState) error {
 	for _, c := range state.PeerCertificates[1:] {
 		between.AddCert(c)
 	}
-	if _, err := leaf.Verify(x509.VerifyOptions{DNSName: v.host, Intermediates: between}); err != nil {
+	_, err := leaf.Verify(x509.VerifyOptions{DNSName: v.host, Intermediates: between})
+	if err != nil {
 		return &tls.CertificateVerificationError{UnverifiedCertificates: state.PeerCertificates, Err: err}
 	}
 	return nil

@@ -83,7 +83,8 @@ func (k *known) applyEvent(e datastore.Event) {
 // reviewLocked ends the terms whose key another wrote or deleted.
 func (m *Manager) reviewLocked() {
 	for role, seat := range m.seats {
-		if t := seat.term; t != nil && t.s != nil && m.known.at >= t.epoch && m.known.roles[role].Epoch != t.epoch {
+		t := seat.term
+		if t != nil && t.s != nil && m.known.at >= t.epoch && m.known.roles[role].Epoch != t.epoch {
 			t.lose()
 		}
 	}

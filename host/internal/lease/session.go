@@ -198,7 +198,8 @@ func (m *Manager) cleanUpRoles(s *session) {
 	m.mu.Lock()
 	var left []Role
 	for name, r := range m.known.roles {
-		if seat := m.seats[name]; r.instance == m.o.Node.Instance && (seat == nil || !seat.taken && (seat.waiting == 0 || m.paused[name].After(time.Now()))) {
+		seat := m.seats[name]
+		if r.instance == m.o.Node.Instance && (seat == nil || !seat.taken && (seat.waiting == 0 || m.paused[name].After(time.Now()))) {
 			left = append(left, Role{Name: name, Epoch: r.Epoch})
 		}
 	}
@@ -214,7 +215,8 @@ func (m *Manager) cleanUpRoles(s *session) {
 	put.Lease = s.lease
 	ctx, cancel := context.WithTimeout(m.ctx, m.callLimit())
 	defer cancel()
-	if _, err := m.o.Store.Commit(ctx, datastore.Txn{By: "node " + m.o.Node.ID, Ops: []datastore.Op{put}, Compares: []datastore.Compare{m.sessionCondition(s)}}); err != nil {
+	_, err := m.o.Store.Commit(ctx, datastore.Txn{By: "node " + m.o.Node.ID, Ops: []datastore.Op{put}, Compares: []datastore.Compare{m.sessionCondition(s)}})
+	if err != nil {
 		return // the next time
 	}
 	m.mu.Lock()

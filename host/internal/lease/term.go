@@ -76,7 +76,8 @@ func (t *Term) Release() {
 		t.lose()
 		m.metrics.noteTermEnded(t.role)
 		m.o.Log.Info("a role is given up", "role", t.role, "holder", t.holder, "epoch", t.Epoch())
-		if alone := m.freeSeat(t.role); t.s != nil && alone && m.hasSession(t.s) {
+		alone := m.freeSeat(t.role)
+		if t.s != nil && alone && m.hasSession(t.s) {
 			if err := m.removeRoleKey(m.ctx, t.role, t.epoch); err != nil {
 				m.o.Log.Warn("the key of a role that was given up is not deleted yet; it is tried again", "role", t.role, "error", err)
 			}

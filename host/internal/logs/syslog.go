@@ -171,7 +171,8 @@ func (s *Syslog) connect() (*syslogConn, error) {
 		return s.stream(conn), nil
 	}
 	if s.network == "unix" {
-		if conn, err := d.Dial("unixgram", s.address); err == nil { // syslogd has this, some relays the other
+		conn, err := d.Dial("unixgram", s.address)
+		if err == nil { // syslogd has this, some relays the other
 			return &syslogConn{Conn: conn}, nil
 		}
 	}

@@ -143,7 +143,8 @@ func (s *supervisor) isProcessLost(ctx context.Context, inst *instance, err erro
 	if !ok || len(st.Details()) > 0 || ctx.Err() != nil {
 		return false
 	}
-	if c := st.Code(); c != codes.Unavailable && c != codes.Canceled {
+	c := st.Code()
+	if c != codes.Unavailable && c != codes.Canceled {
 		return false
 	}
 	if over, gone := s.waitProcessEnd(ctx, inst, lostGrace); over || inst.proc.Conn().GetState() == connectivity.Ready {

@@ -30,7 +30,8 @@ func (m *Manager) watchDisk(ctx context.Context) {
 	tick := time.NewTicker(diskEvery)
 	defer tick.Stop()
 	for n := 0; ; n++ {
-		if low := freeDiskBytes(m.options.DataDir) < diskLow; low || n%diskAll == 0 {
+		low := freeDiskBytes(m.options.DataDir) < diskLow
+		if low || n%diskAll == 0 {
 			m.checkDisk(low)
 		}
 		select {
@@ -48,7 +49,8 @@ func (m *Manager) checkDisk(low bool) {
 	var grown int64
 	for _, s := range m.index.Load().plugins {
 		used := diskUsage(s.dataDir()) + diskUsage(s.dir)
-		if quota := m.options.Disk; quota > 0 && used > quota {
+		quota := m.options.Disk
+		if quota > 0 && used > quota {
 			s.postEvent(evExceeded{fmt.Sprintf("its files in %s and its temporary directory have %d MiB, its quota is %d MiB (supervisor.disk): it was stopped; "+
 				"remove what it does not need there, then start it again", s.dataDir(), used>>20, quota>>20)})
 			continue
@@ -57,7 +59,8 @@ func (m *Manager) checkDisk(low bool) {
 			s.disk.Store(used)
 			continue
 		}
-		if more := used - s.disk.Load(); more > grown && s.cur.Load() != nil {
+		more := used - s.disk.Load()
+		if more > grown && s.cur.Load() != nil {
 			most, grown = s, more
 		}
 	}
@@ -95,7 +98,8 @@ func freeDiskBytes(dir string) int64 {
 		if err == nil {
 			return int64(st.Bavail) * int64(st.Bsize)
 		}
-		if up := filepath.Dir(dir); os.IsNotExist(err) && up != dir {
+		up := filepath.Dir(dir)
+		if os.IsNotExist(err) && up != dir {
 			dir = up
 			continue
 		}

@@ -149,7 +149,8 @@ func (m *Manager) checkConflicts(name string, mine *pluginv1.Manifest) error {
 		}
 	}
 	for _, s := range m.index.Load().plugins {
-		if other := s.manifest.Load(); s.name != name && other != nil {
+		other := s.manifest.Load()
+		if s.name != name && other != nil {
 			l = append(l, findOverlaps(name, mine, s.name, other)...)
 		}
 	}

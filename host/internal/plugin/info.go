@@ -113,7 +113,8 @@ func (s *supervisor) info() Info {
 			i.State, i.Reason, i.Since = Backoff, "its process has ended; a new one is being started", time.Now()
 		}
 	default:
-		if why := s.m.behindReason(s.name); why != "" && i.State == Ready {
+		why := s.m.behindReason(s.name)
+		if why != "" && i.State == Ready {
 			i.State, i.Reason = Degraded, why
 		}
 		i.PID, i.Started, i.InFlight, i.Debugger = cur.proc.PID, cur.proc.Started, cur.inflight.Load(), cur.proc.Attached()

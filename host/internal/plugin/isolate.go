@@ -27,7 +27,8 @@ func (s *supervisor) newIsolate(held grant.Held) (*process.Isolate, error) {
 	}
 	mode := s.m.options.Isolation
 	required := mode == "required"
-	if have, strong := s.m.keeper.Measure(); required && !strong {
+	have, strong := s.m.keeper.Measure()
+	if required && !strong {
 		return nil, fmt.Errorf("supervisor.isolation is required, but this machine does not support all of it: %s", strings.Join(have.Missing, "; "))
 	}
 	low, network := false, false
@@ -84,7 +85,8 @@ func (s *supervisor) rememberedManifest() *pluginv1.Manifest {
 		return m
 	}
 	m := &pluginv1.Manifest{}
-	if b, err := os.ReadFile(s.manifestFile()); err != nil || proto.Unmarshal(b, m) != nil {
+	b, err := os.ReadFile(s.manifestFile())
+	if err != nil || proto.Unmarshal(b, m) != nil {
 		return nil
 	}
 	return m
@@ -266,7 +268,8 @@ func (s *supervisor) followFiles(ctx context.Context) {
 		return
 	}
 	s.log.Info("a file that the plugin may use has come or was replaced: its process is replaced, too")
-	if err := s.reloadPlugin(ctx); err != nil && ctx.Err() == nil { // it goes on when the caller has left
+	err := s.reloadPlugin(ctx)
+	if err != nil && ctx.Err() == nil { // it goes on when the caller has left
 		s.log.Warn("the plugin goes on without the file", "error", err)
 	}
 }

@@ -77,7 +77,8 @@ func (s *supervisor) scrapeMetrics(ctx context.Context) map[string]*dto.MetricFa
 	if err != nil {
 		why, fams = oneLine(err), nil
 	}
-	if was := s.metrics.Swap(&why); why != "" && (was == nil || *was != why) {
+	was := s.metrics.Swap(&why)
+	if why != "" && (was == nil || *was != why) {
 		s.log.Warn("the plugin's metrics cannot be used and are left out", "error", why)
 	}
 	return fams
@@ -158,7 +159,8 @@ func (f families) addSupervisorMetrics(i Info, scraped bool) {
 	gauge("ctl_plugin_store_bytes", "Size of the plugin's data in the store, as counted last.", float64(i.StoreBytes))
 	gauge("ctl_plugin_failures_in_row", "Ends or failed starts in a row; the pause before the next start grows with them.", float64(i.Failures))
 	counter("ctl_plugin_log_lines_dropped_total", "Lines that the plugin logged faster than it may.", i.LogDropped)
-	name, help := "ctl_plugin_over_quota_total", "What a plugin was refused because it was over its quota of calls, events, store or streams."
+	name := "ctl_plugin_over_quota_total"
+	help := "What a plugin was refused because it was over its quota of calls, events, store or streams."
 	over := &dto.MetricFamily{Name: &name, Help: &help, Type: dto.MetricType_COUNTER.Enum()}
 	for _, quota := range slices.Sorted(maps.Keys(i.OverQuota)) {
 		over.Metric = append(over.Metric, &dto.Metric{Label: []*dto.LabelPair{newLabelPair("quota", quota)}, Counter: &dto.Counter{Value: proto.Float64(float64(i.OverQuota[quota]))}})

@@ -143,7 +143,8 @@ func (m *Manager) Here(name string, epoch uint64) (grpc.ClientConnInterface, err
 	if epoch == 0 && !s.manifest.Load().GetSingleNode() {
 		return conn{s: s, here: true}, nil
 	}
-	if term := s.single.term.Load(); term == nil || (*term).Epoch() != epoch {
+	term := s.single.term.Load()
+	if term == nil || (*term).Epoch() != epoch {
 		return nil, ErrElsewhere
 	}
 	return conn{s: s, here: true}, nil

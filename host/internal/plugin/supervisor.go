@@ -352,7 +352,8 @@ func (s *supervisor) removePlugin(ctx context.Context) error {
 const reloadLabel = "reload"
 
 func (s *supervisor) reloadPlugin(ctx context.Context) error {
-	if m := s.manifest.Load(); m != nil && m.Labels[reloadLabel] == "restart" {
+	m := s.manifest.Load()
+	if m != nil && m.Labels[reloadLabel] == "restart" {
 		return s.orderAndWait(ctx, evRestart{})
 	}
 	return s.orderAndWait(ctx, evReload{})

@@ -80,7 +80,8 @@ func missingDataError(p tree.Path) error {
 
 // absentTarget gives the error of deleting what is not there its status (RFC 8040 section 7).
 func absentTarget(err error) error {
-	if f := fault.All(err); err != nil && f[0].Kind == fault.NotFound {
+	f := fault.All(err)
+	if err != nil && f[0].Kind == fault.NotFound {
 		return &statusError{f[0], http.StatusConflict, "data-missing"}
 	}
 	return err

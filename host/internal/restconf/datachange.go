@@ -100,7 +100,8 @@ func (x *exchange) followData(form int) error {
 		return x.notFound()
 	}
 	p, err := x.parseTarget()
-	if q, qerr := url.ParseQuery(x.r.URL.RawQuery); qerr == nil && q.Get("scope") != "" {
+	q, qerr := url.ParseQuery(x.r.URL.RawQuery)
+	if qerr == nil && q.Get("scope") != "" {
 		s.scope = q.Get("scope")
 	}
 	switch {
@@ -311,7 +312,9 @@ type change struct {
 
 // changesOf makes the events of a document that was written; none when it is not of this stream.
 func (c *changes) changesOf(e datastore.Event) []change {
-	key, owner, target := e.Key, c.path.Owner(), c.stream.path
+	key := e.Key
+	owner := c.path.Owner()
+	target := c.stream.path
 	inside := key == owner.Key() && len(owner) < len(c.path)
 	if !inside && key != target && !strings.HasPrefix(key, target+"/") && !strings.HasPrefix(key, target+"=") {
 		return nil

@@ -51,7 +51,8 @@ func (x *exchange) defaultHolder(kind string, p tree.Path, i int) (*yang.Data, e
 	}
 	root := yang.NewData(x.installed().Schema.Root, false)
 	members := []*yang.Node{p[0].Node}
-	if c := p[0].Node.Parent; c != nil && c.Kind == yang.Case {
+	c := p[0].Node.Parent
+	if c != nil && c.Kind == yang.Case {
 		for c.Parent != nil {
 			c = c.Parent
 		}

@@ -95,7 +95,8 @@ func (x *exchange) errorEntries(err error) (status int, list []entry) {
 			e.Tag, e.AppTag = cmp.Or(v.Tag, e.Tag), v.AppTag
 			row.status = cmp.Or(violationStatus[v.Tag], row.status)
 		}
-		if s := (*statusError)(nil); errors.As(err, &s) && s.fault == f {
+		s := (*statusError)(nil)
+		if errors.As(err, &s) && s.fault == f {
 			row.status, e.Tag = s.status, s.tag
 		}
 		if status == 0 {

@@ -124,7 +124,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x.path = path.Segments()
 	segments := x.path
-	if err := x.routeRequest(); err != nil && !errors.Is(err, errAnswered) {
+	err := x.routeRequest()
+	if err != nil && !errors.Is(err, errAnswered) {
 		if absent := x.absentModuleError(segments); absent != nil {
 			err = absent
 		}

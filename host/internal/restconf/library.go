@@ -154,7 +154,8 @@ func (x *exchange) serveSource() error {
 	}
 	var m *yang.Module
 	for _, l := range list { // sorted by revision: the newest counts where none is asked for
-		if r := query.Get("revision"); l.Name == name && (r == "" || r == l.Revision) {
+		r := query.Get("revision")
+		if l.Name == name && (r == "" || r == l.Revision) {
 			m = l
 		}
 	}

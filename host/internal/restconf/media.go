@@ -150,7 +150,8 @@ func (x *exchange) contentType(body []byte) (string, error) {
 		return h, nil
 	}
 	t, params, err := mime.ParseMediaType(h)
-	if c := params["charset"]; err == nil && (c == "" || strings.EqualFold(c, "utf-8")) {
+	c := params["charset"]
+	if err == nil && (c == "" || strings.EqualFold(c, "utf-8")) {
 		switch {
 		case jsonTypes[t], t == mediaYANGPatch, t == mediaYANGPatchXML:
 			return t, nil
@@ -176,7 +177,8 @@ var byteOrderMark = []byte("\ufeff")
 func (x *exchange) readBody() ([]byte, error) {
 	var b []byte
 	var err error
-	if n := x.r.ContentLength; n >= 0 && n <= min(x.o.MaxBody, bodyAtOnce) {
+	n := x.r.ContentLength
+	if n >= 0 && n <= min(x.o.MaxBody, bodyAtOnce) {
 		b = make([]byte, n)
 		_, err = io.ReadFull(x.r.Body, b)
 	} else {
@@ -191,7 +193,8 @@ func (x *exchange) readBody() ([]byte, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
-	if e := x.r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+	e := x.r.Header.Get("Content-Encoding")
+	if e != "" && !strings.EqualFold(e, "identity") {
 		x.w.Header().Set("Accept-Encoding", "identity") // RFC 9110 section 12.5.3
 		return nil, &statusError{fault.New(fault.Invalid, "the body is encoded as %.40q: send it as it is, without Content-Encoding", e),
 			http.StatusUnsupportedMediaType, "invalid-value"}

@@ -138,7 +138,8 @@ func (x *exchange) setLinkHeader(entries []*yang.Data, first, end, limit int) {
 		q.Set("cursor", cursorOf(entries[i]))
 		links = append(links, fmt.Sprintf(`<%s?%s>; rel=%q`, x.r.URL.EscapedPath(), strings.ReplaceAll(q.Encode(), "+", "%20"), rel))
 	}
-	if keyless := len(entries) > 0 && entries[0].Node.Kind == yang.List && len(entries[0].Node.Keys) == 0; keyless {
+	keyless := len(entries) > 0 && entries[0].Node.Kind == yang.List && len(entries[0].Node.Keys) == 0
+	if keyless {
 		return
 	}
 	if end < len(entries) {

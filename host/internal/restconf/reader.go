@@ -64,7 +64,8 @@ func (r *reader) addStream(name string, s *history, start time.Time) {
 		p.at = s.idBefore(time.Time{}) // it missed what is kept, or more, unless it says otherwise
 		p.lost = fmt.Sprintf("the event %.60q is not stored: events before the next one may be missing", last)
 		for id := range strings.SplitSeq(last, ",") {
-			if seen, ok := s.resumeID(id); ok && seen >= p.at {
+			seen, ok := s.resumeID(id)
+			if ok && seen >= p.at {
 				p.at, p.lost = seen, ""
 			}
 		}
@@ -80,7 +81,8 @@ func (r *reader) sendMissed() bool {
 			continue
 		}
 		e := missedEvent(p.lost, r.o.Now(), 0)
-		if _, err := fmt.Fprintf(r.w, "data: %s\nid: %s\n\n", e.encode(r.form, r.sets), r.eventID()); err != nil {
+		_, err := fmt.Fprintf(r.w, "data: %s\nid: %s\n\n", e.encode(r.form, r.sets), r.eventID())
+		if err != nil {
 			return false
 		}
 	}
@@ -197,7 +199,8 @@ func (r *reader) sendRecords(p *part, events []*record) bool {
 		if r.may != nil {
 			kind = "event: " + p.name + "\n"
 		}
-		if _, err := fmt.Fprintf(r.w, "%sdata: %s\nid: %s\n\n", kind, text, r.eventID()); err != nil {
+		_, err := fmt.Fprintf(r.w, "%sdata: %s\nid: %s\n\n", kind, text, r.eventID())
+		if err != nil {
 			return false
 		}
 	}

@@ -25,7 +25,8 @@ func (x *exchange) putData(p tree.Path) error {
 				return err
 			}
 			if exists {
-				if _, err := x.apply(d, tree.Edit{Op: tree.Move, Path: p, Place: place}); err != nil {
+				_, err := x.apply(d, tree.Edit{Op: tree.Move, Path: p, Place: place})
+				if err != nil {
 					return err
 				}
 				place = tree.Place{}
@@ -183,7 +184,8 @@ func (x *exchange) patchData(p tree.Path) error {
 // has one of the names; any other text is returned as it is.
 func unwrapMember(body []byte, names ...string) []byte {
 	var m map[string]json.RawMessage
-	if err := json.Unmarshal(body, &m); err != nil || len(m) != 1 {
+	err := json.Unmarshal(body, &m)
+	if err != nil || len(m) != 1 {
 		return body // the schema's decoder says what is wrong
 	}
 	for _, n := range names {

@@ -35,7 +35,8 @@ func (s *Server) sealHead(ctx context.Context) {
 		return
 	}
 	heads := s.audit.Heads()
-	if last := s.sealed.Load(); last != nil && maps.Equal(heads, *last) {
+	last := s.sealed.Load()
+	if last != nil && maps.Equal(heads, *last) {
 		return
 	}
 	node := s.nodeName()
@@ -90,7 +91,8 @@ func (s *Server) auditHeads(ctx context.Context) (heads logs.AuditHeads, err err
 func (s *Server) recordStart(ctx context.Context) {
 	s.checkHead(ctx)
 	start := logs.AuditRecord{What: "start", Object: "controller " + Version(), Outcome: passed, Class: logs.ClassAccess}
-	if newest := s.audit.Newest(); newest.Class != "" && newest.What != "stop" { // earlier releases had neither
+	newest := s.audit.Newest()
+	if newest.Class != "" && newest.What != "stop" { // earlier releases had neither
 		start.Object += "; the one before did not end in order: its last record is of " + newest.Time.UTC().Format(time.RFC3339)
 	}
 	s.writeAudit(start, true)

@@ -185,7 +185,8 @@ func operationPath(module, rpc string) string { return "/rests/operations/" + mo
 // readsOnly reports whether an operation says that it changes nothing: by the annotation of its module or, of a plugin of
 // the contract before, by the manifest.
 func (s *Server) readsOnly(module, rpc string) bool {
-	if r := s.catalog.Installed().Schema.RPC(module, rpc); r != nil && r.Annotations.ReadOnly {
+	r := s.catalog.Installed().Schema.RPC(module, rpc)
+	if r != nil && r.Annotations.ReadOnly {
 		return true
 	}
 	return s.plugins != nil && s.plugins.ReadOnly(module, rpc)
@@ -217,7 +218,8 @@ func (s *Server) isProtectedPath(path string) bool {
 		return true
 	}
 	for _, part := range strings.Split(path, "/") {
-		if module, _, qualified := strings.Cut(part, ":"); qualified && decidesAccess(module) {
+		module, _, qualified := strings.Cut(part, ":")
+		if qualified && decidesAccess(module) {
 			return true
 		}
 	}

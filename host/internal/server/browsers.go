@@ -88,14 +88,16 @@ func hostOf(address string) string {
 // isKnownHost reports whether a Host header names this controller.
 func (b *browsers) isKnownHost(host string) bool {
 	name := hostOf(host)
-	if _, err := netip.ParseAddr(name); err == nil || name == "" || name == "localhost" || strings.HasSuffix(name, ".localhost") {
+	_, err := netip.ParseAddr(name)
+	if err == nil || name == "" || name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return true // a page of another name cannot make a browser send these
 	}
 	for _, n := range b.names {
 		if n == name && n != "" {
 			return true
 		}
-		if below, ok := strings.CutPrefix(n, "*"); ok && strings.HasPrefix(below, ".") && strings.HasSuffix(name, below) {
+		below, ok := strings.CutPrefix(n, "*")
+		if ok && strings.HasPrefix(below, ".") && strings.HasSuffix(name, below) {
 			return true
 		}
 	}
@@ -192,7 +194,8 @@ func (b *browsers) checkOrigin(next http.Handler) http.Handler {
 			}
 		}
 		r = b.asSent(r)
-		if err := b.origins.Check(r); err != nil || !b.sameScheme(r) {
+		err := b.origins.Check(r)
+		if err != nil || !b.sameScheme(r) {
 			refuseRequest(w, r, http.StatusForbidden, "access-denied",
 				"a page of another origin may not change anything here; a reverse proxy's origin is named in aaa.trustedOrigins of etc/ctl.yaml, its address, if it ends TLS, in listeners.proxies")
 			return

@@ -71,7 +71,8 @@ func (p pluginCalls) Call(ctx context.Context, plugin, module, rpc string, input
 	}
 	if who, ok := caller.From(ctx); ok {
 		ctx = aaa.Through(ctx, hostsvc.Served(ctx))
-		if err := p.s.aaa.Allows(ctx, who, "POST", "/restconf/operations/"+module+":"+rpc); err != nil {
+		err := p.s.aaa.Allows(ctx, who, "POST", "/restconf/operations/"+module+":"+rpc)
+		if err != nil {
 			return nil, err
 		}
 	} else {

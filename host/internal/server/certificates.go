@@ -78,7 +78,8 @@ func (s *Server) openCertificates(ctx context.Context) error {
 		}
 		return service, err
 	}}
-	if _, err := s.certs.openIfNeeded(true); err != nil && !errors.Is(err, keystore.ErrOff) && !errors.Is(err, keystore.ErrNone) {
+	_, err := s.certs.openIfNeeded(true)
+	if err != nil && !errors.Is(err, keystore.ErrOff) && !errors.Is(err, keystore.ErrNone) {
 		log.Error("the keystores cannot be used; nothing in them was changed", "error", err)
 	}
 	return nil
@@ -93,7 +94,8 @@ func (s *Server) makeKeystores(t feature.Target) {
 	if !t.CLI(feature.HostPlugin, certificateTable) && !t.Rest(feature.HostPlugin, certrpc.Module) {
 		return
 	}
-	if _, err := s.certs.openIfNeeded(false); err != nil && !errors.Is(err, keystore.ErrOff) {
+	_, err := s.certs.openIfNeeded(false)
+	if err != nil && !errors.Is(err, keystore.ErrOff) {
 		s.registry.Logger("org.ctl.keystore").Error("the keystores could not be made; nothing that works with them can be used", "error", err)
 	}
 }
@@ -115,7 +117,8 @@ func (s *Server) ownNames() []string {
 	if host, err := os.Hostname(); err == nil {
 		names = append(names, host)
 	}
-	if host, _, err := net.SplitHostPort(string(s.loaded.Listeners.HTTPS)); err == nil && host != "" {
+	host, _, err := net.SplitHostPort(string(s.loaded.Listeners.HTTPS))
+	if err == nil && host != "" {
 		names = append(names, host)
 	}
 	return names

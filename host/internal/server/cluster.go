@@ -40,7 +40,8 @@ func (s *Server) openCluster(context.Context) error {
 			return fmt.Errorf("the listener for other nodes cannot open %s: %w (set cluster.listen in etc/ctl.yaml, or --cluster)", c.Listen, err)
 		}
 		node.Address = advertisedAddress(s.clusterListener.Addr().String(), c.Advertise)
-		if err := home.WriteFile(s.home.Run("cluster.addr"), []byte(s.clusterListener.Addr().String()+"\n"), 0o600); err != nil {
+		err := home.WriteFile(s.home.Run("cluster.addr"), []byte(s.clusterListener.Addr().String()+"\n"), 0o600)
+		if err != nil {
 			return err
 		}
 	}

@@ -85,7 +85,8 @@ func (g *connLimiter) closeIdlest() bool {
 	var idlest *conn
 	var since int64
 	for c := range g.open {
-		if s := c.since.Load(); s != 0 && (idlest == nil || s < since) {
+		s := c.since.Load()
+		if s != 0 && (idlest == nil || s < since) {
 			idlest, since = c, s
 		}
 	}

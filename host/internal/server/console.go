@@ -72,7 +72,8 @@ func (s *Server) openConsole(ctx context.Context) error {
 			s.console.Close()
 			return err
 		}
-		if err := home.WriteFile(s.home.Run("ssh.addr"), []byte(s.sshAddress.String()+"\n"), 0o600); err != nil {
+		err := home.WriteFile(s.home.Run("ssh.addr"), []byte(s.sshAddress.String()+"\n"), 0o600)
+		if err != nil {
 			return err
 		}
 		log.Info("listening", "listener", "ssh", "address", s.sshAddress.String())

@@ -47,7 +47,8 @@ func (s *Server) disclosureTo(ctx context.Context, module string) *disclosure {
 // denied is an entry that may not be read, nil = names name none.
 func (d *disclosure) denied(from *original, names map[string]string) tree.Path {
 	for _, path := range from.named(names) {
-		if may, all := d.may(dataAddress(path)); !may || d.whole && !all {
+		may, all := d.may(dataAddress(path))
+		if !may || d.whole && !all {
 			return path
 		}
 	}
@@ -60,7 +61,8 @@ func (d *disclosure) prune(from *original, object map[string]any, names map[stri
 	names = withNames(names)
 	for name, value := range object {
 		text, scalar := value.(string)
-		if key, ok := d.origins.keyOf(from, name); ok && scalar {
+		key, ok := d.origins.keyOf(from, name)
+		if ok && scalar {
 			names[key] = text
 		}
 	}
@@ -127,7 +129,8 @@ func (d *disclosure) refuseInput(input []byte) (names []map[string]string, err e
 		named := map[string]string{}
 		for name, value := range object {
 			text, scalar := value.(string)
-			if key, ok := d.origins.keyOf(from, name); ok && scalar {
+			key, ok := d.origins.keyOf(from, name)
+			if ok && scalar {
 				named[key] = text
 			}
 		}

@@ -69,7 +69,8 @@ func programDir() string {
 
 // noteProgramDir writes for etc/idmtool where the programs of this controller are.
 func (s *Server) noteProgramDir() {
-	if err := home.WriteFile(s.home.Data("program-dir"), []byte(programDir()+"\n"), 0o600); err != nil {
+	err := home.WriteFile(s.home.Data("program-dir"), []byte(programDir()+"\n"), 0o600)
+	if err != nil {
 		s.log.Warn("etc/idmtool will not find its program by itself", "error", err)
 	}
 }

@@ -97,7 +97,8 @@ func (s *Server) buildFrontHandler(c home.Config, log *slog.Logger) (http.Handle
 	if s.browsers, err = newBrowsers(c, s.certs.coversHost, log); err != nil {
 		return nil, err
 	}
-	limits, checked := c.Limits, s.recordRequests(s.browsers.checkOrigin(askedLocally(s.aaa.Filter(s.serveReadHeaders(s.router)))))
+	limits := c.Limits
+	checked := s.recordRequests(s.browsers.checkOrigin(askedLocally(s.aaa.Filter(s.serveReadHeaders(s.router)))))
 	return outermostHandler(s.http.measureRequests(checked, s.router.subtreeOf), s.ids, int64(limits.Body), &s.inFlight, limits.InFlight, log), nil
 }
 

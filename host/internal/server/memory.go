@@ -73,7 +73,8 @@ func memoryLimit(root string) (limit int64, of string) {
 		limit, of = total/4*3, "the machine"
 	}
 	for _, group := range memoryGroups(root) {
-		if most := groupLimit(group); most > 0 && (limit == 0 || most/10*9 < limit) {
+		most := groupLimit(group)
+		if most > 0 && (limit == 0 || most/10*9 < limit) {
 			limit, of = most/10*9, strings.TrimPrefix(group, root)
 		}
 	}
@@ -83,7 +84,8 @@ func memoryLimit(root string) (limit int64, of string) {
 func machineMemory(root string) int64 {
 	text, _ := os.ReadFile(filepath.Join(root, "proc/meminfo")) // empty: not known
 	for line := range strings.Lines(string(text)) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] == "MemTotal:" {
+		f := strings.Fields(line)
+		if len(f) > 1 && f[0] == "MemTotal:" {
 			n, _ := strconv.ParseInt(f[1], 10, 64)
 			return n << 10
 		}

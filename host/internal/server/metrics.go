@@ -45,7 +45,9 @@ func newHTTPMetrics() *httpMetrics {
 // measureRequests measures the requests that next serves; subtree names that of a path, from a bounded set.
 func (m *httpMetrics) measureRequests(next http.Handler, subtree func(path string) string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name, began, s := subtree(r.URL.Path), time.Now(), tracing.NewStatusWriter(w)
+		name := subtree(r.URL.Path)
+		began := time.Now()
+		s := tracing.NewStatusWriter(w)
 		next.ServeHTTP(s, r)
 		m.observerOf(answered{name, s.Status}).Observe(time.Since(began).Seconds())
 	})
@@ -183,7 +185,8 @@ func (r *router) subtreeOf(path string) string {
 	if !r.now.Load().subtrees[name] {
 		return "other"
 	}
-	if second, _, _ := strings.Cut(rest, "/"); slices.Contains(restconf.Prefixes[:], name) && slices.Contains(restconf.Resources[:], second) {
+	second, _, _ := strings.Cut(rest, "/")
+	if slices.Contains(restconf.Prefixes[:], name) && slices.Contains(restconf.Resources[:], second) {
 		return path[:len(name)+1+len(second)]
 	}
 	return name

@@ -99,7 +99,8 @@ func (s *Server) waitFor(ctx context.Context, text string) (status int, err erro
 	if cluster != s.clusterID {
 		return http.StatusPreconditionFailed, fmt.Errorf("the revision %.60s belongs to another datastore: the data was restored or replaced since; read it again without the header %s", text, revisionHeader)
 	}
-	if back := s.back.Load(); back != nil && datastore.Revision(n) <= back.From {
+	back := s.back.Load()
+	if back != nil && datastore.Revision(n) <= back.From {
 		return http.StatusPreconditionFailed, fmt.Errorf("the revision %.60s may be lost: the etcd cluster was set back to an older state at %s; read the data again without the header %s",
 			text, back.At.UTC().Format(time.RFC3339), revisionHeader)
 	}

@@ -34,7 +34,8 @@ func keepReserve(dir home.Dir) {
 
 // useReserve gives the reserve free for a change that makes room, if the disk is full.
 func useReserve(dir home.Dir) {
-	if free, err := freeOn(string(dir)); err == nil && free < 2*roomNeeded {
+	free, err := freeOn(string(dir))
+	if err == nil && free < 2*roomNeeded {
 		_ = os.Remove(reservePath(dir))
 	}
 }

@@ -40,7 +40,8 @@ func (s *Server) getSnapshots(context.Context, struct{}) (snapshotList, error) {
 		return out, nil
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), ".tar") {
+		info, err := e.Info()
+		if err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), ".tar") {
 			out.Snapshot = append(out.Snapshot, snapshotFile{e.Name(), uint64(max(0, info.Size())), formatInstant(info.ModTime())})
 		}
 	}

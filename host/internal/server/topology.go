@@ -113,14 +113,16 @@ func (p *publishing) publishView(ctx context.Context, view *topomirror.View) (ag
 	failed := false
 	for _, id := range slices.Sorted(maps.Keys(p.written)) {
 		// What an earlier holder wrote stays until the sources have been heard.
-		if _, there := view.Topologies[id]; view.Synced && !there {
+		_, there := view.Topologies[id]
+		if view.Synced && !there {
 			failed = !p.setTopology(ctx, id, "", nil) || failed
 			delete(p.pulses, id)
 		}
 	}
 	for id := range p.s.lateTopologies() {
 		_, there := view.Topologies[id]
-		if _, known := p.written[id]; view.Synced && !there && !known { // its source is gone before it was written
+		_, known := p.written[id]
+		if view.Synced && !there && !known { // its source is gone before it was written
 			p.s.noteBehind(ctx, id, nil)
 		}
 	}
@@ -302,7 +304,8 @@ func (s *Server) noteBehind(ctx context.Context, id string, late *lateTopology) 
 		}
 		op = datastore.Put(lateNamespace, id, text)
 	}
-	if _, err := s.store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{op}, Volatile: true}); err != nil && ctx.Err() == nil {
+	_, err := s.store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{op}, Volatile: true})
+	if err != nil && ctx.Err() == nil {
 		s.log.Warn("it could not be noted whether a topology is behind its source", "topology", id, "error", err)
 	}
 }

@@ -37,7 +37,8 @@ type Result struct {
 func checkSnapshot(file string, in io.Reader) (head Head, total int64, err error) {
 	head, err = walkSnapshot(file, in, visit{part: func(content []byte) error {
 		total += int64(len(content))
-		if err := eachPartEntry(content, func(string, string, []byte) error { return nil }); err != nil {
+		err := eachPartEntry(content, func(string, string, []byte) error { return nil })
+		if err != nil {
 			return damagedError(file, "%v", err)
 		}
 		return nil
@@ -192,7 +193,8 @@ func swapHome(h *home.Home, stage home.Dir) (aside string, err error) {
 				return aside, err
 			}
 		}
-		if err := os.Rename(stage.Path(name), h.Path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err := os.Rename(stage.Path(name), h.Path(name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return aside, err
 		}
 	}

@@ -92,7 +92,8 @@ func (f *flags) networkOptions() (network.Options, error) {
 func parseTarget(text string) (snmpagent.Target, error) {
 	t := snmpagent.Target{Version: snmpwire.Version2c, Community: "private", Retries: 2}
 	rest := text
-	if kind, after, ok := strings.Cut(text, ":"); ok && strings.Contains(after, ":") {
+	kind, after, ok := strings.Cut(text, ":")
+	if ok && strings.Contains(after, ":") {
 		rest = after
 		switch kind {
 		case "v1":

@@ -65,7 +65,8 @@ func floodFrame(node *Node, from *cable, vlan int, h Host, reach int) {
 		if l == from || !l.live || l.blocked || !node.Forwards(port, vlan) {
 			continue
 		}
-		if other, at := l.farEnd(node); other.Forwards(at, vlan) && other.Learn(vlan, h.MAC, at) {
+		other, at := l.farEnd(node)
+		if other.Forwards(at, vlan) && other.Learn(vlan, h.MAC, at) {
 			floodFrame(other, l, vlan, h, reach-1)
 		}
 	}

@@ -71,7 +71,9 @@ func (n *Network) linkTrap(node *Node, port int, up bool) {
 	bind := func(column uint32, v int) snmpwire.VarBind {
 		return snmpwire.VarBind{Name: snmpwire.OID{1, 3, 6, 1, 2, 1, 2, 2, 1, column, uint32(index)}, Value: snmpwire.Int32(v)}
 	}
-	trap, admin, oper := LinkDown, 2, 2
+	trap := LinkDown
+	admin := 2
+	oper := 2
 	if node.AdminUp(port) {
 		admin = 1
 	}

@@ -172,7 +172,8 @@ func (s *state) createProfile(m []string) string {
 	if err != nil || id < 1 || id > maxProfile || len(m[2]) > 32 || m[3] == "ip" || !areAddresses(m[4:]) {
 		return possible
 	}
-	if _, p := s.findProfile("", m[2]); p != nil || s.profiles[id] != nil {
+	_, p := s.findProfile("", m[2])
+	if p != nil || s.profiles[id] != nil {
 		return "The profile ID or name is used already.\r\n\r\nFail!\r\n"
 	}
 	layer, match, _ := strings.Cut(m[3], " ")
@@ -182,7 +183,8 @@ func (s *state) createProfile(m []string) string {
 
 func areAddresses(list []string) bool {
 	for _, a := range list {
-		if _, err := netip.ParseAddr(a); a != "" && err != nil {
+		_, err := netip.ParseAddr(a)
+		if a != "" && err != nil {
 			return false
 		}
 	}

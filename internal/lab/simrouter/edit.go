@@ -109,7 +109,8 @@ func (s *Schema) editNode(parent, n *xmltree.Node, inherited, above string) erro
 
 func (s *Schema) setLeaf(have, n *xmltree.Node, op, path string) error {
 	v := n.Trimmed()
-	if _, local, has := strings.Cut(v, ":"); has && s.Identity {
+	_, local, has := strings.Cut(v, ":")
+	if has && s.Identity {
 		v = local // kept without the prefix of the request
 	}
 	if op == "none" {

@@ -27,7 +27,9 @@ var lengths = oneOf("64-bit", "128-bit", "256-bit", "512-bit", "1024-bit", "2048
 // Draft00 is ietf-bier of draft-ietf-bier-bier-yang-00, below ietf-routing-ex.
 func Draft00() Model {
 	b := NSBier
-	u16, label, size := newNumberCheck(0, 65535), newNumberCheck(0, 1<<20-1), newNumberCheck(0, 255)
+	u16 := newNumberCheck(0, 65535)
+	label := newNumberCheck(0, 1<<20-1)
+	size := newNumberCheck(0, 255)
 	af := func(name string) *Schema {
 		return newList(b, name, "bitstringlength bier-mpls-label-base", newLeaf(b, "bitstringlength", u16),
 			newLeaf(b, "bier-mpls-label-base", label), newLeaf(b, "bier-mpls-label-range-size", size))

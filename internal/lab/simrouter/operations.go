@@ -139,7 +139,8 @@ func (s *session) runTransaction(op *xmltree.Node) error {
 			return &Fault{"operation-not-supported", "/confirmed", "no confirmed commit"}
 		}
 		timeout = 600 * time.Second
-		if n, err := strconv.Atoi(op.Value("confirm-timeout")); err == nil && n > 0 {
+		n, err := strconv.Atoi(op.Value("confirm-timeout"))
+		if err == nil && n > 0 {
 			timeout = time.Duration(n) * time.Second
 		}
 	}

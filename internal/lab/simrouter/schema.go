@@ -70,7 +70,8 @@ func (s *Schema) findInstance(parent, n *xmltree.Node) *xmltree.Node {
 // blanks around it.
 func (s *Schema) hasKeys(n *xmltree.Node, values []string) bool {
 	for i := len(values) - 1; i >= 0; i-- {
-		if k := n.Kid(n.Space, s.Keys[i]); k == nil || k.Text != values[i] {
+		k := n.Kid(n.Space, s.Keys[i])
+		if k == nil || k.Text != values[i] {
 			return false
 		}
 	}

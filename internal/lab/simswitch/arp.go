@@ -64,7 +64,8 @@ func (s *Switch) arpIndex(inst oid) ([4]byte, status) {
 		}
 		ip[i] = byte(a)
 	}
-	if addr := netip.AddrFrom4(ip); !s.cfg.Address.Masked().Contains(addr) || addr == s.cfg.Address.Addr() {
+	addr := netip.AddrFrom4(ip)
+	if !s.cfg.Address.Masked().Contains(addr) || addr == s.cfg.Address.Addr() {
 		return ip, snmpwire.InconsistentName // not a neighbour of the management interface
 	}
 	return ip, snmpwire.NoError
@@ -94,7 +95,8 @@ func setARPType(s *Switch, t tx, inst oid, v value) status {
 	s.saveARP(t)
 	s.putARP(arpRow{ip: ip, kind: uint8(v.Int)})
 	t.Check(func() status {
-		if r, ok := arpTable().findRow(s, inst); ok && r.mac == (MAC{}) {
+		r, ok := arpTable().findRow(s, inst)
+		if ok && r.mac == (MAC{}) {
 			return snmpwire.InconsistentValue // no address came with it
 		}
 		return snmpwire.NoError

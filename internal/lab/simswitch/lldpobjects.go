@@ -17,7 +17,9 @@ const nearestBridge = 1
 // lldpObjects is LLDP-MIB, or LLDP-V2-MIB: the same data with ifIndexes for ports, the
 // destination address in the index of neighbours, and their columns one further.
 func lldpObjects(v2 bool) []object {
-	at, first, local := lldpAt, uint32(4), (*Switch).lldpPort
+	at := lldpAt
+	first := uint32(4)
+	local := (*Switch).lldpPort
 	index := func(_ *Switch, r *nearRow, dst oid) oid { return append(dst, r.mark, r.local, r.index) }
 	if v2 {
 		at, first, local = lldpV2At, 5, (*Switch).ifIndex

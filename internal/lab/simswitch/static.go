@@ -141,7 +141,8 @@ func (s *Switch) deleteStatic(t tx, inst oid) status {
 		if st != snmpwire.NoError {
 			return st
 		}
-		if _, learned := slices.BinarySearchFunc(s.fdb, fdbRow{vlan: row.vlan, mac: row.mac}, fdbRow.compare); learned {
+		_, learned := slices.BinarySearchFunc(s.fdb, fdbRow{vlan: row.vlan, mac: row.mac}, fdbRow.compare)
+		if learned {
 			return snmpwire.InconsistentValue
 		}
 		return snmpwire.InconsistentName

@@ -90,7 +90,8 @@ func New(cfg Config) (*Switch, error) {
 		cfg.Profile = Profiles()[0]
 	}
 	cfg.Profile.SVI = cmp.Or(cfg.Profile.SVI, 5121)
-	if n := cfg.Profile.PortListLen; n > 0 && n*8 < cfg.Ports {
+	n := cfg.Profile.PortListLen
+	if n > 0 && n*8 < cfg.Ports {
 		return nil, fmt.Errorf("switch %s: model %s has room for %d ports", cfg.Name, cfg.Profile.Model, n*8)
 	}
 	s := &Switch{cfg: cfg, name: cfg.Name}

@@ -165,7 +165,8 @@ func pvidObjects() []object {
 		func(_ *Switch, p *port) value { return gaugeValue(uint64(p.pvid)) },
 		func(s *Switch, x tx, p *port, v value) status {
 			x.Check(func() status {
-				if row := s.findVLAN(uint32(v.Int)); row == nil || row.status != active {
+				row := s.findVLAN(uint32(v.Int))
+				if row == nil || row.status != active {
 					return snmpwire.InconsistentValue
 				}
 				return snmpwire.NoError

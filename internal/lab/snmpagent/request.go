@@ -33,7 +33,8 @@ func (q *request) answerPDU(p snmpwire.PDU) (snmpwire.RawPDU, bool) {
 		r.RequestID ^= 0x5555
 	}
 	mib := q.mib
-	if f := q.faults; f.Loop || f.Back || f.WrongType || f.Missing != nil {
+	f := q.faults
+	if f.Loop || f.Back || f.WrongType || f.Missing != nil {
 		mib = &faultyMIB{mib, f}
 	}
 	if q.faults.Status != snmpwire.NoError && p.Type != snmpwire.InformRequest {

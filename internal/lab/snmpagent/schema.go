@@ -36,7 +36,8 @@ func (s Syntax) checkValue(v snmpwire.Value) snmpwire.Status {
 	}
 	switch v.Tag {
 	case snmpwire.OctetString:
-		if n := int64(len(v.Bytes)); n < s.Min || n > s.Max {
+		n := int64(len(v.Bytes))
+		if n < s.Min || n > s.Max {
 			return snmpwire.WrongLength
 		}
 	case snmpwire.ObjectID, snmpwire.IPAddress:

@@ -40,7 +40,8 @@ func (m *faultyMIB) Next(name, dst snmpwire.OID) (snmpwire.OID, snmpwire.Value) 
 		}
 	}
 	found, v := m.MIB.Next(name, dst)
-	if tree := faults.Subtree(m.faults.Within, name); m.faults.Back && tree != nil && (v.Exception() || !found.HasPrefix(tree)) {
+	tree := faults.Subtree(m.faults.Within, name)
+	if m.faults.Back && tree != nil && (v.Exception() || !found.HasPrefix(tree)) {
 		found, v = m.MIB.Next(tree, nil)
 	}
 	for !v.Exception() {

@@ -67,7 +67,8 @@ func (b *bound[M]) trySet(tx *Tx) (snmpwire.Status, int) {
 				continue
 			}
 			tx.place = n + 1
-			if status := o.Set(b.model, tx, vb.Name[len(o.OID):], vb.Value); status != snmpwire.NoError {
+			status := o.Set(b.model, tx, vb.Name[len(o.OID):], vb.Value)
+			if status != snmpwire.NoError {
 				return status, n + 1
 			}
 		}

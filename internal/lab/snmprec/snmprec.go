@@ -78,7 +78,8 @@ func value(tag, text string) (snmpwire.Value, error) {
 
 // ipAddress is an address in dotted or hexadecimal form; another text, as some recorders write, is 0.0.0.0.
 func ipAddress(text string) []byte {
-	if a, err := netip.ParseAddr(text); err == nil && a.Is4() {
+	a, err := netip.ParseAddr(text)
+	if err == nil && a.Is4() {
 		return a.AsSlice()
 	}
 	if b, err := hex.DecodeString(text); err == nil && len(b) == 4 {

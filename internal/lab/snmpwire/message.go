@@ -27,7 +27,8 @@ var errBER = errors.New("BER: an element has the wrong tag, a wrong length or wr
 // Version reads the version field of a message of any kind.
 func Version(msg []byte) (version int, err error) {
 	var body cryptobyte.String
-	if s := cryptobyte.String(msg); !s.ReadASN1(&body, asn1.SEQUENCE) || !body.ReadASN1Integer(&version) {
+	s := cryptobyte.String(msg)
+	if !s.ReadASN1(&body, asn1.SEQUENCE) || !body.ReadASN1Integer(&version) {
 		return 0, errBER
 	}
 	return version, nil

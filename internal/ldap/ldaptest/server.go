@@ -195,7 +195,8 @@ func newOctetString(s string) *ber.Packet {
 
 func (s *Server) bindResultCode(op *ber.Packet) uint16 {
 	s.Binds.Add(1)
-	dn, password := string(op.Children[1].ByteValue), op.Children[2].Data.String()
+	dn := string(op.Children[1].ByteValue)
+	password := op.Children[2].Data.String()
 	if s.BindCode != 0 {
 		return s.BindCode
 	}

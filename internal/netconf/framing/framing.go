@@ -58,7 +58,8 @@ func (f *Framer) readMarked() ([]byte, error) {
 		part, err := f.r.ReadSlice('>')
 		msg = append(msg, part...)
 		if !begun {
-			if text := bytes.TrimLeft(part, " \t\r\n"); len(text) > 0 { // before it there are only blanks
+			text := bytes.TrimLeft(part, " \t\r\n")
+			if len(text) > 0 { // before it there are only blanks
 				begun = true
 				if text[0] != '<' {
 					return nil, fmt.Errorf("%w: a message begins with %q, not with XML", ErrBroken, text[:min(len(text), 8)])

@@ -80,7 +80,8 @@ func (k *Keys) forgetKey(ctx context.Context, in *commands.Invocation, at string
 	address, port := splitAddressPort(at)
 	var gone []string
 	for _, name := range slices.Sorted(maps.Keys(kept)) {
-		if a, p := splitAddressPort(name); a == address && (port == "" || p == port) {
+		a, p := splitAddressPort(name)
+		if a == address && (port == "" || p == port) {
 			if err := k.Store.Delete(ctx, prefix+name); err != nil {
 				return fault.Wrap(fault.Unavailable, err, "the SSH host key of %s could not be deleted: %v", name, err)
 			}

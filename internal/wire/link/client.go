@@ -309,7 +309,8 @@ func (l *client) endCalls(err error) {
 
 func decodeStatus(b []byte) error {
 	s := status.New(codes.OK, "").Proto()
-	if err := proto.Unmarshal(b, s); err != nil || s.Code == int32(codes.OK) {
+	err := proto.Unmarshal(b, s)
+	if err != nil || s.Code == int32(codes.OK) {
 		return status.Error(codes.Internal, "link: a status that cannot be read")
 	}
 	return status.ErrorProto(s)

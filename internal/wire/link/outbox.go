@@ -45,7 +45,8 @@ func (r *answerRoom) acquireLarge(ctx context.Context, n int) error {
 		return nil
 	}
 	defer r.waiting.Add(-int64(n))
-	if now := r.waiting.Add(int64(n)); now > maxLarge && now > int64(n) {
+	now := r.waiting.Add(int64(n))
+	if now > maxLarge && now > int64(n) {
 		return errUnread
 	}
 	return r.large.Acquire(ctx, int64(n))

@@ -96,7 +96,8 @@ func TraceID(parent string) string {
 		len(parent) > 55 && (parent[:2] == "00" || parent[55] != '-') || len(parent) > 256 {
 		return ""
 	}
-	if version, trace, span, flags := parent[:2], parent[3:35], parent[36:52], parent[53:55]; !isHex(version) || version == "ff" ||
+	version, trace, span, flags := parent[:2], parent[3:35], parent[36:52], parent[53:55]
+	if !isHex(version) || version == "ff" ||
 		!isHex(trace) || !isHex(span) || !isHex(flags) || isZeroHex(trace) || isZeroHex(span) {
 		return ""
 	}
@@ -113,7 +114,8 @@ func TraceOf(ctx context.Context) string {
 	if v := metadata.ValueFromIncomingContext(ctx, Traceparent); len(v) == 1 {
 		return TraceID(v[0])
 	}
-	if md, ok := metadata.FromOutgoingContext(ctx); ok && len(md[Traceparent]) > 0 {
+	md, ok := metadata.FromOutgoingContext(ctx)
+	if ok && len(md[Traceparent]) > 0 {
 		return TraceID(md[Traceparent][0])
 	}
 	return ""

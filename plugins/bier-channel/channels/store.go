@@ -58,7 +58,8 @@ func (s *Store) Change(ctx context.Context, topology, name string, decide func(t
 		return s.Channels.Put(tx, c.Now, topology, name)
 	})
 	if err == nil && c.Now != nil { // one that stays as it is was written earlier
-		if at := s.Channels.Revision(s.Now(), topology, name); at != 0 && at < c.Revision {
+		at := s.Channels.Revision(s.Now(), topology, name)
+		if at != 0 && at < c.Revision {
 			c.Revision = at
 		}
 	}
@@ -75,7 +76,8 @@ func (s *Store) Check(_ context.Context, tx *state.Tx) error {
 		if reflect.DeepEqual(before, &c) {
 			continue
 		}
-		if err := Check(before, &c, keys[0], s.Topology(tx, keys[0]), s.ChannelsIn(tx, keys[0])); err != nil {
+		err := Check(before, &c, keys[0], s.Topology(tx, keys[0]), s.ChannelsIn(tx, keys[0]))
+		if err != nil {
 			l = append(l, fault.At(fault.Invalid, path, "%v", err))
 		}
 	}

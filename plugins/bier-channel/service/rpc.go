@@ -129,7 +129,8 @@ func (s *Service) awaitDeployment(ctx context.Context, topology string, c channe
 	now := s.Now()
 	var plan *bier.Plan
 	out.deployment, plan = s.deploymentState(now, topology, c.Now, c.Before, c.Revision)
-	if t := s.Topology(now, topology); t != nil && plan != nil {
+	t := s.Topology(now, topology)
+	if t != nil && plan != nil {
 		for i, list := range s.Routers.Warnings(now, t, c.Now, plan) {
 			for _, text := range list {
 				out.Warnings = append(out.Warnings, "egress "+plan.Egress[i].Node+": "+text)

@@ -72,7 +72,8 @@ func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.
 
 // checkSupported says why a configuration cannot be typed.
 func (d *Driver) checkSupported(c *bierdriver.Config) error {
-	if n := len(c.GetGlobal().GetSubDomains()); n > 1 && slices.Contains(d.set.Lacks, bierdriver.SubDomains) {
+	n := len(c.GetGlobal().GetSubDomains())
+	if n > 1 && slices.Contains(d.set.Lacks, bierdriver.SubDomains) {
 		return fmt.Errorf("the router's model has one sub-domain only, and %d are wanted (%s)", n, bierdriver.SubDomains)
 	}
 	_, err := d.model.Want(c)

@@ -155,7 +155,8 @@ func oneLine(err error) string { return strings.ReplaceAll(fmt.Sprint(err), "\n"
 // Watch is of the contract. A command line reports nothing by itself: the driver looks
 // from time to time, and reports the router's coming, going and drift.
 func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bierdriver.Event) error) error {
-	if err := emit(&bierdriver.Event{Session: &bierdriver.Session{State: bierdriver.Connecting, Since: timestamppb.Now()}}); err != nil {
+	err := emit(&bierdriver.Event{Session: &bierdriver.Session{State: bierdriver.Connecting, Since: timestamppb.Now()}})
+	if err != nil {
 		return err
 	}
 	state := bierdriver.Connecting

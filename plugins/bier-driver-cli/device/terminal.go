@@ -68,7 +68,8 @@ func (t *terminal) runLine(ctx context.Context, line string) (string, error) {
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("no answer to %q: %w", line, err), ctx.Err())
 	}
-	if i := strings.Index(said, "\n"); i >= 0 && strings.Contains(said[:i], line) {
+	i := strings.Index(said, "\n")
+	if i >= 0 && strings.Contains(said[:i], line) {
 		said = said[i+1:] // the echo
 	}
 	for _, l := range strings.Split(said, "\n") {

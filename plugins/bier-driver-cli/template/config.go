@@ -107,7 +107,8 @@ func (m *Model) wantGlobal(g *bierdriver.Global) (out []Section, _ error) {
 	if g != nil {
 		s := Section{Header: m.bier.text}
 		// not to be lost where no template has it
-		if e := strings.TrimPrefix(g.EncapsulationType, identity); e != "" && e != "mpls" {
+		e := strings.TrimPrefix(g.EncapsulationType, identity)
+		if e != "" && e != "mpls" {
 			w.recordError(fmt.Errorf("routers with a command line know the encapsulation mpls only, not %s", e))
 		}
 		s.Lines = w.appendLines(nil, m.global, values{"encapsulation": strings.TrimPrefix(g.EncapsulationType, identity), "bitstringlength": formatNonZero(g.Bitstringlength),

@@ -94,7 +94,8 @@ func (m *Model) Numbers(show string, last []Section) Numbers {
 			continue
 		}
 		used[number] = true
-		if of := m.flowIn(s); of != nil && canBeFlowNumber(number, of) && n.ByFlow[flowName(of)] == "" {
+		of := m.flowIn(s)
+		if of != nil && canBeFlowNumber(number, of) && n.ByFlow[flowName(of)] == "" {
 			n.ByFlow[flowName(of)] = number
 		} else {
 			n.Others[number] = true
@@ -102,7 +103,8 @@ func (m *Model) Numbers(show string, last []Section) Numbers {
 	}
 	for _, s := range last {
 		number := m.channel.readValues(s.Header)["number"]
-		if of := m.flowIn(s); of != nil && number != "" && !used[number] && n.ByFlow[flowName(of)] == "" {
+		of := m.flowIn(s)
+		if of != nil && number != "" && !used[number] && n.ByFlow[flowName(of)] == "" {
 			n.ByFlow[flowName(of)] = number
 		}
 	}

@@ -15,7 +15,8 @@ func (m *Model) Parse(show string) []Section {
 // parseSections is Parse with the sections that only look like ours.
 func (m *Model) parseSections(show string) []Section {
 	var out []Section
-	open, at := -1, map[string]int{} // the section, and all of them by their headers
+	open := -1
+	at := map[string]int{} // the section, and all of them by their headers
 	for _, raw := range strings.Split(strings.ReplaceAll(show, "\r", ""), "\n") {
 		l := strings.TrimSpace(raw)
 		switch {

@@ -151,7 +151,8 @@ func (t *try) applyUnderLock(ctx context.Context) error {
 	}
 	a := t.sendPipelined(ctx, ops...)
 	err = a[0].OK(lock)
-	if by := lockHolder(err); by != "" && slices.Contains(former, by) {
+	by := lockHolder(err)
+	if by != "" && slices.Contains(former, by) {
 		t.log.Warn("ending the session of a process before, which holds the lock", "session", by)
 		kill := netconf.KillOp(by)
 		if err = t.sendOperation(ctx, kill).OK(kill); err == nil {

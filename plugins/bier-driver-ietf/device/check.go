@@ -20,7 +20,8 @@ func (d *Driver) Check(_ context.Context, r *bierdriver.Router, c *bierdriver.Co
 		out.Reason = err.Error()
 	}
 	for i, x := range c.GetChannels() {
-		if _, err := model.Want(&bierdriver.Config{Channels: []*bierdriver.Channel{x}}); err != nil {
+		_, err := model.Want(&bierdriver.Config{Channels: []*bierdriver.Channel{x}})
+		if err != nil {
 			out.Channels = append(out.Channels, &bierdriver.Refusal{Channel: uint32(i), Reason: err.Error()})
 		}
 	}

@@ -18,7 +18,8 @@ func (t *try) commitCandidate(ctx context.Context) (last *netconf.Operation, err
 		return nil, err
 	}
 	edit := netconf.Edit{Target: netconf.CandidateDS, DefaultOperation: "merge", Config: t.change.Edits}
-	whole, confirmed := t.caps.Has(netconf.RollbackOnError), t.caps.Has(netconf.ConfirmedCommit)
+	whole := t.caps.Has(netconf.RollbackOnError)
+	confirmed := t.caps.Has(netconf.ConfirmedCommit)
 	if whole {
 		edit.ErrorOption = "rollback-on-error"
 	}
@@ -47,7 +48,8 @@ func (t *try) commitCandidate(ctx context.Context) (last *netconf.Operation, err
 	edited, committed := a[0].OK(ops[0]), a[1].OK(ops[1])
 	switch {
 	case edited != nil && committed == nil:
-		if e := t.sendUncancelled(ctx, netconf.CancelCommitOp()); e != nil { // there was nothing to undo
+		e := t.sendUncancelled(ctx, netconf.CancelCommitOp())
+		if e != nil { // there was nothing to undo
 			t.log.Debug("taking back a commit of nothing", "error", e)
 		}
 		return nil, edited
@@ -204,7 +206,8 @@ var errNotSent = errors.New("it was not sent, because what it depends on failed"
 // sendPipelined sends requests in one piece and waits for all answers: the way to the
 // router is needed once. A router that leaves one of several unanswered may not support that; from then on its requests are sent one by one, up to the first that fails.
 func (l *link) sendPipelined(ctx context.Context, ops ...netconf.Operation) []netconf.Answer {
-	if _, slow := l.memory.slow.Load(l.router.NodeId); slow && len(ops) > 1 {
+	_, slow := l.memory.slow.Load(l.router.NodeId)
+	if slow && len(ops) > 1 {
 		return l.sendOneByOne(ctx, ops)
 	}
 	ctx, cancel := l.callContext(ctx, len(ops))

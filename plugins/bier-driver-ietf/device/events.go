@@ -78,7 +78,8 @@ func parseConfigChange(n *xmltree.Node, own []*netconf.Session) (by string, ours
 	if !n.Is(netconf.NSBaseEvents, "netconf-config-change") {
 		return "", true
 	}
-	if ds := n.Value("datastore"); ds != "" && ds != "running" {
+	ds := n.Value("datastore")
+	if ds != "" && ds != "running" {
 		return "", true
 	}
 	who := n.Down("changed-by")

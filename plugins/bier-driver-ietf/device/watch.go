@@ -147,7 +147,8 @@ func (w *watcher) keepaliveInterval() time.Duration {
 func (w *watcher) pingRouter(ctx context.Context, s *netconf.Session) {
 	ctx, cancel := context.WithTimeout(ctx, w.set.RPC.Duration)
 	defer cancel()
-	if _, err := s.Do(ctx, netconf.GetConfigOp(netconf.Running, netconf.NoFilter()...)); err != nil {
+	_, err := s.Do(ctx, netconf.GetConfigOp(netconf.Running, netconf.NoFilter()...))
+	if err != nil {
 		w.log.Debug("sign of life", "error", err)
 	}
 }

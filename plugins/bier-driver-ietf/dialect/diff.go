@@ -104,7 +104,8 @@ func (x *differ) diffLeaf(s *schema, h, w *xmltree.Node, path string) step {
 // diffList compares entries by their keys: deletions first, since a new entry may need
 // what an old one has.
 func (x *differ) diffList(s *schema, have, want []*xmltree.Node, path string) []step {
-	old, keep := make(map[string]*xmltree.Node, len(have)), make(map[string]bool, len(want))
+	old := make(map[string]*xmltree.Node, len(have))
+	keep := make(map[string]bool, len(want))
 	for _, h := range have {
 		old[s.entryKey(h)] = h
 	}

@@ -34,7 +34,8 @@ func writeDraft00(g *bierdriver.Global) (*xmltree.Node, error) {
 	for _, s := range g.SubDomains {
 		sub := xmltree.New(b, "sub-domain", requiredNumberLeaf(b, "sub-domain-id", s.SubDomainId), stringLeaf(b, "igp-type", s.IgpType), numberLeaf(b, "mt-id", s.MtId),
 			numberLeaf(b, "bfr-id", s.BfrId), bitStringLengthLeaf(b, "bitstringlength", s.Bitstringlength))
-		if af := xmltree.New(b, "af", slices.Concat(writeEncapsulations("ipv4", s.Ipv4), writeEncapsulations("ipv6", s.Ipv6))...); len(af.Kids) > 0 {
+		af := xmltree.New(b, "af", slices.Concat(writeEncapsulations("ipv4", s.Ipv4), writeEncapsulations("ipv6", s.Ipv6))...)
+		if len(af.Kids) > 0 {
 			sub.Add(af)
 		}
 		out.Add(sub)

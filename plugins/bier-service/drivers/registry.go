@@ -174,7 +174,8 @@ func (b *Registry) Choose(ctx context.Context, r *bierdriver.Router, capabilitie
 	b.mu.Lock()
 	if c, ok := b.chosen[r.NodeId]; ok {
 		same := c.router.Host == r.Host && c.router.Port == r.Port && c.router.Driver == r.Driver
-		if d := b.drivers[c.driver]; d != nil && d.Generation == c.generation && same {
+		d := b.drivers[c.driver]
+		if d != nil && d.Generation == c.generation && same {
 			d.line.putRouter(r)
 			b.mu.Unlock()
 			return d.Name, d.client, nil

@@ -156,7 +156,8 @@ func (m *Mounts) KeyOf(r state.Reader, node, key string) string {
 		if x.Host == "" || x.Node == node {
 			continue
 		}
-		if t, _ := m.keys.Get(r, x.Node); key != "" && (x.HostKey == key || x.HostKey == "" && t.Key == key) {
+		t, _ := m.keys.Get(r, x.Node)
+		if key != "" && (x.HostKey == key || x.HostKey == "" && t.Key == key) {
 			return x.Node
 		}
 	}
@@ -183,7 +184,8 @@ func (m *Mounts) Remove(ctx context.Context, node string) error {
 // forgetHostKey drops the host key that was trusted on first use, unless a router is still
 // reached at the same address.
 func (m *Mounts) forgetHostKey(tx *state.Tx, node string, now Mount) {
-	if t, ok := m.keys.Get(tx, node); ok && (t.Host != now.Host || t.Port != now.Port) {
+	t, ok := m.keys.Get(tx, node)
+	if ok && (t.Host != now.Host || t.Port != now.Port) {
 		m.keys.Delete(tx, node)
 	}
 }
@@ -222,7 +224,8 @@ func (m *Mounts) Trust(ctx context.Context, term *state.Term, r *bierdriver.Rout
 	_, err := term.Update(ctx, func(tx *state.Tx) error {
 		kept = false
 		x, ok := m.nodes.Get(tx, topology, r.NodeId)
-		if t, known := m.keys.Get(tx, r.NodeId); !ok || x.HostKey != "" || x.Host != r.Host || uint32(x.Port) != r.Port ||
+		t, known := m.keys.Get(tx, r.NodeId)
+		if !ok || x.HostKey != "" || x.Host != r.Host || uint32(x.Port) != r.Port ||
 			known && t.Host == x.Host && t.Port == x.Port {
 			return nil
 		}

@@ -247,7 +247,8 @@ func (s *search) channelsToTry() (out []string) {
 func (s *search) applyBase(first outcome) *outcome {
 	var kept []string
 	for i, c := range s.want.Config.Channels {
-		if name := s.want.Channels[i]; s.held[flowOf(c)] != nil && s.aside[name] == "" {
+		name := s.want.Channels[i]
+		if s.held[flowOf(c)] != nil && s.aside[name] == "" {
 			kept = append(kept, name)
 		}
 	}

@@ -120,7 +120,8 @@ func (d *Desired) noteDomainConflicts(g *bierdriver.Global, nd *bier.NodeDomain)
 	if e := encapsulationName(nd); e != g.EncapsulationType {
 		d.addProblem("the encapsulation %s of domain %d is not on the router: it holds %s already", e, nd.ID, g.EncapsulationType)
 	}
-	if p := nd.Global.IPv4Prefix; p != "" && p != g.Ipv4BfrPrefix {
+	p := nd.Global.IPv4Prefix
+	if p != "" && p != g.Ipv4BfrPrefix {
 		d.addProblem("the BFR-prefix %s of domain %d is not on the router: it holds %s already", p, nd.ID, g.Ipv4BfrPrefix)
 	}
 	if p := nd.Global.IPv6Prefix; p != "" && p != g.Ipv6BfrPrefix {

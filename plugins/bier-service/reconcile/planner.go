@@ -213,7 +213,8 @@ func (x *plan) removeChannel(c *carried, stay map[string]*part, touch func(node 
 			continue
 		}
 		done[node] = true
-		if p := stay[node]; p != nil && p.sum == x.nodes[node][i].sum {
+		p := stay[node]
+		if p != nil && p.sum == x.nodes[node][i].sum {
 			delete(stay, node)
 			continue
 		}

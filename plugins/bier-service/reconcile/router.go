@@ -59,7 +59,8 @@ func (r *router) setDesired(d *Desired, revision uint64) {
 	if r.want = d.Made(); !first && before.Hash == d.Hash {
 		return
 	}
-	if s, ok := r.e.known[r.node]; first && ok && s.Hash == d.Hash { // it is what was wanted before, too
+	s, ok := r.e.known[r.node]
+	if first && ok && s.Hash == d.Hash { // it is what was wanted before, too
 		r.intent, r.answered, r.state, r.reason, r.driver, r.dirty = s.Intent, s.Answered, s.State, s.Reason, s.Driver, true
 		r.intended, r.sent, r.confirmed, r.aside = s.Intended, s.Sent, s.Confirmed, map[string]string{}
 		for _, a := range s.Aside {
@@ -94,7 +95,8 @@ func (r *router) markDirty(revision uint64) {
 func (r *router) publishStatus() {
 	s := bier.Status{Intent: r.intent, Answered: r.answered, State: r.state, Reason: r.reason, Driver: r.driver, Hash: r.want.Hash,
 		Waits: r.waits, Intended: r.intended, Sent: r.sent, Confirmed: r.confirmed, Aside: r.setAside()}
-	if problems := r.want.routerProblems(); s.State == bier.Applied && len(problems) > 0 {
+	problems := r.want.routerProblems()
+	if s.State == bier.Applied && len(problems) > 0 {
 		s.State, s.Reason = bier.Failed, strings.Join(problems, "; ")
 	}
 	if (s.State == bier.Applied || s.State == bier.Unverified) && s.Answered < s.Intent {

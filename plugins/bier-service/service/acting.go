@@ -197,7 +197,8 @@ func (a *acting) applyConfig(ctx context.Context, r *bierdriver.Router, d *recon
 		slog.Warn("the host key of a router was not kept", "node", r.NodeId, "error", err)
 	case first:
 		slog.Warn("the host key of a router is trusted because it is the first it showed; compare it with the router's", "node", r.NodeId, "host-key", res.GetSession().GetHostKey())
-		if other := a.data.KeyOf(a.data.store.Now(), r.NodeId, res.GetSession().GetHostKey()); other != "" {
+		other := a.data.KeyOf(a.data.store.Now(), r.NodeId, res.GetSession().GetHostKey())
+		if other != "" {
 			a.reportToOperator(r.NodeId, "it shows the host key of router "+other+": they may be the same router")
 		}
 	}

@@ -123,7 +123,8 @@ func (s *Service) checkOne(ctx context.Context, now *state.Snapshot, node string
 		slog.Debug("whether a router can have a channel is found by trying", "node", node, "reason", err)
 		return ""
 	}
-	if i := slices.IndexFunc(res.Channels, func(x *bierdriver.Refusal) bool { return x.Reason != "" }); i >= 0 {
+	i := slices.IndexFunc(res.Channels, func(x *bierdriver.Refusal) bool { return x.Reason != "" })
+	if i >= 0 {
 		return res.Channels[i].Reason
 	}
 	return ""

@@ -68,11 +68,13 @@ func openData(ctx context.Context, h *host.Client, intent func(), reached func(n
 // checkDistinct says why a router cannot be mounted where others are: both are nodes of one topology.
 func (d *data) checkDistinct(r state.Reader, m mounts.Mount, others []string) error {
 	for _, id := range d.IDs(r) {
-		if n, ok := d.Trees.Nodes.Get(r, id, m.Node); !ok || len(n.Params.Domains) == 0 {
+		n, ok := d.Trees.Nodes.Get(r, id, m.Node)
+		if !ok || len(n.Params.Domains) == 0 {
 			continue
 		}
 		for _, other := range others {
-			if n, ok := d.Trees.Nodes.Get(r, id, other); ok && len(n.Params.Domains) > 0 {
+			n, ok := d.Trees.Nodes.Get(r, id, other)
+			if ok && len(n.Params.Domains) > 0 {
 				return bier.OnePlace(id, m.Node, other, bier.Place(m.Host, m.Port, m.Driver))
 			}
 		}

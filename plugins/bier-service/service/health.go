@@ -103,7 +103,8 @@ func diffAlarms(before, now []bier.Alarm) (out []alarmEvent) {
 // they reported was of the configuration before.
 func (a *acting) expireNotices(now *state.Snapshot) {
 	for key, n := range a.data.status.Notices.All(now, "") {
-		if x, ok := a.data.status.Get(now, bier.RouterKey(n.Node)); !ok || x.Hash != n.Hash && x.State == bier.Applied && x.Confirmed.After(n.At) {
+		x, ok := a.data.status.Get(now, bier.RouterKey(n.Node))
+		if !ok || x.Hash != n.Hash && x.State == bier.Applied && x.Confirmed.After(n.At) {
 			a.records.putNotice(key, nil)
 		}
 	}

@@ -33,7 +33,8 @@ func (p *permit) takeOwnership(ctx context.Context, session string) error {
 	if err := p.term.Check(); err != nil {
 		return err
 	}
-	if m, ok := p.data.managed.Get(p.data.store.Now(), p.node); ok && m.Epoch == p.term.Epoch() && m.Session == session {
+	m, ok := p.data.managed.Get(p.data.store.Now(), p.node)
+	if ok && m.Epoch == p.term.Epoch() && m.Session == session {
 		return nil
 	}
 	_, err := p.term.Update(ctx, func(tx *state.Tx) error {

@@ -118,7 +118,8 @@ func (c *tables) nodeByPrefix(from, name string) string {
 			continue
 		}
 		for _, own := range []string{d.Global.IPv4Prefix, d.Global.IPv6Prefix} {
-			if o, err := netip.ParsePrefix(own); err == nil && o.Addr() == p.Addr() {
+			o, err := netip.ParsePrefix(own)
+			if err == nil && o.Addr() == p.Addr() {
 				return n.ID
 			}
 		}
@@ -140,7 +141,8 @@ func (c *tables) neighbor(from string, words []string) string {
 		return false
 	}
 	for i := range c.topology.Links {
-		if l := &c.topology.Links[i]; l.Source.Node == from && l.Source.TP != "" && named(l.Source.TP) {
+		l := &c.topology.Links[i]
+		if l.Source.Node == from && l.Source.TP != "" && named(l.Source.TP) {
 			return l.Dest.Node
 		}
 	}
@@ -162,7 +164,8 @@ func (s *Service) computeTables(now *state.Snapshot, node string) (out []tables)
 				x := &d.Global.SubDomains[j]
 				all := tables{topology: t, domain: d.ID, sub: x.ID}
 				lengths := bier.Disposition(d, x)
-				if b := bier.Imposition(d, x); b != 0 && !slices.Contains(lengths, b) {
+				b := bier.Imposition(d, x)
+				if b != 0 && !slices.Contains(lengths, b) {
 					lengths = append(lengths, b)
 				}
 				for _, b := range lengths {
@@ -184,7 +187,8 @@ func nearestDifferences(node string, computed []tables, x *bierdriver.Forwarding
 			continue
 		}
 		named := func(name string) string { return c.nodeByPrefix(node, name) }
-		if d := bier.CompareTables(node, c.tables, x, named); first || len(d) < len(out) {
+		d := bier.CompareTables(node, c.tables, x, named)
+		if first || len(d) < len(out) {
 			out, first = d, false
 		}
 	}
@@ -201,7 +205,8 @@ func (s *Service) routerAndDriver(now *state.Snapshot, node string) (*bierdriver
 		return nil, nil, fault.New(fault.NotFound, "no router is mounted as %s", node)
 	}
 	name := r.Driver
-	if x, ok := s.data.status.Get(now, bier.RouterKey(node)); ok && name == "" {
+	x, ok := s.data.status.Get(now, bier.RouterKey(node))
+	if ok && name == "" {
 		name = x.Driver
 	}
 	client, err := s.registry.Client(name)

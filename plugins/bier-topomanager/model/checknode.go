@@ -56,7 +56,8 @@ func checkGlobal(p *problems, g *bier.Global) {
 	}
 	checkPrefix(p, "ipv4-bfr-prefix", g.IPv4Prefix, true)
 	checkPrefix(p, "ipv6-bfr-prefix", g.IPv6Prefix, false)
-	if e := bier.LocalName(g.Encapsulation); e != "" && !slices.Contains(encapsulations, e) {
+	e := bier.LocalName(g.Encapsulation)
+	if e != "" && !slices.Contains(encapsulations, e) {
 		p.addError("encapsulation-type %s is not known; they are %v", g.Encapsulation, encapsulations)
 	}
 }
@@ -70,7 +71,8 @@ func checkPrefix(p *problems, name, text string, v4 bool) {
 		p.addError("%s %q is not an address with a prefix length", name, text)
 		return
 	}
-	if a := x.Addr(); a.IsMulticast() || a.IsUnspecified() || a.IsLoopback() || a.Is4() && (a.As4()[0] == 0 || a.As4()[0] >= 240) {
+	a := x.Addr()
+	if a.IsMulticast() || a.IsUnspecified() || a.IsLoopback() || a.Is4() && (a.As4()[0] == 0 || a.As4()[0] >= 240) {
 		p.addError("%s %s is no address of a router", name, text)
 	} else if a.IsLinkLocalUnicast() {
 		p.addWarning("%s %s is link-local: other routers cannot reach it", name, text)
@@ -99,10 +101,12 @@ func checkSubDomain(p *problems, d *bier.NodeDomain, s *bier.SubDomain) {
 	if bier.BFRID(d, s) == 0 {
 		p.addWarning("bfr-id is missing, here and in the domain: the node only forwards, and cannot be ingress or egress")
 	}
-	if b, id := bier.Imposition(d, s), bier.BFRID(d, s); b != 0 && id != 0 && b.SI(id) > bier.MaxSI {
+	b, id := bier.Imposition(d, s), bier.BFRID(d, s)
+	if b != 0 && id != 0 && b.SI(id) > bier.MaxSI {
 		p.addError("bfr-id %d is in set %d of bitstringlength %d; sets above %d cannot be announced", id, b.SI(id), b, bier.MaxSI)
 	}
-	if all := bier.Disposition(d, s); len(all) > 0 && !slices.Contains(all, 256) {
+	all := bier.Disposition(d, s)
+	if len(all) > 0 && !slices.Contains(all, 256) {
 		p.addWarning("the node takes no bit strings of 256 bits (only %v), as every router must (RFC 8401 section 4)", all)
 	}
 }

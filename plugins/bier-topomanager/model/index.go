@@ -100,7 +100,8 @@ func (x *Index) Check(n *bier.Node) []Problem {
 		}
 	}, func(at subKey, k kind) {
 		for other, nodes := range x.kinds[at] {
-			if name, ok := otherName(nodes, n.ID); ok && other != k {
+			name, ok := otherName(nodes, n.ID)
+			if ok && other != k {
 				p.where = fmt.Sprintf("node %s, domain %d, sub-domain %d", n.ID, at.domain, at.sub)
 				p.addWarning("igp-type %s, mt-id %d differ from %s, %d of node %s; routers ignore each other until they agree", k.igp, k.mt, other.igp, other.mt, name)
 			}

@@ -96,7 +96,8 @@ func listChannelLosses(before, after *bier.Topology, channels []bier.Channel) (l
 		}
 		for _, node := range c.Routers() {
 			_, was := before.Node(node).Member(c.DomainID, c.SubDomainID)
-			if _, is := after.Node(node).Member(c.DomainID, c.SubDomainID); was != nil && is == nil {
+			_, is := after.Node(node).Member(c.DomainID, c.SubDomainID)
+			if was != nil && is == nil {
 				l = append(l, fault.New(fault.InUse, "%s", describeChannelUse(c, node, c.DomainID, int(c.SubDomainID))))
 			}
 		}

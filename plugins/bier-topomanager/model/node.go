@@ -170,7 +170,8 @@ func mergeSubDomain(d *bier.NodeDomain, in *bier.SubDomain) {
 // mergeRanges adds entries; one with the same key gets the new size.
 func mergeRanges(have, in []bier.Encapsulation) []bier.Encapsulation {
 	for _, e := range in {
-		if i := slices.IndexFunc(have, func(x bier.Encapsulation) bool { return x.BSL == e.BSL && x.Base == e.Base }); i >= 0 {
+		i := slices.IndexFunc(have, func(x bier.Encapsulation) bool { return x.BSL == e.BSL && x.Base == e.Base })
+		if i >= 0 {
 			have[i] = e
 		} else {
 			have = append(have, e)

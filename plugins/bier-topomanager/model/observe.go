@@ -39,7 +39,8 @@ func Observe(t *bier.Topology, seen topology.Topology, kept Kept) Seen {
 		n := nodeFromTopology(seen.Nodes[key])
 		online[n.ID] = true
 		old := t.Node(n.ID)
-		if merged := Take(old, n); old == nil || !reflect.DeepEqual(*old, merged) {
+		merged := Take(old, n)
+		if old == nil || !reflect.DeepEqual(*old, merged) {
 			out.PutNodes = append(out.PutNodes, merged)
 		}
 	}
@@ -64,7 +65,8 @@ func Observe(t *bier.Topology, seen topology.Topology, kept Kept) Seen {
 		links[id] = true
 	}
 	for i := range t.Nodes {
-		if n := &t.Nodes[i]; !online[n.ID] && len(n.Params.Domains) == 0 {
+		n := &t.Nodes[i]
+		if !online[n.ID] && len(n.Params.Domains) == 0 {
 			out.DelNodes = append(out.DelNodes, n.ID)
 		}
 	}

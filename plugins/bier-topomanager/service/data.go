@@ -195,7 +195,8 @@ func (d *data) checkJoined(tx *state.Tx, before, after *bier.Topology) (l fault.
 		if err := d.checkDistinctNode(tx, after, n.ID); err != nil {
 			l = append(l, fault.New(fault.Invalid, "%v", err))
 		}
-		if err := model.CheckAbilities(n, d.Routers.Lacks(tx.Snapshot(), n.ID, bierdriver.SubDomains)); err != nil {
+		err := model.CheckAbilities(n, d.Routers.Lacks(tx.Snapshot(), n.ID, bierdriver.SubDomains))
+		if err != nil {
 			l = append(l, fault.New(fault.Invalid, "%v", err))
 		}
 	}
@@ -214,7 +215,8 @@ func (d *data) checkDistinctNode(r state.Reader, t *bier.Topology, node string) 
 		if p.ID == node || p.Host == "" || bier.Place(p.Host, p.Port, p.Driver) != place {
 			continue
 		}
-		if n := t.Node(p.ID); n != nil && len(n.Params.Domains) > 0 {
+		n := t.Node(p.ID)
+		if n != nil && len(n.Params.Domains) > 0 {
 			return bier.OnePlace(t.ID, node, p.ID, place)
 		}
 	}

@@ -69,7 +69,8 @@ func (d *data) deriveConfigured(tx *state.Tx) error {
 		if p := touched[id]; len(p.nodes)+len(p.links) > manyParts {
 			p.all = true
 		}
-		if err := d.deriveTopology(tx, id, given{of: *touched[id], kept: d.readObserved(tx, id)}); err != nil {
+		err := d.deriveTopology(tx, id, given{of: *touched[id], kept: d.readObserved(tx, id)})
+		if err != nil {
 			return err
 		}
 	}
@@ -109,7 +110,8 @@ func (d *data) localTopologyID(id string) (string, bool) {
 // sourceTopologyIDs lists the ids that a topology may have in network-topology and among imports.
 func (d *data) sourceTopologyIDs(id string) (all []string) {
 	for _, candidate := range append(slices.Sorted(maps.Keys(d.set.Rename)), id) {
-		if here, ok := d.localTopologyID(candidate); ok && here == id && !slices.Contains(all, candidate) {
+		here, ok := d.localTopologyID(candidate)
+		if ok && here == id && !slices.Contains(all, candidate) {
 			all = append(all, candidate)
 		}
 	}
@@ -337,7 +339,8 @@ func (d *data) storeImports(ctx context.Context, changes map[string]*topology.To
 			}
 		}
 		for id := range ids {
-			if err := d.deriveTopology(tx, id, given{of: parts{all: true}, imported: changes, kept: d.readObserved(tx, id)}); err != nil {
+			err := d.deriveTopology(tx, id, given{of: parts{all: true}, imported: changes, kept: d.readObserved(tx, id)})
+			if err != nil {
 				return err
 			}
 		}

@@ -101,7 +101,8 @@ func (e *events) publishLink(ctx context.Context, path string, before, now *stat
 func (e *events) sendEvent(ctx context.Context, name string, body any) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if err := e.host.Events.PublishHere(ctx, stream, "bier-topology-api:"+name, body); err != nil && ctx.Err() == nil {
+	err := e.host.Events.PublishHere(ctx, stream, "bier-topology-api:"+name, body)
+	if err != nil && ctx.Err() == nil {
 		slog.Warn("an event of a BIER topology is lost", "event", name, "error", err)
 	}
 }

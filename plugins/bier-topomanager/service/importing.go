@@ -70,7 +70,8 @@ func (x *importing) storeTopology(ctx context.Context, id string) error {
 			kept = before
 		}
 		next := seenBy(names, seen).mergeWith(kept)
-		if err := x.data.deriveTopology(tx, id, given{of: parts{all: true}, seen: seen, kept: kept}); err != nil {
+		err := x.data.deriveTopology(tx, id, given{of: parts{all: true}, seen: seen, kept: kept})
+		if err != nil {
 			return err
 		}
 		was, there := x.data.Observed.Get(tx, id)

@@ -155,7 +155,8 @@ func (s *Service) numberNodes(ctx context.Context, in *commands.Invocation) erro
 	q := numberIn{IGP: in.Option("igp"), IPv4: in.Option("ipv4-pool"), IPv6: in.Option("ipv6-pool"),
 		Nodes: in.Args["node"], Apply: in.Flag("apply"), Proposal: in.Option("proposal")}
 	q.Topology = in.Option("topology")
-	if ids := s.data.IDs(s.data.Store.Now()); q.Topology == "" && len(ids) == 1 {
+	ids := s.data.IDs(s.data.Store.Now())
+	if q.Topology == "" && len(ids) == 1 {
 		q.Topology = ids[0]
 	}
 	if q.Topology == "" {

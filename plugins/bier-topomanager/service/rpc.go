@@ -153,7 +153,8 @@ func (s *Service) onlyOneSubDomain(ctx context.Context, topology, node string, d
 	var out struct {
 		Lacks []string `json:"lacks"`
 	}
-	if err := s.ask.Call(ctx, "get-abilities", map[string]string{"node-id": node}, &out); err != nil {
+	err := s.ask.Call(ctx, "get-abilities", map[string]string{"node-id": node}, &out)
+	if err != nil {
 		slog.Debug("what the model of a router can do is not known before it is reached", "node", node, "error", err)
 	}
 	return slices.Contains(out.Lacks, bierdriver.SubDomains)

@@ -45,7 +45,8 @@ func (m *Merge) Change(source string, c topology.Change) {
 	if c.Removed {
 		delete(m.views[source], c.TopologyID)
 	} else {
-		if _, known := m.views[source][c.TopologyID]; known && !c.Snapshot && len(c.PutNodes)+len(c.RemovedNodes)+len(c.PutLinks)+len(c.RemovedLinks) == 0 {
+		_, known := m.views[source][c.TopologyID]
+		if known && !c.Snapshot && len(c.PutNodes)+len(c.RemovedNodes)+len(c.PutLinks)+len(c.RemovedLinks) == 0 {
 			return // it was observed again as it was
 		}
 		m.views[source][c.TopologyID] = m.views[source][c.TopologyID].Apply(c)

@@ -96,7 +96,8 @@ func (c *Core) forgetConn(s *conn, now time.Time) {
 			c.dirty = true
 		}
 	}
-	if next, ok := c.conns[s.challenger]; ok && s.challenger != 0 {
+	next, ok := c.conns[s.challenger]
+	if ok && s.challenger != 0 {
 		c.prepareSwitch(next, now)
 	}
 }

@@ -40,7 +40,8 @@ func (c *Core) packetIn(s *conn, m ofp13.PacketIn, now time.Time) {
 		c.count.Malformed++
 		return
 	}
-	from, to := PortID{origin.Datapath, origin.Port}, PortID{s.datapathID(), *m.Match.InPort}
+	from := PortID{origin.Datapath, origin.Port}
+	to := PortID{s.datapathID(), *m.Match.InPort}
 	if from == to || !c.isCurrentFrame(from, origin) || !c.isUsablePort(to) {
 		c.count.Stale++
 		return

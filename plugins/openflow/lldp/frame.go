@@ -125,7 +125,8 @@ func parseTLVs(b []byte) ([]tlv, error) {
 		if len(b) < 2+n {
 			return nil, errShort
 		}
-		if want := uint8(len(out) + 1); want <= typeTTL && kind != want {
+		want := uint8(len(out) + 1)
+		if want <= typeTTL && kind != want {
 			return nil, fmt.Errorf("TLV %d is of type %d, must be %d", want, kind, want)
 		}
 		out = append(out, tlv{kind, b[2 : 2+n]})

@@ -117,7 +117,9 @@ func decodeMatch(r *cursor) Match {
 	fields := cursor{b: r.nextBytes(length - 4)}
 	r.skipBytes(paddingLength(length))
 	for len(fields.b) >= oxmHeaderSize {
-		class, field, size := fields.readUint16(), fields.readUint8(), int(fields.readUint8())
+		class := fields.readUint16()
+		field := fields.readUint8()
+		size := int(fields.readUint8())
 		value := cursor{b: fields.nextBytes(size)}
 		if fields.short {
 			break

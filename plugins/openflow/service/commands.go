@@ -48,7 +48,8 @@ func (s *Service) completeNode(ctx context.Context, prefix string) (out []string
 	}
 	err := s.loop.askCore(ctx, func(c *discovery.Core) {
 		for _, w := range c.Switches() {
-			if id := discovery.NodeID(w.Datapath); strings.HasPrefix(id, prefix) && !slices.Contains(out, id) {
+			id := discovery.NodeID(w.Datapath)
+			if strings.HasPrefix(id, prefix) && !slices.Contains(out, id) {
 				out = append(out, id)
 			}
 		}

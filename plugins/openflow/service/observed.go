@@ -203,7 +203,8 @@ func (e *exporter) flush(ctx context.Context) (later time.Duration) {
 			later = max(later, wait)
 			continue
 		}
-		if err := e.writeRecords(ctx, func(tx *state.Tx) error { return e.s.observed.Put(tx, key, o) }); err != nil {
+		err := e.writeRecords(ctx, func(tx *state.Tx) error { return e.s.observed.Put(tx, key, o) })
+		if err != nil {
 			return between
 		}
 		e.written[key] = time.Now()
@@ -212,7 +213,8 @@ func (e *exporter) flush(ctx context.Context) (later time.Duration) {
 		if there[key] || o.Epoch < e.term.Epoch() && time.Since(e.began) <= e.s.set.Discovery.Expiry.Duration {
 			continue
 		}
-		if err := e.writeRecords(ctx, func(tx *state.Tx) error { e.s.observed.Delete(tx, key); return nil }); err != nil {
+		err := e.writeRecords(ctx, func(tx *state.Tx) error { e.s.observed.Delete(tx, key); return nil })
+		if err != nil {
 			return between
 		}
 	}

@@ -128,7 +128,8 @@ func canonicalPath(u *url.URL) (path, project string, inPath bool) {
 
 // callerName is who asks, for fairness: the authenticated user, else the address.
 func callerName(r *http.Request) string {
-	if who, ok := caller.From(r.Context()); ok && who.User != "" {
+	who, ok := caller.From(r.Context())
+	if ok && who.User != "" {
 		return who.User + "@" + who.Domain
 	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)

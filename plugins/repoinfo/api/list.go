@@ -80,7 +80,8 @@ func (a *API) answerCommitList(w http.ResponseWriter, r *http.Request, p *params
 		ans.kind = typeLines
 	}
 	ans.link = func(result any) string {
-		if res, ok := result.(history.Result); ok && res.More {
+		res, ok := result.(history.Result)
+		if ok && res.More {
 			values := r.URL.Query()
 			values.Set("cursor", cursor{tip: q.Tip, base: q.Base, offset: res.Next}.encodeCursor(shape, a.Secret))
 			return "<?" + values.Encode() + `>; rel="next"`

@@ -63,7 +63,9 @@ func (a *API) reportWork(plan *report.Plan, who string, show progress) *work {
 
 // releaseWork is the job of a question about releases.
 func (a *API) releaseWork(plan *release.Plan, who string, show progress) *work {
-	key, projects, spans := plan.Key(), plan.Request.Projects, plan.Spans()
+	key := plan.Key()
+	projects := plan.Request.Projects
+	spans := plan.Spans()
 	var w *work
 	switch plan.Kind {
 	case release.AskBackports:

@@ -81,11 +81,13 @@ func (f *Folder) findClone(project string) (dir string, ok bool) {
 
 // isRepository applies git's own test: HEAD, objects and references.
 func isRepository(dir string) bool {
-	if info, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil || info.IsDir() {
+	info, err := os.Lstat(filepath.Join(dir, "HEAD"))
+	if err != nil || info.IsDir() {
 		return false
 	}
 	for _, sub := range []string{"objects", "refs"} {
-		if info, err := os.Stat(filepath.Join(dir, sub)); err != nil || !info.IsDir() {
+		info, err := os.Stat(filepath.Join(dir, sub))
+		if err != nil || !info.IsDir() {
 			return false
 		}
 	}
@@ -135,7 +137,8 @@ func (f *Folder) searchClones(ctx context.Context) ([]found, error) {
 	sort.SliceStable(list, func(i, j int) bool { return list[i].project < list[j].project })
 	for i := range list {
 		if p := &list[i]; p.kind != Broken {
-			if dir, ok := f.findClone(p.project); ok && dir != p.dir {
+			dir, ok := f.findClone(p.project)
+			if ok && dir != p.dir {
 				p.kind, p.why = Broken, "project "+p.project+" is read from "+dir+": rename this one, "+p.dir
 			}
 		}

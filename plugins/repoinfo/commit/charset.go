@@ -48,7 +48,8 @@ func isUTF8(name string) bool {
 func findCharset(name string) encoding.Encoding {
 	name = strings.TrimSpace(name)
 	for _, n := range []string{name, ianaName(name)} {
-		if enc, err := ianaindex.IANA.Encoding(n); err == nil && enc != nil {
+		enc, err := ianaindex.IANA.Encoding(n)
+		if err == nil && enc != nil {
 			return asciiBased(enc)
 		}
 	}

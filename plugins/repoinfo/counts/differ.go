@@ -197,7 +197,8 @@ func (p *numstat) parseLine(line []byte) error {
 
 // unquotePath undoes the quotes that git puts around a path with odd characters.
 func unquotePath(path string) string {
-	if plain, err := strconv.Unquote(path); err == nil && path[0] == '"' {
+	plain, err := strconv.Unquote(path)
+	if err == nil && path[0] == '"' {
 		return plain
 	}
 	return path

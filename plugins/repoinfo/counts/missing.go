@@ -75,7 +75,8 @@ func parseNeededBlobs(out []byte) (needs map[string][]string, ids map[string]boo
 			continue
 		}
 		for side, mode := range []string{strings.TrimPrefix(f[0], ":"), f[1]} {
-			if id := f[2+side]; mode != "000000" && mode != "160000" {
+			id := f[2+side]
+			if mode != "000000" && mode != "160000" {
 				needs[hash] = append(needs[hash], id)
 				ids[id] = true
 			}

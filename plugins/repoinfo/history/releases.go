@@ -51,7 +51,8 @@ func (r Repo) Releases(ctx context.Context, tip, base string) ([]Release, map[st
 		before.WriteString("^" + base + "\n")
 	}
 	for i, rel := range list {
-		if err := r.commitsOf(ctx, rel.hash, before.String(), func(hash string) { released[hash] = i }); err != nil {
+		err := r.commitsOf(ctx, rel.hash, before.String(), func(hash string) { released[hash] = i })
+		if err != nil {
 			return nil, nil, err
 		}
 		if len(released) > maxReleased {

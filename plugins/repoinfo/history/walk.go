@@ -154,7 +154,8 @@ func (l *Lister) countRun(ctx context.Context, d *counts.Differ, run []commit.Co
 // takeRun hands a run on, up to the limit.
 func (res *Result) takeRun(q *Query, run []commit.Commit, emit func([]commit.Commit) error) error {
 	enough := false
-	if left := q.Limit - res.Commits; q.Limit > 0 && len(run) > left {
+	left := q.Limit - res.Commits
+	if q.Limit > 0 && len(run) > left {
 		run, enough = run[:left], true
 	}
 	if len(run) > 0 {

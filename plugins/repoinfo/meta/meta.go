@@ -101,7 +101,8 @@ func (c *checker) checkNode(n *yaml.Node, depth int) error {
 		case "!!bool", "!!int", "!!null", "!!merge":
 		case "!!float":
 			var f float64
-			if err := n.Decode(&f); err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+			err := n.Decode(&f)
+			if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 				n.Tag = "!!str"
 			}
 		default:

@@ -44,7 +44,8 @@ func (m Machines) Match(p Person) bool {
 		if strings.Contains(pattern, "@") {
 			subject = email
 		}
-		if ok, _ := path.Match(pattern, strings.ReplaceAll(subject, "/", "\x00")); ok { // NewMachines made the pattern
+		ok, _ := path.Match(pattern, strings.ReplaceAll(subject, "/", "\x00"))
+		if ok { // NewMachines made the pattern
 			return true
 		}
 	}

@@ -90,7 +90,8 @@ func (d *Directory) Names(ctx context.Context, r history.Repo, commit string) (*
 	if d.mailmap == "" {
 		out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir,
 			Args: []string{"ls-tree", "--name-only", commit, "--", ".mailmap"}})
-		if _, ran := gitcmd.ExitCode(err); err != nil && !ran {
+		_, ran := gitcmd.ExitCode(err)
+		if err != nil && !ran {
 			return nil, err
 		}
 		n.none = len(out) == 0

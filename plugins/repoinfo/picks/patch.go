@@ -95,7 +95,8 @@ func (p *patcher) read(hashes []string, with reader) (map[string]string, error) 
 		default:
 			one := part[done : done+1]
 			err := with(one, func(_ int, id string) { ids[one[0]] = id })
-			if _, died := gitcmd.ExitCode(err); err != nil && !died {
+			_, died := gitcmd.ExitCode(err)
+			if err != nil && !died {
 				return nil, err
 			} else if died {
 				delete(ids, one[0])
@@ -170,7 +171,9 @@ func (p *patcher) differences(
 	defer git.Close()
 	in := bufio.NewReaderSize(git.Stdout, 64<<10)
 	sum := sha256.New()
-	at, some, begins := -1, false, true
+	at := -1
+	some := false
+	begins := true
 	for {
 		line, err := in.ReadSlice('\n')
 		ends := err == nil

@@ -180,7 +180,8 @@ func (n *Notes) addPeople(notes []note, r *report.Report) {
 			if a.Organization != people.Unaffiliated {
 				organizations[a.Organization] = true
 			}
-			if first, known := firsts[key]; !known || one.entry.When <= first.When {
+			first, known := firsts[key]
+			if !known || one.entry.When <= first.When {
 				firsts[key] = one.entry
 			}
 		}

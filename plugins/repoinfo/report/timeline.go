@@ -117,7 +117,8 @@ func (b *builder) intervalNames(points table) []string {
 func (b *builder) releaseNames(points table) []string {
 	dates := map[string]int64{}
 	for _, r := range b.releases {
-		if when, known := dates[r.Name]; !known || r.When < when {
+		when, known := dates[r.Name]
+		if !known || r.When < when {
 			dates[r.Name] = r.When
 		}
 	}

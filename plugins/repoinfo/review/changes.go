@@ -89,7 +89,8 @@ func withSubmittable(change json.RawMessage) json.RawMessage {
 	var m struct {
 		Submittable *bool `json:"submittable"`
 	}
-	if err := json.Unmarshal(change, &m); err != nil || m.Submittable != nil {
+	err := json.Unmarshal(change, &m)
+	if err != nil || m.Submittable != nil {
 		return change
 	}
 	separator := ","

@@ -195,7 +195,8 @@ func (c *Client) explainError(ctx context.Context, err error) error {
 		return &fault.Error{Kind: fault.Timeout, Text: "the review server did not answer in time",
 			Source: fault.SourceDevice, Cause: err}
 	}
-	if busy := (*BusyError)(nil); errors.As(err, &busy) && (busy.After > 0 || busy.Code == http.StatusTooManyRequests) {
+	busy := (*BusyError)(nil)
+	if errors.As(err, &busy) && (busy.After > 0 || busy.Code == http.StatusTooManyRequests) {
 		return &fault.Error{Kind: fault.Unavailable, Text: busy.Error(), Source: fault.SourceDevice, Cause: err}
 	}
 	why := err

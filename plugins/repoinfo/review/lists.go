@@ -140,7 +140,8 @@ func (l *list) completeList(body []byte) (bool, error) {
 	var front list
 	front.reset()
 	for _, o := range page {
-		if at, known := l.seen[o.key]; !known || at != o.updated {
+		at, known := l.seen[o.key]
+		if !known || at != o.updated {
 			front.addObject(o)
 			continue
 		}

@@ -28,7 +28,8 @@ const maxWalks = 3
 func (c *Client) readPages(ctx context.Context, path string, l *list) error {
 	for try := range maxWalks {
 		l.reset()
-		if whole, err := c.walkPages(ctx, path, l, try == 0); whole || err != nil {
+		whole, err := c.walkPages(ctx, path, l, try == 0)
+		if whole || err != nil {
 			return err
 		}
 	}

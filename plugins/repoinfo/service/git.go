@@ -26,7 +26,8 @@ func (s *Service) checkGit(ctx context.Context) error {
 func oldGit(text string) error {
 	var major, minor int
 	version := strings.TrimPrefix(strings.TrimSpace(text), "git version ")
-	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); n == 2 && (major > 2 || (major == 2 && minor >= 31)) {
+	n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor)
+	if n == 2 && (major > 2 || (major == 2 && minor >= 31)) {
 		return nil
 	}
 	return fault.New(fault.Unsupported, "git %s is too old or unknown: install git 2.31 or later", version)
@@ -54,7 +55,8 @@ func (g *gitTrust) gitEnviron(ctx context.Context) ([]string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	// An empty folder instead of that of the system, which would count besides.
-	file, none := filepath.Join(g.dir, "trusted.pem"), filepath.Join(g.dir, "none")
+	file := filepath.Join(g.dir, "trusted.pem")
+	none := filepath.Join(g.dir, "none")
 	if err := os.MkdirAll(none, 0o700); err != nil {
 		return nil, err
 	}

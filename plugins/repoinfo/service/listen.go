@@ -61,7 +61,8 @@ func exposureWarning(address string) string {
 		return ""
 	}
 	host, _, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); err == nil && (host == "localhost" || (ip != nil && ip.IsLoopback())) {
+	ip := net.ParseIP(host)
+	if err == nil && (host == "localhost" || (ip != nil && ip.IsLoopback())) {
 		return ""
 	}
 	return fmt.Sprintf("listen: %s has no access control and is reachable from other machines", address)

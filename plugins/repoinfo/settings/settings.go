@@ -106,7 +106,8 @@ func (s *Settings) Check() error {
 			add("listen", "it must be ADDRESS:PORT, such as 127.0.0.1:5000")
 		}
 	}
-	if i := s.Mirror.Interval.Duration; i > 0 && i < 10*time.Second {
+	i := s.Mirror.Interval.Duration
+	if i > 0 && i < 10*time.Second {
 		add("mirror.interval", "it must be at least 10s, or 0s for never")
 	}
 	for _, d := range []struct {

@@ -167,7 +167,8 @@ func (s *Syncer) listProjects(ctx context.Context, only string) ([]string, map[s
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range names {
-		if _, mirrored := sources[name]; mirrored && !slices.Contains(have, name) {
+		_, mirrored := sources[name]
+		if mirrored && !slices.Contains(have, name) {
 			s.cloning[name] = true
 		}
 	}

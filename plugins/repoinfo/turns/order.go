@@ -43,7 +43,8 @@ func (q *Queue) grantTurns() {
 
 func (q *Queue) mayBegin(t *Turn) bool {
 	for _, name := range t.users {
-		if u := q.users[name]; u == nil || u.begun < q.Started {
+		u := q.users[name]
+		if u == nil || u.begun < q.Started {
 			return true
 		}
 	}

@@ -114,7 +114,8 @@ func (t *Turn) waitGranted(ctx context.Context) error {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if i := slices.Index(q.waiting, t); i >= 0 { // else it was granted meanwhile; End gives the place back
+	i := slices.Index(q.waiting, t)
+	if i >= 0 { // else it was granted meanwhile; End gives the place back
 		q.waiting = slices.Delete(q.waiting, i, i+1)
 		if !t.begun {
 			q.users[t.users[0]].waiting--
@@ -160,7 +161,8 @@ func (q *Queue) userOf(name string) *user {
 }
 
 func (q *Queue) forgetUser(name string) {
-	if u := q.users[name]; u != nil && u.running+u.begun+u.waiting == 0 {
+	u := q.users[name]
+	if u != nil && u.running+u.begun+u.waiting == 0 {
 		delete(q.users, name)
 	}
 }

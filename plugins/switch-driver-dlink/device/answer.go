@@ -49,7 +49,8 @@ func (p *Parser) Table(text string) (table []*switchdriver.ACLEntry, ok bool) {
 		line = strings.TrimRight(line, "\r ")
 		if m := p.profile.FindStringSubmatch(line); m != nil {
 			profile, rule = nil, nil
-			if id, err := strconv.ParseUint(m[1], 10, 16); err == nil && id > 0 {
+			id, err := strconv.ParseUint(m[1], 10, 16)
+			if err == nil && id > 0 {
 				profile = &switchdriver.ACLEntry{Profile: &switchdriver.ACLProfile{ProfileId: uint32(id), ProfileName: m[2], Layer: p.parseLayer(line)}}
 				table = append(table, profile)
 			}
@@ -122,7 +123,8 @@ func (p *Parser) parseNumber(line string, form *regexp.Regexp, base int, least, 
 }
 
 func parseAddress(form *regexp.Regexp, line string, to *string) {
-	if m := form.FindStringSubmatch(line); m != nil && len(m[1]) <= len("255.255.255.255") {
+	m := form.FindStringSubmatch(line)
+	if m != nil && len(m[1]) <= len("255.255.255.255") {
 		*to = m[1]
 	}
 }
@@ -163,7 +165,9 @@ func (p *Parser) parsePortList(line string) (out []uint32) {
 	for part := range strings.SplitSeq(m[1], ",") {
 		low, high, ranged := strings.Cut(part, "-")
 		unit, from, ok := parsePort(low, 0)
-		last, to, ok2 := unit, from, ok
+		last := unit
+		to := from
+		ok2 := ok
 		if ranged {
 			last, to, ok2 = parsePort(high, unit)
 		}

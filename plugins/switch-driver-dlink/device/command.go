@@ -26,7 +26,8 @@ func ACL(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdri
 		if have != nil {
 			return "", fault.At(fault.Exists, "profile-id", "there is a profile %d (%s) already; remove it first", p.GetProfileId(), have.Profile.ProfileName)
 		}
-		if same := switchdriver.FindACL(table, &switchdriver.ACLProfile{ProfileName: p.GetProfileName()}); same != nil {
+		same := switchdriver.FindACL(table, &switchdriver.ACLProfile{ProfileName: p.GetProfileName()})
+		if same != nil {
 			return "", fault.At(fault.Exists, "profile-name", "profile %d is called %s already; take another name", same.Profile.ProfileId, p.GetProfileName())
 		}
 		w.addPlain("create access_profile profile_id").addNumber(p.GetProfileId()).addPlain("profile_name").addWord("profile-name", p.GetProfileName())
@@ -43,7 +44,8 @@ func ACL(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdri
 		case switchdriver.FindACLRule(have, r.GetRuleId()) != nil:
 			return "", fault.At(fault.Exists, "rule-id", "profile %s has a rule %d already; remove it first", have.Profile.ProfileName, r.GetRuleId())
 		}
-		if layer := have.Profile.Layer; layer != "" && layer != r.GetLayer() {
+		layer := have.Profile.Layer
+		if layer != "" && layer != r.GetLayer() {
 			return "", fault.At(fault.Invalid, "acl-layer", "profile %s is of the layer %s, not %.20q", have.Profile.ProfileName, layer, r.GetLayer())
 		}
 		w.addPlain("config access_profile").addProfileRef(p).addPlain("add access_id").addNumber(r.GetRuleId())

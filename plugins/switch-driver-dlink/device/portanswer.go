@@ -43,7 +43,8 @@ func (p *Parser) Ports(text string) (out []*switchdriver.PortSettings) {
 			out = append(out, last)
 			continue
 		}
-		if m := p.forms.description.FindStringSubmatch(line); m != nil && last != nil {
+		m := p.forms.description.FindStringSubmatch(line)
+		if m != nil && last != nil {
 			last.Description = new(m[1])
 		}
 	}

@@ -66,7 +66,8 @@ func (c Columns) effectiveMode() string {
 // toMember reads the columns. An empty list of trunks is all VLANs.
 func (c Columns) toMember() member {
 	m := member{tagged: map[int]bool{}}
-	if mode := c.effectiveMode(); mode == Access || c.isFixed() {
+	mode := c.effectiveMode()
+	if mode == Access || c.isFixed() {
 		m.untagged = c.Tag
 		return m
 	}

@@ -100,7 +100,8 @@ func (s *State) Write(v *switchdriver.VLAN, setPorts bool) (*State, error) {
 	for i := range out.Ports {
 		p := &out.Ports[i]
 		m := p.Columns.toMember()
-		in, untagged := slices.Contains(v.EgressPorts, p.Number), slices.Contains(v.UntaggedPorts, p.Number)
+		in := slices.Contains(v.EgressPorts, p.Number)
+		untagged := slices.Contains(v.UntaggedPorts, p.Number)
 		if p.Number == 0 || (in == (m.tagged[id] || m.untagged == id) && untagged == (m.untagged == id)) {
 			continue
 		}

@@ -81,7 +81,8 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 		if !slices.Contains(v.EgressPorts, e.Port) {
 			return fault.At(fault.Invalid, "port", "port %d is not in VLAN %d of switch %s; its ports are %v", e.Port, e.VlanId, switchdriver.Label(sw), v.EgressPorts)
 		}
-		if _, err := c.runUnixctl("fdb/add", c.b.Name, c.b.Port(e.Port).Name, fmt.Sprint(e.VlanId), formatMAC(e.Mac)); err != nil {
+		_, err := c.runUnixctl("fdb/add", c.b.Name, c.b.Port(e.Port).Name, fmt.Sprint(e.VlanId), formatMAC(e.Mac))
+		if err != nil {
 			return err
 		}
 		return c.readBack(e.VlanId, e.Mac, e.Port)
@@ -90,7 +91,8 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 
 // DeleteFDBEntry implements switchdriver.FDBWriter. Learned entries age out.
 func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vlan uint32, mac uint64) error {
-	if err := errors.Join(switchdriver.CheckVLANID(vlan), switchdriver.CheckUnicast(mac)); err != nil {
+	err := errors.Join(switchdriver.CheckVLANID(vlan), switchdriver.CheckUnicast(mac))
+	if err != nil {
 		return err
 	}
 	return d.runCall(ctx, sw, true, func(c *call) error {

@@ -65,7 +65,8 @@ func bridgeOf(r []result, name string, mac uint64) (*Bridge, error) {
 	b := &Bridge{State: bridge.State{UUID: uuidValue(self["_uuid"]), Name: stringValue(self["name"]), Names: map[int]string{}},
 		STP: boolValue(self["stp_enable"]) || boolValue(self["rstp_enable"]), Status: mergeMaps(self["status"], self["rstp_status"]), ids: stringMap(self["external_ids"])}
 	for k, v := range b.ids {
-		if id, err := strconv.Atoi(strings.TrimPrefix(k, vlanKey)); err == nil && strings.HasPrefix(k, vlanKey) && id >= 1 && id <= switchdriver.MaxVLANID {
+		id, err := strconv.Atoi(strings.TrimPrefix(k, vlanKey))
+		if err == nil && strings.HasPrefix(k, vlanKey) && id >= 1 && id <= switchdriver.MaxVLANID {
 			b.Names[id] = v
 		}
 	}
@@ -148,7 +149,8 @@ func (b *Bridge) Port(number uint32) *Port {
 func (b *Bridge) Root() []byte {
 	for _, key := range []string{"stp_designated_root", "rstp_designated_root"} {
 		digits := strings.ReplaceAll(b.Status[key], ".", "")
-		if n := parseHex(digits); len(digits) == 16 && n != 0 {
+		n := parseHex(digits)
+		if len(digits) == 16 && n != 0 {
 			return binary.BigEndian.AppendUint64(nil, n)
 		}
 	}

@@ -70,7 +70,8 @@ func dialEndpoint(ctx context.Context, endpoint string, conf *tls.Config) (net.C
 // refusedCertificate is the error of a host that does not take our certificate (RFC 8446, 6.2): it sends an alert, in
 // version 1.3 only after the handshake.
 func refusedCertificate(err error) error {
-	if e := (*net.OpError)(nil); errors.As(err, &e) && e.Op == "remote error" {
+	e := (*net.OpError)(nil)
+	if errors.As(err, &e) && e.Op == "remote error" {
 		return fmt.Errorf("%w: the host does not accept the controller's certificate (%w); its `ovs-vsctl set-ssl` must name the authority that signed it", ErrTrust, e.Err)
 	}
 	return err

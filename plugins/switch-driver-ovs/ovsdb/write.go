@@ -130,7 +130,8 @@ func (s *Session) commitOps(ops []op) error {
 		if err != nil {
 			return &NotAppliedError{err}
 		}
-		if rows := r[0].Rows; len(rows) == 1 && intValue(rows[0]["cur_cfg"]) >= next {
+		rows := r[0].Rows
+		if len(rows) == 1 && intValue(rows[0]["cur_cfg"]) >= next {
 			return nil
 		}
 		if err := together.Sleep(s.ctx, pause); err != nil {

@@ -73,7 +73,8 @@ func (a *assembler) nameByDescr() {
 		}
 	}
 	for i := range a.ports {
-		if p := &a.ports[i]; p.Name == "" && p.Descr != "" && count[p.Descr] == 1 {
+		p := &a.ports[i]
+		if p.Name == "" && p.Descr != "" && count[p.Descr] == 1 {
 			p.Name = p.Descr
 		}
 	}
@@ -181,7 +182,8 @@ func (a *assembler) localPorts() map[uint32]int {
 		meant = a.byNumber
 	}
 	for n := range numbers {
-		if i, ok := a.portNamed(a.LLDPPorts[n]); ok && rows[idText(a.LLDPPorts[n].ID)] == 1 {
+		i, ok := a.portNamed(a.LLDPPorts[n])
+		if ok && rows[idText(a.LLDPPorts[n].ID)] == 1 {
 			out[n] = i
 		} else if i, ok := meant[n]; ok {
 			out[n] = i

@@ -14,7 +14,8 @@ func (o *Observation) Parallel() bool {
 	at := map[string]string{}
 	for _, n := range o.Neighbors {
 		k := chassisKey(n.Chassis)
-		if old, there := at[k]; there && old != n.LocalPort && len(n.Chassis.ID) > 0 {
+		old, there := at[k]
+		if there && old != n.LocalPort && len(n.Chassis.ID) > 0 {
 			return true
 		}
 		at[k] = n.LocalPort
@@ -30,7 +31,8 @@ func (b *builder) aggregateMembers(i int, ports []int) []int {
 	}
 	all := b.obs[i].Ports
 	whole := all[ports[0]].IfIndex
-	if in := portsWhere(all, func(p *Port) bool { return whole != 0 && p.Aggregate == whole && p.IfIndex != whole }); len(in) > 0 {
+	in := portsWhere(all, func(p *Port) bool { return whole != 0 && p.Aggregate == whole && p.IfIndex != whole })
+	if len(in) > 0 {
 		return in
 	}
 	return ports
@@ -154,7 +156,8 @@ func (b *builder) bundleEnd(i int, ports []int, aggregate uint32, one bool) (End
 	e := End{NodeID(o.Node), "", SNMP}
 	if one {
 		e.Port = strings.Join(names, "+")
-		if k := slices.IndexFunc(o.Ports, func(p Port) bool { return aggregate != 0 && p.IfIndex == aggregate }); k >= 0 {
+		k := slices.IndexFunc(o.Ports, func(p Port) bool { return aggregate != 0 && p.IfIndex == aggregate })
+		if k >= 0 {
 			e.Port = o.Ports[k].ID
 		}
 	}

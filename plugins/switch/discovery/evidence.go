@@ -30,7 +30,9 @@ func (s *Surveyor) readEvidence(progress func(done, total int)) {
 		return
 	}
 	observed, mute := map[mib.MAC]*Observation{}, false
-	want, silent, silentAt := map[mib.MAC]bool{}, map[mib.MAC]bool{}, map[netip.Addr]bool{}
+	want := map[mib.MAC]bool{}
+	silent := map[mib.MAC]bool{}
+	silentAt := map[netip.Addr]bool{}
 	var switches []*switchdriver.Switch
 	var all []*Observation
 	for _, sw := range s.opt.Inventory.All() {
@@ -70,7 +72,8 @@ func (s *Surveyor) readEvidence(progress func(done, total int)) {
 	})
 	var read []*Observation
 	for n := range switches {
-		if a := <-answers; a.err == nil && a.obs.Evidence != nil {
+		a := <-answers
+		if a.err == nil && a.obs.Evidence != nil {
 			read = append(read, a.obs)
 		}
 		progress(n+1, len(switches))
@@ -128,13 +131,16 @@ func (e *Evidence) separate(silent map[mib.MAC]bool) {
 // of the stations that most of them know.
 func KeepProvedAddresses(all []*Observation) {
 	x := newIndex(all)
-	self, count, tables := map[mib.MAC]int{}, map[mib.MAC]int{}, 0
+	self := map[mib.MAC]int{}
+	count := map[mib.MAC]int{}
+	tables := 0
 	for _, o := range all {
 		if o.Evidence == nil {
 			continue
 		}
 		for a, m := range o.Evidence.ARP {
-			if found := x.byAddress[a]; len(found) == 1 && len(x.byMAC[m]) == 0 {
+			found := x.byAddress[a]
+			if len(found) == 1 && len(x.byMAC[m]) == 0 {
 				self[m] = found[0]
 			}
 		}

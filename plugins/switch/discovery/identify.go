@@ -87,7 +87,8 @@ var shortForms = map[string]string{
 
 // sameInterface reports whether two names may be of one interface: "Gi1/0/4" and "GigabitEthernet1/0/4".
 func sameInterface(a, b string) bool {
-	x, y := interfaceParts.FindStringSubmatch(strings.TrimSpace(a)), interfaceParts.FindStringSubmatch(strings.TrimSpace(b))
+	x := interfaceParts.FindStringSubmatch(strings.TrimSpace(a))
+	y := interfaceParts.FindStringSubmatch(strings.TrimSpace(b))
 	if x == nil || y == nil || !strings.EqualFold(x[2], y[2]) {
 		return false
 	}

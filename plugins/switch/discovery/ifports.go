@@ -25,7 +25,8 @@ var portChannel = regexp.MustCompile(`(?i)^po(rt-channel)?[0-9]+$`)
 // Ethernet to interfaces of IP, too.
 func (f *Interface) isPort(names map[string]bool) bool {
 	name := cmp.Or(f.Name, f.Descr)
-	if i := strings.LastIndexAny(name, ".:"); i >= 0 && names[name[:i]] {
+	i := strings.LastIndexAny(name, ".:")
+	if i >= 0 && names[name[:i]] {
 		return false
 	}
 	switch {
@@ -49,13 +50,15 @@ func (s Stack) Aggregates(o *Observation, types map[uint32]int32) {
 	}
 	several := map[*Port]bool{}
 	for whole := range s {
-		if p := ports[whole]; types[whole] != lag && (types[whole] != propVirtual || p == nil || !portChannel.MatchString(p.Name)) {
+		p := ports[whole]
+		if types[whole] != lag && (types[whole] != propVirtual || p == nil || !portChannel.MatchString(p.Name)) {
 			continue
 		}
 		seen := map[uint32]bool{whole: true}
 		for todo := slices.Clone(s[whole]); len(todo) > 0; todo = todo[1:] {
 			below := todo[0]
-			if p := ports[below]; p != nil && slices.Contains(ethernets, types[below]) {
+			p := ports[below]
+			if p != nil && slices.Contains(ethernets, types[below]) {
 				several[p] = several[p] || p.Aggregate != 0 && p.Aggregate != whole
 				p.Aggregate = whole
 			} else if !seen[below] && types[below] != lag {
@@ -84,7 +87,8 @@ func (a *assembler) addInterfaces() {
 	}
 	for _, ix := range slices.Sorted(maps.Keys(a.Interfaces)) {
 		f := a.Interfaces[ix]
-		if _, there := a.byIfIndex[ix]; !there && f.isPort(names) {
+		_, there := a.byIfIndex[ix]
+		if !there && f.isPort(names) {
 			a.addPort(PortNumber(ix, a.BasePorts), ix, false)
 		}
 	}

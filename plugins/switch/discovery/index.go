@@ -87,7 +87,8 @@ func hostOf(name string) string {
 func foldText(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
 func chassisKey(c Identifier) string {
-	if m := mib.MACOf(c.ID); m != 0 && (c.Subtype == chassisMAC || c.Subtype == 0) {
+	m := mib.MACOf(c.ID)
+	if m != 0 && (c.Subtype == chassisMAC || c.Subtype == 0) {
 		return "\x04" + m.String()
 	}
 	if c.Subtype == chassisAddress {
@@ -99,7 +100,8 @@ func chassisKey(c Identifier) string {
 // idText is the comparable form of a port id: an address in its usual form, text
 // without trailing NULs, blanks and case, else octets.
 func idText(id Identifier) string {
-	if m := mib.MACOf(id.ID); m != 0 && (id.Subtype == portMAC || id.Subtype == 0) {
+	m := mib.MACOf(id.ID)
+	if m != 0 && (id.Subtype == portMAC || id.Subtype == 0) {
 		return m.String()
 	}
 	return comparableID(id.ID)

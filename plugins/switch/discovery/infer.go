@@ -213,7 +213,8 @@ func (in *inference) silentBetween(w between) bool {
 		if via != w.p {
 			continue
 		}
-		if back, sees := in.seen.silent[w.i][m]; !sees || back == w.a || back == nowhere {
+		back, sees := in.seen.silent[w.i][m]
+		if !sees || back == w.a || back == nowhere {
 			return true
 		}
 	}
@@ -224,7 +225,8 @@ func (in *inference) silentBetween(w between) bool {
 // bits, and the others were priority.
 func (in *inference) bridgePort(j int, number uint32) int {
 	for _, n := range []uint32{number, number & 0xff} {
-		if p := slices.IndexFunc(in.obs[j].Ports, func(p Port) bool { return p.Bridged && p.Number == n }); p >= 0 {
+		p := slices.IndexFunc(in.obs[j].Ports, func(p Port) bool { return p.Bridged && p.Number == n })
+		if p >= 0 {
 			return p
 		}
 	}
@@ -308,7 +310,8 @@ func (in *inference) joinBelow(r root, done map[int]bool) {
 		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(claims)) {
-		if w, one := in.nearestClaim(claims[i], r); one && (in.mute[w.i] || in.mute[w.j]) {
+		w, one := in.nearestClaim(claims[i], r)
+		if one && (in.mute[w.i] || in.mute[w.j]) {
 			in.joinSwitches(w, FDB)
 		}
 	}
@@ -320,7 +323,8 @@ func (in *inference) isAloneBelow(w between) bool {
 		if k == w.i || via != w.p {
 			continue
 		}
-		if back, sees := in.seen.at[w.i][k]; !sees || back == w.a || back == nowhere {
+		back, sees := in.seen.at[w.i][k]
+		if !sees || back == w.a || back == nowhere {
 			return false
 		}
 	}
@@ -373,7 +377,8 @@ func (b *builder) refutationOf(w between) string {
 		return ""
 	}
 	for _, x := range []between{w, back} {
-		if via, sees := b.seen.at[x.i][x.j]; sees && b.isElsewhere(x.i, x.a, via) {
+		via, sees := b.seen.at[x.i][x.j]
+		if sees && b.isElsewhere(x.i, x.a, via) {
 			return fmt.Sprintf("the forwarding table of %s has %s behind port %s", b.obs[x.i].Node, b.obs[x.j].Node, b.obs[x.i].Ports[via].ID)
 		}
 	}
@@ -398,7 +403,8 @@ func (b *builder) isSupported(w between) bool {
 		return true
 	}
 	if roots := b.seen.rooted; len(roots) > 0 {
-		if via, sees := roots[0].up[w.i]; sees && b.carriesPort(w.i, via, w.a) {
+		via, sees := roots[0].up[w.i]
+		if sees && b.carriesPort(w.i, via, w.a) {
 			return true
 		}
 	}

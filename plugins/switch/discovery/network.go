@@ -115,7 +115,8 @@ func outsideID(n *Neighbor, reporter string) string {
 			b = []byte(n.SysName + "@" + reporter + ":" + n.LocalPort)
 		}
 	}
-	if m := mib.MACOf(b); m != 0 && n.Chassis.Subtype == chassisMAC && len(b) > 6 {
+	m := mib.MACOf(b)
+	if m != 0 && n.Chassis.Subtype == chassisMAC && len(b) > 6 {
 		return "00:00:" + m.String()
 	}
 	if len(b) < 8 {

@@ -68,7 +68,8 @@ func (s *Surveyor) Touch(h Hint) {
 func (s *Surveyor) scheduleReread(h Hint, now time.Time) {
 	d := s.dues[h.Node]
 	soon := now.Add(debounce)
-	if last, ok := s.reread[h.Node]; ok && last.Add(calm).After(soon) {
+	last, ok := s.reread[h.Node]
+	if ok && last.Add(calm).After(soon) {
 		soon = last.Add(calm)
 	}
 	if d == nil {

@@ -27,7 +27,8 @@ func (x *index) findDevice(self int, n *Neighbor) (i int, byName bool) {
 	case !isAnonymousChassis(n.Chassis):
 		strong = append(strong, x.byChassis[chassisKey(n.Chassis)])
 	}
-	if mac := mib.MACOf(n.Chassis.ID); mac != 0 && (n.Chassis.Subtype == chassisMAC || n.Chassis.Subtype == 0) {
+	mac := mib.MACOf(n.Chassis.ID)
+	if mac != 0 && (n.Chassis.Subtype == chassisMAC || n.Chassis.Subtype == 0) {
 		strong = append(strong, x.byMAC[mac])
 	}
 	var left []int // what all ways so far agree on
@@ -45,7 +46,8 @@ func (x *index) findDevice(self int, n *Neighbor) (i int, byName bool) {
 	if mac := mib.MACOf(n.Chassis.ID); mac.Unicast() && n.Chassis.Subtype == chassisMAC {
 		weak = append(weak, x.byIfMAC[mac])
 	}
-	if a, ok := addressOfChassis(n.Chassis); ok && isDeviceAddress(a) {
+	a, ok := addressOfChassis(n.Chassis)
+	if ok && isDeviceAddress(a) {
 		weak = append(weak, x.byAddress[a])
 	}
 	for _, a := range n.Addresses {
@@ -128,7 +130,8 @@ func (x *index) byPortID(ports []Port, port Identifier) []int {
 		return portsWhere(ports, func(p *Port) bool { return p.hasNumber(id) })
 	}
 	left := portsWhere(ports, func(p *Port) bool { return sameText(p.Name, id) || sameText(p.Descr, id) })
-	if slot, number, ok := strings.Cut(id, ":"); ok && slot == "1" && len(left) == 0 { // a switch alone, as slot 1
+	slot, number, ok := strings.Cut(id, ":")
+	if ok && slot == "1" && len(left) == 0 { // a switch alone, as slot 1
 		left = portsWhere(ports, func(p *Port) bool { return sameText(p.Name, number) })
 	}
 	if len(left) == 0 {

@@ -270,7 +270,8 @@ type answer struct {
 
 // askSwitches has the workers read all switches; exactly one answer comes for each.
 func (s *Surveyor) askSwitches(switches []*switchdriver.Switch, read reader) <-chan answer {
-	todo, answers := make(chan *switchdriver.Switch), make(chan answer, s.opt.Workers)
+	todo := make(chan *switchdriver.Switch)
+	answers := make(chan answer, s.opt.Workers)
 	var workers sync.WaitGroup
 	for range min(s.opt.Workers, len(switches)) {
 		workers.Go(func() {

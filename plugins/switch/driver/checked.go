@@ -108,7 +108,8 @@ func cleanTexts(m protoreflect.Message) {
 
 func hasTexts(d protoreflect.MessageDescriptor) bool {
 	for i := range d.Fields().Len() {
-		if f := d.Fields().Get(i); f.Kind() == protoreflect.StringKind || f.Message() != nil {
+		f := d.Fields().Get(i)
+		if f.Kind() == protoreflect.StringKind || f.Message() != nil {
 			return true
 		}
 	}

@@ -239,7 +239,8 @@ func (c *Chooser) Observe(ctx context.Context, sw *switchdriver.Switch) (*discov
 		return &discovery.Observation{Node: mib.MAC(sw.NodeId), Model: sw.Model}, err
 	}
 	for _, choice := range choices {
-		if g, ok := choice.Driver.(*checked); ok && choice.Has("ReadPorts") {
+		g, ok := choice.Driver.(*checked)
+		if ok && choice.Has("ReadPorts") {
 			return g.observeSwitch(ctx, known)
 		}
 	}

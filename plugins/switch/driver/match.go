@@ -71,7 +71,8 @@ func (m *matcher) rankSwitch(sw *switchdriver.Switch) (why Why, arcs int) {
 		return WhyModel, 0
 	}
 	for _, p := range m.prefixes {
-		if id := strings.TrimPrefix(sw.SysObjectId, "."); id == p || strings.HasPrefix(id, p+".") {
+		id := strings.TrimPrefix(sw.SysObjectId, ".")
+		if id == p || strings.HasPrefix(id, p+".") {
 			arcs = max(arcs, strings.Count(p, ".")+1)
 		}
 	}

@@ -48,7 +48,8 @@ func (g *checked) performOperation(ctx context.Context, sw *switchdriver.Switch,
 	if !settings.GetDryRun() {
 		plan := writes.Plan{Driver: g.name}
 		d, _ := g.readerFor(o)("ReadVlans")
-		if r, ok := d.(switchdriver.VLANReader); ok && o.VLAN() != 0 {
+		r, ok := d.(switchdriver.VLANReader)
+		if ok && o.VLAN() != 0 {
 			if plan.Before, err = switchdriver.FindVLAN(ctx, r, sw, o.VLAN()); err != nil {
 				return nil, err
 			}
@@ -57,7 +58,8 @@ func (g *checked) performOperation(ctx context.Context, sw *switchdriver.Switch,
 			return nil, err
 		}
 		defer func() {
-			if k := fault.KindOf(err); err != nil && (k == fault.Timeout || k == fault.Unavailable || k == fault.Internal || o.Bounces() && k == fault.Downstream) {
+			k := fault.KindOf(err)
+			if err != nil && (k == fault.Timeout || k == fault.Unavailable || k == fault.Internal || o.Bounces() && k == fault.Downstream) {
 				writes.Keep(ctx)
 			}
 		}()
@@ -89,7 +91,8 @@ func (g *checked) samePorts(ctx context.Context, sw *switchdriver.Switch, named 
 	}
 	var l fault.List
 	for _, p := range ports {
-		if name, ok := named[p.Number]; ok && p.Name != "" && !strings.EqualFold(p.Name, name) {
+		name, ok := named[p.Number]
+		if ok && p.Name != "" && !strings.EqualFold(p.Name, name) {
 			l = append(l, fault.Device(fault.InUse, "the ports of switch %s have changed places since they were read: port %s was number %d, which is %s now; nothing was sent; read the switch again with switch:TopoDiscover",
 				switchdriver.Label(sw), name, p.Number, cleanText(p.Name)))
 		}

@@ -30,7 +30,8 @@ func (c *Chooser) Repair(ctx context.Context, sw *switchdriver.Switch, r *writes
 		return repair{sw: sw, r: r, by: readerOf(choices), perform: c.performStandard}.endRepair(ctx)
 	}
 	for _, choice := range choices {
-		if g, ok := choice.Driver.(*checked); ok && g.name == r.Driver {
+		g, ok := choice.Driver.(*checked)
+		if ok && g.name == r.Driver {
 			return repair{sw: sw, r: r, by: g.readerFor(&r.Operation), perform: g.performOperation, whole: true}.endRepair(ctx)
 		}
 	}

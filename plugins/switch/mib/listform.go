@@ -80,7 +80,8 @@ func FormOf(lists [][]byte, known Ports, agree func(ListForm) int) (ListForm, er
 
 // isTextList reports whether a list is text among lists that are not: as bits it would have no port, or wrong ones.
 func isTextList(list []byte, known Ports) bool {
-	if _, numbers := listedNumbers(list); numbers && bytes.ContainsRune(list, ',') && len(list) < octetsFor(known) {
+	_, numbers := listedNumbers(list)
+	if numbers && bytes.ContainsRune(list, ',') && len(list) < octetsFor(known) {
 		return true
 	}
 	printable := len(list) > 0 && !bytes.ContainsFunc(list, func(r rune) bool { return r < ' ' || r > '~' })
@@ -90,7 +91,9 @@ func isTextList(list []byte, known Ports) bool {
 // isDecimalForm reports whether lists are port numbers. Digits alone may also be bits: then they are numbers if a
 // comma is among them, if they are shorter than bits would be, or if more else speaks for numbers.
 func isDecimalForm(lists [][]byte, known Ports, agree func(ListForm) int) bool {
-	comma, short, some := false, false, known == nil
+	comma := false
+	short := false
+	some := known == nil
 	for _, l := range lists {
 		p, ok := listedNumbers(l)
 		if !ok {
@@ -108,7 +111,9 @@ func isHexForm(lists [][]byte, known Ports) bool {
 	if known == nil {
 		return false
 	}
-	size, some, asBits := -1, false, true
+	size := -1
+	some := false
+	asBits := true
 	for _, l := range lists {
 		octets, ok := hexOctets(l)
 		if !ok || len(octets) < octetsFor(known) || size >= 0 && len(octets) != size {
@@ -152,7 +157,8 @@ func listedNumbers(list []byte) (Ports, bool) {
 func hexOctets(list []byte) ([]byte, bool) {
 	text := strings.TrimRight(string(list), "\x00")
 	text = strings.TrimPrefix(strings.TrimPrefix(text, "0x"), "0X")
-	if i := slices.IndexFunc([]byte(text), func(c byte) bool { return strings.IndexByte(" :-", c) >= 0 }); i >= 0 {
+	i := slices.IndexFunc([]byte(text), func(c byte) bool { return strings.IndexByte(" :-", c) >= 0 })
+	if i >= 0 {
 		text = strings.ReplaceAll(text, text[i:i+1], "")
 	}
 	octets, err := hex.DecodeString(text)

@@ -20,7 +20,8 @@ func ParseMAC(s string) (MAC, error) {
 	if strings.Contains(plain, ".") {
 		width = 4
 	}
-	if groups := strings.FieldsFunc(plain, func(r rune) bool { return strings.ContainsRune(":-.", r) }); len(groups) > 1 {
+	groups := strings.FieldsFunc(plain, func(r rune) bool { return strings.ContainsRune(":-.", r) })
+	if len(groups) > 1 {
 		for i, g := range groups {
 			if width == 2 && len(g) == 1 {
 				g = "0" + g

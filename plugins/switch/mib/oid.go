@@ -226,7 +226,8 @@ var tables = []struct{ entry, name string }{
 // TableOf names the table that an object is in; the object itself where it is in none that is known.
 func TableOf(oid OID) string {
 	for _, t := range tables {
-		if rest, ok := strings.CutPrefix(oid, t.entry); ok && (rest == "" || rest[0] == '.') {
+		rest, ok := strings.CutPrefix(oid, t.entry)
+		if ok && (rest == "" || rest[0] == '.') {
 			return t.name
 		}
 	}

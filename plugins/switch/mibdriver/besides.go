@@ -36,7 +36,8 @@ func besides(before, now *vlanTable, steps []step, ignore mib.Ports) writes.Step
 		}
 		egress, untagged := before.effective(v)
 		egressNow, untaggedNow := now.effective(v)
-		if oid := mib.Sub(mib.QVlanStaticEgress, v); !assigned[oid] && differ(egress, egressNow, ignore) {
+		oid := mib.Sub(mib.QVlanStaticEgress, v)
+		if !assigned[oid] && differ(egress, egressNow, ignore) {
 			s.assignList(oid, before.known, was.egress, is.egress)
 		}
 		if oid := mib.Sub(mib.QVlanStaticUntagged, v); !assigned[oid] && differ(untagged, untaggedNow, ignore) {
@@ -46,7 +47,8 @@ func besides(before, now *vlanTable, steps []step, ignore mib.Ports) writes.Step
 	for _, port := range slices.Sorted(maps.Keys(before.pvid)) {
 		was := before.pvid[port]
 		is, there := now.pvid[port]
-		if oid := mib.Sub(mib.QPvid, port); there && is != was && !assigned[oid] && !ignore[port] {
+		oid := mib.Sub(mib.QPvid, port)
+		if there && is != was && !assigned[oid] && !ignore[port] {
 			s.addAssignment(oid, writes.Gauge, writes.Number(int64(was)), writes.Number(int64(is)))
 		}
 	}
@@ -87,7 +89,8 @@ func (j *job) didBesides(ctx context.Context, now *vlanTable, steps []step) (wri
 // bundled are the further ports of the aggregates that some ports are, or are in.
 func (d *Driver) bundled(ctx context.Context, r snmp.Target, ports mib.Ports) (mib.Ports, error) {
 	base, attached := map[uint32]uint32{}, map[uint32]uint32{}
-	if err := d.walkColumns(ctx, r, 0, unsignedColumn(mib.BasePortIfIndex, base), unsignedColumn(mib.AggPortAttached, attached)); err != nil {
+	err := d.walkColumns(ctx, r, 0, unsignedColumn(mib.BasePortIfIndex, base), unsignedColumn(mib.AggPortAttached, attached))
+	if err != nil {
 		return nil, err
 	}
 	whole := map[uint32]bool{} // by ifIndex

@@ -81,7 +81,8 @@ func (d *Driver) eachVLAN(ctx context.Context, sw *switchdriver.Switch, t snmp.T
 	first := rest[:min(len(rest), vlansAtOnce)]
 	r.read(ctx, first)
 	alone := len(vlans) == 1
-	if n := len(r.failed); n > 0 && n == len(first) && (n > 1 || alone) {
+	n := len(r.failed)
+	if n > 0 && n == len(first) && (n > 1 || alone) {
 		return nil, r.failed[first[0]]
 	}
 	rest = rest[len(first):]

@@ -29,7 +29,8 @@ func (d *Driver) ReadCounters(ctx context.Context, sw *switchdriver.Switch) (dri
 	read := func(oid string, bits uint8, of func(*driver.Interface) *driver.Count) column {
 		return fieldColumn(oid, out.Interfaces, func(i *driver.Interface, v snmp.Value) { setCount(of(i), bits, v) })
 	}
-	in, outward := func(i *driver.Interface) *driver.Count { return &i.In }, func(i *driver.Interface) *driver.Count { return &i.Out }
+	in := func(i *driver.Interface) *driver.Count { return &i.In }
+	outward := func(i *driver.Interface) *driver.Count { return &i.Out }
 	err = d.walkColumns(ctx, t, 0, read(mib.IfHCInOctets, 64, in), read(mib.IfHCOutOctets, 64, outward),
 		read(mib.IfInErrors, 32, func(i *driver.Interface) *driver.Count { return &i.InErrors }),
 		read(mib.IfOutErrors, 32, func(i *driver.Interface) *driver.Count { return &i.OutErrors }),
@@ -62,7 +63,8 @@ func setCount(c *driver.Count, bits uint8, v snmp.Value) {
 	if ok && n != 0 && bits == 32 && c.Bits == 64 {
 		c.Bits = 0 // the 64-bit counter does not move
 	}
-	if none := uint64(1)<<bits - 1; ok && c.Bits == 0 && n != none {
+	none := uint64(1)<<bits - 1
+	if ok && c.Bits == 0 && n != none {
 		c.N, c.Bits = n, bits
 	}
 }

@@ -90,7 +90,8 @@ func targetOf(sw *switchdriver.Switch, community string) (snmp.Target, error) {
 // deviceFault says what a failed request means for the caller.
 func deviceFault(sw *switchdriver.Switch, err error) error {
 	var e *snmp.Error
-	if f := (*fault.Error)(nil); err == nil || errors.As(err, &f) {
+	f := (*fault.Error)(nil)
+	if err == nil || errors.As(err, &f) {
 		return err
 	}
 	with := func(k fault.Kind, remedy string) error {

@@ -55,7 +55,8 @@ func (d *Driver) readARP(ctx context.Context, t snmp.Target, e *discovery.Eviden
 		if c == 1 {
 			index = mib.PhysicalIndex
 		}
-		if _, a, ok := index(ix); ok && mib.MACOf(v.Peek()).Unicast() {
+		_, a, ok := index(ix)
+		if ok && mib.MACOf(v.Peek()).Unicast() {
 			e.ARP[a] = mib.MACOf(v.Peek())
 		}
 		if len(e.ARP) >= maxAddresses {
@@ -85,7 +86,8 @@ func (d *Driver) readDesignated(ctx context.Context, t snmp.Target, o *discovery
 		}
 	}))
 	for _, n := range slices.Sorted(maps.Keys(bridges)) {
-		if m := bridges[n]; m.Unicast() && m != o.Bridge && m != o.Node && ids[n] != "" && ports[n] != 0 {
+		m := bridges[n]
+		if m.Unicast() && m != o.Bridge && m != o.Node && ids[n] != "" && ports[n] != 0 {
 			e.Designated = append(e.Designated, discovery.Designated{Port: ids[n], Bridge: m, FarPort: ports[n]})
 		}
 	}

@@ -51,7 +51,8 @@ func (d *Driver) fdbIDs(ctx context.Context, t snmp.Target) (*fdbIDs, error) {
 // number is used for it, else the lowest.
 func (x *fdbIDs) putVLAN(vid mib.VID, fdb uint32) {
 	x.ofVLAN[vid] = fdb
-	if old, ok := x.vlanOf[fdb]; !ok || (vid < old && old != fdb) || vid == fdb {
+	old, ok := x.vlanOf[fdb]
+	if !ok || (vid < old && old != fdb) || vid == fdb {
 		x.vlanOf[fdb] = vid
 	}
 }
@@ -165,7 +166,8 @@ func (d *Driver) fdbRows(ctx context.Context, t snmp.Target, table string, ids *
 			continue
 		}
 		p.read++
-		if port := r.values[0]; port == 0 || port > 0xffff || q.Port != 0 && uint64(q.Port) != port {
+		port := r.values[0]
+		if port == 0 || port > 0xffff || q.Port != 0 && uint64(q.Port) != port {
 			continue
 		}
 		e := &entries[i]

@@ -35,7 +35,8 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 		return deviceFault(sw, err)
 	}
 	ix := append(append([]uint32{ids.fdbForVLAN(e.VlanId)}, mib.MAC(e.Mac).Arcs()...), 0)
-	ports, status := mib.Sub(mib.QStaticUnicastPorts, ix...), mib.Sub(mib.QStaticUnicastStatus, ix...)
+	ports := mib.Sub(mib.QStaticUnicastPorts, ix...)
+	status := mib.Sub(mib.QStaticUnicastStatus, ix...)
 	list := (&planner{t: vlans}).makePortList(nil, mib.PortsOf(e.Port))
 	old, err := d.snmp.Get(ctx, r, ports, status)
 	if err != nil {
@@ -124,7 +125,8 @@ type staticRow struct {
 // staticRows finds the rows of an address, one for each receive port.
 func (d *Driver) staticRows(ctx context.Context, t snmp.Target, fdb uint32, mac mib.MAC) ([]staticRow, error) {
 	under := append([]uint32{fdb}, mac.Arcs()...)
-	ports, status := mib.Sub(mib.QStaticUnicastPorts, under...), mib.Sub(mib.QStaticUnicastStatus, under...)
+	ports := mib.Sub(mib.QStaticUnicastPorts, under...)
+	status := mib.Sub(mib.QStaticUnicastStatus, under...)
 	lists := map[string][]byte{}
 	var rows []staticRow
 	err := d.snmp.WalkFrom(ctx, t, 2, []string{ports, status}, func(c int, ix []uint32, v snmp.Value) error {

@@ -25,7 +25,8 @@ func (d *Driver) Gateway(ctx context.Context, sw *switchdriver.Switch) (netip.Ad
 	var found netip.Addr
 	anywhere := mib.Sub(mib.IPCidrRouteNextHop, 0, 0, 0, 0, 0, 0, 0, 0)
 	err = d.snmp.WalkFrom(ctx, t, 1, []string{anywhere}, func(_ int, _ []uint32, v snmp.Value) error {
-		if a, err := netip.ParseAddr(v.Address()); err == nil && !a.IsUnspecified() && !found.IsValid() {
+		a, err := netip.ParseAddr(v.Address())
+		if err == nil && !a.IsUnspecified() && !found.IsValid() {
 			found = a
 		}
 		return nil

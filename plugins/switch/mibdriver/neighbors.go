@@ -122,7 +122,8 @@ func (d *Driver) lldpRemotes(ctx context.Context, t snmp.Target, m *lldpColumns)
 		r.neighborColumn(m.remote[4], func(n *discovery.Neighbor, v snmp.Value) { n.PortDesc = mib.Text(v.Peek()) }),
 		r.neighborColumn(m.remote[5], func(n *discovery.Neighbor, v snmp.Value) { n.SysName = mib.Text(v.Peek()) }),
 		column{m.remote[6], func(ix []uint32, _ snmp.Value) {
-			if row, a, ok := m.address(ix); ok && len(addresses) < maxNeighbours {
+			row, a, ok := m.address(ix)
+			if ok && len(addresses) < maxNeighbours {
 				addresses[row] = append(addresses[row], a)
 			}
 		}})
@@ -146,7 +147,8 @@ const (
 // whatever form: an identifier without a subtype.
 func (d *Driver) cdpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
 	r := remotes{discovery.CDP, mib.CDPRemote, map[mib.RemoteIndex]*discovery.Neighbor{}}
-	kinds, addresses := map[*discovery.Neighbor]int64{}, map[*discovery.Neighbor][]byte{}
+	kinds := map[*discovery.Neighbor]int64{}
+	addresses := map[*discovery.Neighbor][]byte{}
 	err := d.walkColumns(ctx, t, firstRows, r.neighborColumn(mib.CDPAddressType, func(n *discovery.Neighbor, v snmp.Value) { kinds[n] = v.Int() }),
 		r.neighborColumn(mib.CDPAddress, func(n *discovery.Neighbor, v snmp.Value) { addresses[n] = v.Bytes() }),
 		r.neighborColumn(mib.CDPDeviceID, func(n *discovery.Neighbor, v snmp.Value) { n.Chassis.ID = v.Bytes() }),
@@ -158,7 +160,8 @@ func (d *Driver) cdpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteI
 		if n.SysName == "" {
 			n.SysName = cdpName(n.Chassis)
 		}
-		if a, ok := netip.AddrFromSlice(addresses[n]); ok && (kinds[n] == cdpIPv4 && a.Is4() || kinds[n] == cdpIPv6 && a.Is6()) {
+		a, ok := netip.AddrFromSlice(addresses[n])
+		if ok && (kinds[n] == cdpIPv4 && a.Is4() || kinds[n] == cdpIPv6 && a.Is6()) {
 			n.Addresses = []netip.Addr{a}
 		}
 	}
@@ -201,7 +204,8 @@ func (d *Driver) edpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteI
 		row, m, ok = mib.EDPRemote(ix)
 		return row, ok
 	}, map[mib.RemoteIndex]*discovery.Neighbor{}}
-	slots, ports := map[*discovery.Neighbor]uint32{}, map[*discovery.Neighbor]uint32{}
+	slots := map[*discovery.Neighbor]uint32{}
+	ports := map[*discovery.Neighbor]uint32{}
 	err := d.walkColumns(ctx, t, firstRows, r.neighborColumn(mib.EDPName, func(n *discovery.Neighbor, v snmp.Value) {
 		n.Chassis = discovery.Identifier{Subtype: chassisAddress, ID: m.Octets()}
 		n.SysName = mib.Text(v.Peek())

@@ -154,7 +154,8 @@ func (d *Driver) entityNames(ctx context.Context, t snmp.Target, tables *discove
 	if !slices.ContainsFunc(slices.Collect(maps.Values(tables.Interfaces)), nameless) {
 		return nil
 	}
-	names, entities := map[uint32]string{}, map[uint32]uint32{} // by entPhysicalIndex, by ifIndex
+	names := map[uint32]string{}
+	entities := map[uint32]uint32{} // by entPhysicalIndex, by ifIndex
 	err := d.walkColumns(ctx, t, 0, fieldColumn(mib.EntPhysicalName, names, func(name *string, v snmp.Value) { *name = mib.Text(v.Peek()) }),
 		column{mib.EntAliasMapping, func(ix []uint32, v snmp.Value) {
 			row, ok := mib.Under(mib.IfIndex, "."+strings.TrimPrefix(v.ObjectID(), "."), nil)

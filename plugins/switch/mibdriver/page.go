@@ -83,7 +83,8 @@ func (d *Driver) readPage(ctx context.Context, t snmp.Target, c columns, within,
 	}
 	rows, more = joinRows(read[0], read[1], ended)
 	err = errors.Join(cut[0], cut[1])
-	if table, isCut := cutTable(err); isCut && !more { // else it comes in a later page
+	table, isCut := cutTable(err)
+	if isCut && !more { // else it comes in a later page
 		partial = []discovery.Cut{{Table: table, Why: err.Error()}}
 	}
 	return rows, more, partial, nil

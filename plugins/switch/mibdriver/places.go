@@ -95,7 +95,9 @@ func (j *job) renumberPorts(ctx context.Context, c *change) error {
 	if err != nil || j.misplacedPort(now) == 0 {
 		return deviceFault(j.sw, err)
 	}
-	base, names, descrs := map[uint32]uint32{}, map[uint32]string{}, map[uint32]string{}
+	base := map[uint32]uint32{}
+	names := map[uint32]string{}
+	descrs := map[uint32]string{}
 	text := func(s *string, v snmp.Value) { *s = mib.Text(v.Peek()) }
 	if err := j.d.walkColumns(ctx, j.r, 0, unsignedColumn(mib.BasePortIfIndex, base), fieldColumn(mib.IfName, names, text), fieldColumn(mib.IfDescr, descrs, text)); err != nil {
 		return deviceFault(j.sw, err)
@@ -134,7 +136,8 @@ func renumberMap[M ~map[uint32]V, V any](ports M, numbers map[uint32]uint32) M {
 // misplacedPort finds a port that is not what the caller called it; 0: none.
 func (j *job) misplacedPort(now map[uint32]place) uint32 {
 	for _, port := range slices.Sorted(maps.Keys(j.named)) {
-		if p, ok := now[port]; ok && !p.hasName(j.named[port]) {
+		p, ok := now[port]
+		if ok && !p.hasName(j.named[port]) {
 			return port
 		}
 	}
@@ -146,7 +149,8 @@ func touchedPorts(steps []step) mib.Ports {
 	out := mib.Ports{}
 	for _, s := range steps {
 		for _, a := range s.Assigns {
-			if port, ok := mib.Under(mib.QPvid, a.OID, nil); ok && len(port) == 1 {
+			port, ok := mib.Under(mib.QPvid, a.OID, nil)
+			if ok && len(port) == 1 {
 				out[port[0]] = true
 			}
 			if port, ok := mib.Under(mib.StpPortEnable, a.OID, nil); ok && len(port) == 1 {

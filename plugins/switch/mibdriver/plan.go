@@ -184,7 +184,8 @@ func (p *planner) setMembers(v mib.VID, egress, untagged mib.Ports) {
 	if r == nil || !r.static {
 		return
 	}
-	newE, newU := p.makePortList(r.egress, egress), p.makePortList(r.untagged, untagged)
+	newE := p.makePortList(r.egress, egress)
+	newU := p.makePortList(r.untagged, untagged)
 	if slices.Equal(newE, r.egress) && slices.Equal(newU, r.untagged) {
 		return
 	}

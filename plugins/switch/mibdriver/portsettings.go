@@ -309,7 +309,10 @@ func bounceSteps(t *portChange, s *switchdriver.PortSettings, pause time.Duratio
 	if err := t.refuseMissing(s); err != nil {
 		return nil, err
 	}
-	what, oid, on, off := "the state", mib.Sub(mib.IfAdminStatus, t.port.IfIndex), adminStatus(true), adminStatus(false)
+	what := "the state"
+	oid := mib.Sub(mib.IfAdminStatus, t.port.IfIndex)
+	on := adminStatus(true)
+	off := adminStatus(false)
 	if s.GetPower() {
 		what, oid, on, off = "the power", mib.Sub(mib.PsePortAdminEnable, t.pse.group, t.pse.port), truthValue(true), truthValue(false)
 	}

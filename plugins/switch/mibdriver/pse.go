@@ -74,7 +74,8 @@ func (p powerTables) groups() int {
 func (p powerTables) of(port discovery.Port) (pseKey, bool) {
 	var found []pseKey
 	add := func(k pseKey) {
-		if _, there := p.ports[k]; there && !slices.Contains(found, k) {
+		_, there := p.ports[k]
+		if there && !slices.Contains(found, k) {
 			found = append(found, k)
 		}
 	}

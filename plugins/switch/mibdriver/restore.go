@@ -199,7 +199,8 @@ func remakeVLAN(s writes.Step, row writes.Assignment) (ways []way) {
 	}
 	columns := map[string]gosnmp.SnmpPDU{}
 	for _, a := range s.Assigns {
-		if p, ok := bindingOf(a, a.From); ok && a.Kind == writes.Octets {
+		p, ok := bindingOf(a, a.From)
+		if ok && a.Kind == writes.Octets {
 			base, _, _ := vlanColumn(a.OID)
 			columns[base] = p
 		}
@@ -230,7 +231,8 @@ func remakeVLAN(s writes.Step, row writes.Assignment) (ways []way) {
 // vlanColumn is the column of dot1qVlanStaticTable and the VLAN of an instance.
 func vlanColumn(oid string) (column string, vid mib.VID, ok bool) {
 	for _, c := range []string{mib.QVlanStaticName, mib.QVlanStaticEgress, mib.QVlanStaticUntagged, mib.QVlanStaticRowStatus} {
-		if ix, under := mib.Under(c, oid, nil); under && len(ix) == 1 {
+		ix, under := mib.Under(c, oid, nil)
+		if under && len(ix) == 1 {
 			return c, ix[0], true
 		}
 	}

@@ -138,7 +138,8 @@ func (d *Driver) readVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp.
 			if !ok {
 				return
 			}
-			if r := table.rowOf(vid); !r.current || mark >= r.mark { // else an older state
+			r := table.rowOf(vid)
+			if !r.current || mark >= r.mark { // else an older state
 				r.current, r.mark = true, mark
 				set(r, v)
 			}
@@ -185,7 +186,8 @@ func (d *Driver) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*swi
 	}
 	table, err := d.readVLANs(ctx, sw, t)
 	if fault.KindOf(err) == fault.Unsupported {
-		if out, failed := d.ciscoVLANs(ctx, sw, t); failed != nil || len(out) > 0 {
+		out, failed := d.ciscoVLANs(ctx, sw, t)
+		if failed != nil || len(out) > 0 {
 			pvid := map[uint32]uint32{}
 			for _, v := range out {
 				for _, port := range v.UntaggedPorts {

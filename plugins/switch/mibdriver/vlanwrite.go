@@ -129,7 +129,8 @@ func checkChange(sw *switchdriver.Switch, t *vlanTable, c change) error {
 	case c.remove && c.vid == defaultVLAN:
 		return fault.At(fault.Invalid, pathVLAN, "VLAN %d is the default VLAN and cannot be removed", c.vid)
 	}
-	if egress, _ := t.configuredPorts(c.vid); !t.form.Writable() && (c.setPorts || c.remove && len(egress) > 0) {
+	egress, _ := t.configuredPorts(c.vid)
+	if !t.form.Writable() && (c.setPorts || c.remove && len(egress) > 0) {
 		return asText(sw)
 	}
 	if !c.setPorts {

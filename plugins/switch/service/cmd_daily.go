@@ -46,7 +46,8 @@ func dailyCommand[In any, Out shown](name, summary, help string, args []commands
 				return show()
 			}
 			for ctx.Err() == nil {
-				if err := show(); err != nil && ctx.Err() == nil {
+				err := show()
+				if err != nil && ctx.Err() == nil {
 					return err
 				}
 				host.Pause(ctx, every)
@@ -235,7 +236,8 @@ func showPage[T line](in *commands.Invocation, out *page[T], before int) error {
 }
 
 func (s *Service) cmdVLANChange(name string, create bool) commands.Command {
-	summary, help := "Replace the ports of a VLAN", "All other ports leave the VLAN."
+	summary := "Replace the ports of a VLAN"
+	help := "All other ports leave the VLAN."
 	if create {
 		summary, help = "Make a VLAN with its ports", "The VLAN is made whole or not at all."
 	}

@@ -167,7 +167,8 @@ func (s *Service) forgetReadings() {
 // watchPorts has a switch read again whose ports are up or down otherwise than is known, and makes the alarms.
 func (s *Service) watchPorts(o *discovery.Observation, now driver.Counters) {
 	for _, p := range o.Ports {
-		if c, ok := now.Interfaces[p.IfIndex]; ok && p.Oper != 0 && statusText(c.Oper) != statusText(p.Oper) {
+		c, ok := now.Interfaces[p.IfIndex]
+		if ok && p.Oper != 0 && statusText(c.Oper) != statusText(p.Oper) {
 			s.survey.Touch(discovery.Hint{Node: o.Node, IfIndex: p.IfIndex, Repeat: c.Oper == 1, Polled: true})
 		}
 	}

@@ -18,7 +18,8 @@ func rememberChange(l []discovery.Change, at time.Time, cause discovery.Cause, c
 	nodes(discovery.Answering, c.Answering)
 	edges := func(kind discovery.ChangeKind, list []edge) {
 		for _, e := range list {
-			if between := !isOutside(e.TailNode) && !isOutside(e.HeadNode); between && isTailFirst(e) {
+			between := !isOutside(e.TailNode) && !isOutside(e.HeadNode)
+			if between && isTailFirst(e) {
 				continue // the other direction is remembered
 			}
 			l = append(l, discovery.Change{At: at, Cause: string(cause), Kind: kind, Node: e.TailNode, Port: e.TailPort,

@@ -133,7 +133,8 @@ type keptInterval struct {
 
 func (s *Service) interval() time.Duration {
 	config := s.set.Discovery.Interval.Duration
-	if k, ok := s.kept.Get(s.store.Now(), ""); ok && k.Config == config && k.Set >= 0 {
+	k, ok := s.kept.Get(s.store.Now(), "")
+	if ok && k.Config == config && k.Set >= 0 {
 		return k.Set
 	}
 	return config

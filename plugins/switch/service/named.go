@@ -75,7 +75,8 @@ func idsOf(arg string) (out []mib.MAC) {
 
 // isCalled reports whether a switch has a name or an address, which may have ":port".
 func (s *Service) isCalled(e switchlist.Entry, arg string) bool {
-	if o := s.survey.Observation(e.MAC); o != nil && o.SysName != "" && strings.EqualFold(o.SysName, arg) {
+	o := s.survey.Observation(e.MAC)
+	if o != nil && o.SysName != "" && strings.EqualFold(o.SysName, arg) {
 		return true
 	}
 	if a, err := netip.ParseAddr(arg); err == nil {

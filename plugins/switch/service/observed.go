@@ -221,7 +221,8 @@ func (e *exporter) writeSwitches(ctx context.Context, all bool) (later time.Dura
 		if l.obs == obs && l.failure == failure {
 			continue
 		}
-		if wait := calm - now.Sub(l.written); wait > 0 && !all {
+		wait := calm - now.Sub(l.written)
+		if wait > 0 && !all {
 			if later == 0 || wait < later {
 				later = wait
 			}
@@ -234,7 +235,8 @@ func (e *exporter) writeSwitches(ctx context.Context, all bool) (later time.Dura
 		if err != nil {
 			return 0, err
 		}
-		if old, ok := e.s.observed.Get(sn, m.String()); !ok || old.Sum != sum {
+		old, ok := e.s.observed.Get(sn, m.String())
+		if !ok || old.Sum != sum {
 			put = append(put, observed{Source: e.s.source, Epoch: e.term.Epoch(), At: now, Sum: sum, Failure: failure, Observation: obs})
 			l.written = now
 		}

@@ -121,7 +121,8 @@ func portRates(o *discovery.Observation, was, now driver.Counters, t float64) []
 	cleared := false
 	for _, p := range o.Ports {
 		before, known := was.Interfaces[p.IfIndex]
-		if after, ok := now.Interfaces[p.IfIndex]; ok && known && t > 0 {
+		after, ok := now.Interfaces[p.IfIndex]
+		if ok && known && t > 0 {
 			c := countedOf(before, after, max(speedOf(p, before), speedOf(p, after)), t)
 			all[p.IfIndex] = c
 			cleared = cleared || c.cleared

@@ -188,7 +188,8 @@ func ownMACs(local netip.Addr) (out []mib.MAC) {
 			continue
 		}
 		for _, a := range addresses {
-			if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr().Unmap() == local {
+			p, err := netip.ParsePrefix(a.String())
+			if err == nil && p.Addr().Unmap() == local {
 				out = append(out, mib.MACOf(i.HardwareAddr))
 			}
 		}

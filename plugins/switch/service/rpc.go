@@ -68,7 +68,8 @@ func registerResultHandler[In any](m operations.Mux, name string, f func(context
 // faultsBelow puts the relative paths of faults below base.
 func faultsBelow(base string, err error) error {
 	l := fault.List(nil)
-	if e := (*fault.Error)(nil); !errors.As(err, &l) && errors.As(err, &e) {
+	e := (*fault.Error)(nil)
+	if !errors.As(err, &l) && errors.As(err, &e) {
 		l = fault.List{e}
 	}
 	if l == nil {

@@ -140,7 +140,8 @@ func (q *search) searchNeighbor(m mib.MAC, o *discovery.Observation, n discovery
 		return
 	}
 	at := spot{ofSwitch: q.s.switchIdentity(m), How: "neighbor", Seen: formatTime(o.Observed)}
-	if i := slices.IndexFunc(o.Ports, func(p discovery.Port) bool { return p.ID == n.LocalPort }); i >= 0 {
+	i := slices.IndexFunc(o.Ports, func(p discovery.Port) bool { return p.ID == n.LocalPort })
+	if i >= 0 {
 		at.portID = portID{portName(o.Ports[i]), o.Ports[i].Number}
 	}
 	if chassis != 0 {
@@ -254,7 +255,8 @@ func (q *search) newSpot(mac mib.MAC, at learnedAt, vlan uint32, how string) spo
 	if q.ip.IsValid() {
 		out.IP = q.ip.String()
 	}
-	if st, ok := q.s.stationOf(mac); ok && st.Switch == at.sw && st.Port == at.port {
+	st, ok := q.s.stationOf(mac)
+	if ok && st.Switch == at.sw && st.Port == at.port {
 		out.Since = formatTime(st.Since)
 	}
 	return out

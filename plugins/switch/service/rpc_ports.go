@@ -148,7 +148,8 @@ func (v *portView) setVLANs(vlans []*switchdriver.VLAN, pvids map[uint32]uint32)
 }
 
 func (v *portView) setSTP(stp []*switchdriver.STPPort) {
-	if i := slices.IndexFunc(stp, func(p *switchdriver.STPPort) bool { return p.Port == v.Number }); i >= 0 {
+	i := slices.IndexFunc(stp, func(p *switchdriver.STPPort) bool { return p.Port == v.Number })
+	if i >= 0 {
 		v.STP = stpStates[stp[i].State]
 	}
 }
@@ -181,7 +182,8 @@ func (s *Service) attachedDevices(o *discovery.Observation) map[string][]string 
 func (s *Service) portOf(e discovery.End) string {
 	if id, err := strconv.ParseUint(e.Node, 10, 48); err == nil {
 		if o := s.survey.Observation(mib.MAC(id)); o != nil {
-			if i := slices.IndexFunc(o.Ports, func(p discovery.Port) bool { return p.ID == e.Port }); i >= 0 {
+			i := slices.IndexFunc(o.Ports, func(p discovery.Port) bool { return p.ID == e.Port })
+			if i >= 0 {
 				return portName(o.Ports[i])
 			}
 		}

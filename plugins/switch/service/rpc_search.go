@@ -162,7 +162,8 @@ func (s *Service) searchPorts(n needle, o *discovery.Observation) (out []searchH
 func (s *Service) searchNeighbors(n needle, o *discovery.Observation) (out []searchHit) {
 	for _, nb := range o.Neighbors {
 		hit := searchHit{ofSwitch: s.switchIdentity(o.Node), Port: nb.LocalPort, Kind: "neighbor"}
-		if i := slices.IndexFunc(o.Ports, func(p discovery.Port) bool { return p.ID == nb.LocalPort }); i >= 0 {
+		i := slices.IndexFunc(o.Ports, func(p discovery.Port) bool { return p.ID == nb.LocalPort })
+		if i >= 0 {
 			hit.Port, hit.Number = portName(o.Ports[i]), o.Ports[i].Number
 		}
 		at := slices.IndexFunc(nb.Addresses, n.inIP)

@@ -99,7 +99,8 @@ func (s *Service) lookForStations(ctx context.Context) *stations {
 	now := time.Now()
 	_, _ = s.askEach(ctx, "", func(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {
 		m := mib.MAC(sw.NodeId)
-		if o := s.survey.Observation(m); o == nil || o.Stale {
+		o := s.survey.Observation(m)
+		if o == nil || o.Stale {
 			return nil
 		}
 		byPort, counts := map[uint32][]sighting{}, map[uint32]portCount{}
@@ -143,7 +144,8 @@ func (s *stations) addLearned(m mib.MAC, byPort map[uint32][]sighting, leadsOn f
 			if keep--; keep < 0 {
 				return
 			}
-			if n, ok := s.crowd[st.MAC]; ok && n <= len(list) {
+			n, ok := s.crowd[st.MAC]
+			if ok && n <= len(list) {
 				s.also[st.MAC] = append(s.also[st.MAC], learnedAt{m, port})
 				continue
 			}
@@ -236,7 +238,8 @@ func mergeSightings(old, found []sighting, room int, leadsOn func(learnedAt) boo
 		next, differs = append(next, st), true
 	}
 	for _, st := range old {
-		if _, gone := was[st.MAC]; gone && len(next) < room {
+		_, gone := was[st.MAC]
+		if gone && len(next) < room {
 			next = append(next, st)
 		} else if gone {
 			differs = true

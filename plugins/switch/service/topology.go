@@ -26,7 +26,8 @@ func Topology(id string, n *discovery.Network) topology.Topology {
 	}
 	for _, e := range n.Edges {
 		for _, end := range []discovery.End{e.Tail, e.Head} {
-			if tps := t.Nodes[end.Node].TPs; tps != nil && end.Port != "" && tps[end.Port].ID == "" {
+			tps := t.Nodes[end.Node].TPs
+			if tps != nil && end.Port != "" && tps[end.Port].ID == "" {
 				tps[end.Port] = topology.TerminationPoint{ID: end.Port} // ports of devices outside the list
 			}
 		}

@@ -160,7 +160,8 @@ func (s *Service) snmpEngine(ctx context.Context, term *state.Term) traps.Engine
 	_, _ = rand.Read(own) // never fails
 	k := keptEngine{ID: append(engineHead[:len(engineHead):len(engineHead)], own...)}
 	_, err := term.Update(ctx, func(tx *state.Tx) error {
-		if old, ok := s.engines.Get(tx, ""); ok && len(old.ID) >= 5 && len(old.ID) <= 32 && old.Boots > 0 && old.Boots < 1<<31-1 {
+		old, ok := s.engines.Get(tx, "")
+		if ok && len(old.ID) >= 5 && len(old.ID) <= 32 && old.Boots > 0 && old.Boots < 1<<31-1 {
 			k = old
 		}
 		k.Boots++

@@ -27,7 +27,8 @@ func (s *Service) switchIdentity(m mib.MAC) ofSwitch {
 
 // nameOf is the sysName of a switch; its MAC address where that is not known.
 func (s *Service) nameOf(m mib.MAC) string {
-	if o := s.survey.Observation(m); o != nil && o.SysName != "" {
+	o := s.survey.Observation(m)
+	if o != nil && o.SysName != "" {
 		return o.SysName
 	}
 	return m.String()
@@ -115,7 +116,8 @@ func (s *Service) portNamesOf(m mib.MAC) portNames {
 func namesOf(o *discovery.Observation) portNames {
 	names := make(portNames, len(o.Ports))
 	for _, p := range o.Ports {
-		if _, taken := names[p.Number]; !taken || p.Bridged {
+		_, taken := names[p.Number]
+		if !taken || p.Bridged {
 			names[p.Number] = portName(p)
 		}
 	}

@@ -36,7 +36,8 @@ func (l *learned) noteAnswer(version string, security gosnmp.SnmpV3SecurityParam
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.speaks = version
-	if sp, ok := security.(*gosnmp.UsmSecurityParameters); ok && l.security == nil {
+	sp, ok := security.(*gosnmp.UsmSecurityParameters)
+	if ok && l.security == nil {
 		l.security, _ = sp.Copy().(*gosnmp.UsmSecurityParameters)
 	}
 }

@@ -31,7 +31,8 @@ func parseRow(row [columns]string) (e Entry, bad []badCell) {
 		bad = append(bad, badCell{col, fmt.Sprintf(format, args...)})
 	}
 	for col, cell := range row {
-		if i := strings.IndexFunc(cell, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\ufffd' }); i >= 0 {
+		i := strings.IndexFunc(cell, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\ufffd' })
+		if i >= 0 {
 			fail(col, "octet %d is a control character or no UTF-8", i+1)
 		}
 	}
@@ -68,7 +69,8 @@ func parseRow(row [columns]string) (e Entry, bad []badCell) {
 	if !snmp.CheckFrom(e.AnswersFrom) {
 		fail(colAnswersFrom, "%q is not an IP address; write the address from which the switch answers, or any", row[colAnswersFrom])
 	}
-	if t := e.CLITransport; t != "" && t != switchcli.Telnet && t != switchcli.SSH {
+	t := e.CLITransport
+	if t != "" && t != switchcli.Telnet && t != switchcli.SSH {
 		fail(colCLITransport, "%q is not a transport; write %s or %s", row[colCLITransport], switchcli.Telnet, switchcli.SSH)
 	}
 	checkAccess(&e, row, fail)

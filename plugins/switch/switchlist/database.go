@@ -140,7 +140,8 @@ func (d *Database) Replace(ctx context.Context, entries []Entry) error {
 // Reload loads the first default file that exists. Without a file nothing changes.
 func (d *Database) Reload(ctx context.Context) (Loaded, error) {
 	paths := d.Files
-	if h, ok := d.heads.Get(d.store.Now(), headKey); ok && h.File != "" {
+	h, ok := d.heads.Get(d.store.Now(), headKey)
+	if ok && h.File != "" {
 		paths = append([]string{h.File}, paths...)
 	}
 	return d.loadFirst(ctx, d.update, paths)
@@ -260,7 +261,8 @@ func (d *Database) sweepGenerations(ctx context.Context, update updater, before 
 	old := time.Now().Add(-garbage).UTC().Format(generationTime)
 	var keys []string
 	for key := range d.rows.All(now, "") {
-		if g, _, _ := strings.Cut(key, "/"); g != head.Generation && (g == before || g < old) {
+		g, _, _ := strings.Cut(key, "/")
+		if g != head.Generation && (g == before || g < old) {
 			keys = append(keys, key)
 		}
 	}

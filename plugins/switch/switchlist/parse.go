@@ -137,7 +137,8 @@ func (p *parser) parseLine(n int, text string) {
 		p.entries[i].Line = 0
 	}
 	if place := e.Place() + "\x00" + e.ReadCommunity + "\x00" + e.V3User; e.Version != NoSNMP {
-		if i, ok := p.byPlace[place]; ok && p.entries[i].MAC != e.MAC && p.entries[i].Line != 0 {
+		i, ok := p.byPlace[place]
+		if ok && p.entries[i].MAC != e.MAC && p.entries[i].Line != 0 {
 			p.addProblem(n, true, "IP %s stands in line %d already, for %s; a switch that is in the list twice is changed by two at a time: leave one line out", e.Place(), p.entries[i].Line, p.entries[i].MAC)
 		}
 		p.byPlace[place] = len(p.entries)

@@ -24,7 +24,8 @@ func (d *Database) NoteFiles(ctx context.Context, log *slog.Logger) {
 	first, _ := d.heads.Get(d.store.Now(), headKey)
 	for ctx.Err() == nil {
 		changed := d.Changed()
-		if err := d.noteFile(ctx, first.Generation); err != nil && ctx.Err() == nil {
+		err := d.noteFile(ctx, first.Generation)
+		if err != nil && ctx.Err() == nil {
 			log.Debug("the file of the switch list cannot be noted", "err", err)
 		}
 		select {
@@ -69,7 +70,8 @@ func (d *Database) changedSince(ctx context.Context, update updater, head Head, 
 	if next != before {
 		ctx, cancel := context.WithTimeout(ctx, storingTime)
 		defer cancel()
-		if _, err := update(ctx, func(tx *state.Tx) error { return d.files.Put(tx, d.Source, next) }); err != nil {
+		_, err := update(ctx, func(tx *state.Tx) error { return d.files.Put(tx, d.Source, next) })
+		if err != nil {
 			return false, err
 		}
 	}

@@ -108,7 +108,8 @@ func latestClock(a, b *clock, at time.Time) *clock {
 func (d *Decoder) applyProofs(from netip.Addr) {
 	for _, proof := range d.proved.takeProofs(from) {
 		known := d.clocks[from]
-		if i := slices.IndexFunc(known, func(c clock) bool { return c.engine == proof.engine }); i >= 0 {
+		i := slices.IndexFunc(known, func(c clock) bool { return c.engine == proof.engine })
+		if i >= 0 {
 			old := known[i]
 			switch proof.before = old.before; {
 			case proof.at.Before(old.at): // a trap came after it

@@ -256,7 +256,8 @@ func filterEntries(list []*switchlist.Entry, f func(*switchlist.Entry) bool) []*
 // the port the agent sends from, where that is the port it is asked at.
 func nodesOf(list []*switchlist.Entry, from netip.AddrPort) []mib.MAC {
 	if len(list) > 1 {
-		if at := filterEntries(list, func(e *switchlist.Entry) bool { return e.Port == from.Port() }); len(at) > 0 {
+		at := filterEntries(list, func(e *switchlist.Entry) bool { return e.Port == from.Port() })
+		if len(at) > 0 {
 			list = at
 		}
 	}

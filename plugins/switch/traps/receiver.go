@@ -214,7 +214,8 @@ func (r *Receiver) updateSenders(decoder *Decoder, senders *atomic.Pointer[map[n
 func (r *Receiver) handleMessage(conn *net.UDPConn, decoder *Decoder, logged map[netip.Addr]time.Time, m message) {
 	t, reply, v := decoder.Decode(m.at, m.from, m.data)
 	r.history.Record(m.at, m.from, v, t)
-	if sender := m.from.Addr(); v == Replayed && m.at.Sub(logged[sender]) > tellEvery && len(logged) < maxTold {
+	sender := m.from.Addr()
+	if v == Replayed && m.at.Sub(logged[sender]) > tellEvery && len(logged) < maxTold {
 		logged[sender] = m.at
 		r.opt.Log.Warn("a version 3 notification is not taken, because its time is past: either somebody replays it, or the switch has restarted without counting that; "+
 			"it is taken once the switch has answered a request", "address", sender, "switch", decoder.listedAt(m.from))

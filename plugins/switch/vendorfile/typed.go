@@ -78,7 +78,8 @@ func checkVLANChange(sw *switchdriver.Switch, o *writes.Operation, before *switc
 // confirmOperation reads back until the switch shows what the lines were to do. What nothing can read is believed: so is a
 // spanning tree of a whole switch, of which the standard MIB knows only the ports.
 func (d *Driver) confirmOperation(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) error {
-	if r, ok := o.Request.(*pluginv1.WriteStpRequest); ok && r.Port == 0 {
+	r, ok := o.Request.(*pluginv1.WriteStpRequest)
+	if ok && r.Port == 0 {
 		return nil
 	}
 	differs, err := writes.ReadBack(ctx, func() (string, error) {
@@ -110,7 +111,8 @@ func (d *Driver) takeBack(ctx context.Context, sw *switchdriver.Switch, m *Model
 	case !write:
 		return d.typeLines(ctx, sw, m, f, undo)
 	}
-	if del := m.Function(DeleteVLAN, ""); len(undo) == 0 && w.Create && del != nil {
+	del := m.Function(DeleteVLAN, "")
+	if len(undo) == 0 && w.Create && del != nil {
 		if j, err := prepareLines(del, tagValues(o, f)); err == nil {
 			undo = j.lines
 		}
@@ -123,7 +125,8 @@ func (d *Driver) takeBack(ctx context.Context, sw *switchdriver.Switch, m *Model
 		return nil // nothing was done
 	}
 	if len(undo) > 0 {
-		if err := d.typeLines(ctx, sw, m, f, undo); err == nil || !readable {
+		err := d.typeLines(ctx, sw, m, f, undo)
+		if err == nil || !readable {
 			return err
 		}
 	}

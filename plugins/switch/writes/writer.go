@@ -116,7 +116,8 @@ func (w *Writer) newRecord(ctx context.Context, sw *switchdriver.Switch, o Opera
 // is cancelled; of another the fault says that its end is not known, and names it.
 func (w *Writer) Do(ctx context.Context, sw *switchdriver.Switch, o Operation) ([]string, error) {
 	r := w.newRecord(ctx, sw, o)
-	if term := w.term.Load(); term != nil && term.Check() == nil {
+	term := w.term.Load()
+	if term != nil && term.Check() == nil {
 		return w.carryOperation(ctx, &carried{w: w, term: term, record: r}, sw)
 	}
 	return w.askHolder(ctx, r)
@@ -133,7 +134,8 @@ func (w *Writer) putRecord(ctx context.Context, c *carried, r Record) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 	defer cancel()
 	_, err := c.term.Update(ctx, func(tx *state.Tx) error {
-		if now, ok := w.table.Get(tx, r.key()); c.stored && (!ok || now.hasEnded()) {
+		now, ok := w.table.Get(tx, r.key())
+		if c.stored && (!ok || now.hasEnded()) {
 			return fault.New(fault.NotFound, "the operation %s was cancelled", r.ID)
 		}
 		if r.hasEnded() {
@@ -243,7 +245,8 @@ func (w *Writer) finishOperation(ctx context.Context, c *carried, lines []string
 			r.State, r.Faults = Failed, toFaults(err)
 		}
 	}
-	if e := w.putRecord(ctx, c, r); e != nil && fault.KindOf(e) != fault.NotFound {
+	e := w.putRecord(ctx, c, r)
+	if e != nil && fault.KindOf(e) != fault.NotFound {
 		w.opt.Log.Warn("the result of an operation is not written", "operation", r.ID, "err", e)
 	}
 	return err
@@ -283,7 +286,8 @@ func (w *Writer) askHolder(ctx context.Context, r Record) ([]string, error) {
 		return !ok || now.hasEnded() || now.State == Unknown
 	})
 	if err != nil {
-		if cancelled, e := w.cancelOperation(ctx, &last); e == nil && cancelled {
+		cancelled, e := w.cancelOperation(ctx, &last)
+		if e == nil && cancelled {
 			return nil, w.notBegun(&last)
 		}
 	}

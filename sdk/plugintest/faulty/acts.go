@@ -84,7 +84,8 @@ func (a hostileAct) numberAt(i, other int) int {
 }
 
 func (a hostileAct) performAct(ctx context.Context, env *sdk.Env) (actOutcome, error) {
-	t, own := a.Target, func(name string) string { return filepath.Join(env.DataDir, name) }
+	t := a.Target
+	own := func(name string) string { return filepath.Join(env.DataDir, name) }
 	once := func(act func() error) (actOutcome, error) { return repeatAct(1, func(int) error { return act() }), nil }
 	repeat := func(act func(i int) error) (actOutcome, error) { return repeatAct(a.numberAt(0, 1), act), nil }
 	switch a.Name {
@@ -136,7 +137,8 @@ func (a hostileAct) performAct(ctx context.Context, env *sdk.Env) (actOutcome, e
 		return once(func() error { return os.Chtimes(t, time.Unix(1, 0), time.Unix(1, 0)) })
 	case "run-own":
 		return once(func() error {
-			if err := os.WriteFile(own("script"), []byte("#!/bin/sh\n"), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			err := os.WriteFile(own("script"), []byte("#!/bin/sh\n"), 0o755)
+			if err != nil && !errors.Is(err, fs.ErrExist) {
 				return err
 			}
 			return exec.CommandContext(ctx, own("script")).Run()
@@ -209,7 +211,8 @@ func (a hostileAct) performAct(ctx context.Context, env *sdk.Env) (actOutcome, e
 		return once(func() error { return writeDocument(ctx, env.Host, host.Operational, t) })
 	case "identity":
 		return repeat(func(int) error {
-			if _, err := (hostCall{Call: "identity"}).makeCall(ctx, env.Host); fault.KindOf(err) != fault.Denied {
+			_, err := (hostCall{Call: "identity"}).makeCall(ctx, env.Host)
+			if fault.KindOf(err) != fault.Denied {
 				return fmt.Errorf("not denied: %w", err)
 			}
 			return nil

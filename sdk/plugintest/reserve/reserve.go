@@ -61,8 +61,10 @@ func tryListen(network, address string) error {
 func portRange() (first, last int) {
 	first, last = lowest, highest
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
-	if f := strings.Fields(string(text)); err == nil && len(f) == 2 {
-		if low, err := strconv.Atoi(f[0]); err == nil && low > first+1000 {
+	f := strings.Fields(string(text))
+	if err == nil && len(f) == 2 {
+		low, err := strconv.Atoi(f[0])
+		if err == nil && low > first+1000 {
 			last = min(last, low-1)
 		}
 	}

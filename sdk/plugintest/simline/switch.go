@@ -135,7 +135,8 @@ func (s *Switch) serveSession(c net.Conn) {
 			answer = "ok\n"
 		}
 		answer, cut := strings.CutSuffix(answer, hangUp)
-		if _, err := c.Write([]byte(answer)); err != nil || cut {
+		_, err := c.Write([]byte(answer))
+		if err != nil || cut {
 			return
 		}
 	}

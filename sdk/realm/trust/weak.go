@@ -16,7 +16,8 @@ var weakSignatures = []x509.SignatureAlgorithm{x509.MD2WithRSA, x509.MD5WithRSA,
 // Weakness says what is weak about a certificate of a peer: an RSA key of less than 2048 bits, or a signature with SHA-1 or older.
 // It is empty for a certificate that has none of these. The signature of a root is not verified by anybody, so it does not count.
 func Weakness(c *x509.Certificate) string {
-	if key, ok := c.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() < leastRSA {
+	key, ok := c.PublicKey.(*rsa.PublicKey)
+	if ok && key.N.BitLen() < leastRSA {
 		return fmt.Sprintf("its RSA key has %d bits; have one of %d or more made", key.N.BitLen(), leastRSA)
 	}
 	root := string(c.RawSubject) == string(c.RawIssuer)

@@ -108,7 +108,8 @@ func checkSettings(k *kit) {
 	k.mustSucceed("ApplySettings", err)
 	k.checkReportLines("ApplySettings", report)
 	if k.hasOperation("ReadStp") {
-		if _, on, err := k.client.ReadSTP(k.testContext(), k.Switch, 0); err != nil || on {
+		_, on, err := k.client.ReadSTP(k.testContext(), k.Switch, 0)
+		if err != nil || on {
 			k.t.Errorf("spanning tree after the settings: %v, %v", on, err)
 		}
 	}

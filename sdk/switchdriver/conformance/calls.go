@@ -70,7 +70,8 @@ func (k *kit) forEachOperation(f func(operation string, do call)) {
 // checkPossibleAnswers checks that no answer is one that cannot be true.
 func checkPossibleAnswers(k *kit) {
 	for _, r := range k.goodRequests() {
-		if o := switchdriver.NameOf(r); k.hasOperation(o) && strings.HasPrefix(o, "Read") {
+		o := switchdriver.NameOf(r)
+		if k.hasOperation(o) && strings.HasPrefix(o, "Read") {
 			answer, err := switchdriver.Do(k.testContext(), k.client, k.Switch, r)
 			k.mustSucceed(o, err)
 			if err := switchdriver.CheckAnswer(r, answer); err != nil {
@@ -120,7 +121,8 @@ func (k *kit) checkShown(what string, request proto.Message) {
 		}
 		return k.client, nil
 	})
-	if kind := fault.KindOf(err); err != nil && kind != fault.Unsupported || differs != "" {
+	kind := fault.KindOf(err)
+	if err != nil && kind != fault.Unsupported || differs != "" {
 		k.t.Errorf("after %s the driver shows %s (%v)", what, differs, err)
 	}
 }

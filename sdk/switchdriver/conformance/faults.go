@@ -87,7 +87,8 @@ func (k *kit) faultyChange(what string, f Fault, v, got *switchdriver.VLAN, err 
 	k.t.Helper()
 	if f == AnswersLate {
 		k.mustSucceed(what, err)
-		if now := k.readVLANs()[v.VlanId]; now == nil || !slices.Equal(now.EgressPorts, sortVLANPorts(v).EgressPorts) || !slices.Equal(now.UntaggedPorts, v.UntaggedPorts) {
+		now := k.readVLANs()[v.VlanId]
+		if now == nil || !slices.Equal(now.EgressPorts, sortVLANPorts(v).EgressPorts) || !slices.Equal(now.UntaggedPorts, v.UntaggedPorts) {
 			k.t.Fatalf("%s: is done, but the switch shows %v", what, now)
 		}
 		k.deleteVLAN(v.VlanId)
@@ -160,7 +161,8 @@ func checkHangingSwitch(k *kit) {
 	soon, stop := context.WithTimeout(k.t.Context(), time.Second)
 	err := write(soon, vlanB) // waits for its turn until its time is over
 	stop()
-	if now := k.sentCommands(); err == nil || len(now) != sent {
+	now := k.sentCommands()
+	if err == nil || len(now) != sent {
 		k.t.Errorf("two changes at one switch at the same time: while one waits for the switch's answer, the other sends %q; use switchdriver.Turns", now[sent:])
 	}
 	cancel()

@@ -64,7 +64,9 @@ func (k *kit) deleteVLAN(id uint32) {
 
 func vlanLife(k *kit) {
 	before := k.readVLANs()
-	a, b, c := k.Ports[0], k.Ports[1], k.Ports[2]
+	a := k.Ports[0]
+	b := k.Ports[1]
+	c := k.Ports[2]
 	k.checkRefused("changing a VLAN that is not there", secondError(k.client.WriteVLAN(k.testContext(), k.Switch, &switchdriver.VLAN{VlanId: vlanA}, false, true)), fault.NotFound)
 	k.checkRefused("removing a VLAN that is not there", k.client.DeleteVLAN(k.testContext(), k.Switch, vlanA), fault.NotFound)
 	k.writeVLAN(&switchdriver.VLAN{VlanId: vlanA, Name: "kit-a"}, true, false)
@@ -77,7 +79,8 @@ func vlanLife(k *kit) {
 	}
 	k.writeVLAN(&switchdriver.VLAN{VlanId: vlanB, Name: "kit b 2", EgressPorts: []uint32{b, a}}, true, true)
 	k.deleteVLAN(vlanA)
-	if v := k.readVLANs()[vlanB]; v == nil || len(v.EgressPorts) != 2 {
+	v := k.readVLANs()[vlanB]
+	if v == nil || len(v.EgressPorts) != 2 {
 		k.t.Errorf("removing one VLAN changed another: %v", v)
 	}
 	k.deleteVLAN(vlanB)
@@ -107,7 +110,8 @@ func untaggedOnce(k *kit) {
 	}
 	k.deleteVLAN(vlanA)
 	k.deleteVLAN(vlanB)
-	if v := k.readVLANs()[1]; v != nil && !slices.Contains(v.UntaggedPorts, p) {
+	v := k.readVLANs()[1]
+	if v != nil && !slices.Contains(v.UntaggedPorts, p) {
 		k.t.Errorf("port %d, whose VLAN was removed, is not back in VLAN 1: %v", p, v)
 	}
 }

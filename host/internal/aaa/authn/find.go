@@ -118,7 +118,8 @@ func (a *Authenticator) OutsideRealms() []string {
 // password, so its users stay what they were.
 func (a *Authenticator) Still(ctx context.Context, l *Login) (*Login, error) {
 	if l.token != "" {
-		if h, err := a.o.Tokens.Lookup(ctx, l.token, l.session); err != nil || !h.Known() {
+		h, err := a.o.Tokens.Lookup(ctx, l.token, l.session)
+		if err != nil || !h.Known() {
 			return nil, cmp.Or(err, ErrRefused)
 		}
 	}

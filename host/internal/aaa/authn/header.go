@@ -88,7 +88,8 @@ func CookieName(r *http.Request) string {
 // Cookie is the token of the session that a request was sent with, empty if it has no cookie. A request that sends
 // the cookie twice is without: it could be read in two ways.
 func Cookie(r *http.Request) string {
-	if sent := r.CookiesNamed(CookieName(r)); len(sent) == 1 && len(sent[0].Value) <= maxCredentials {
+	sent := r.CookiesNamed(CookieName(r))
+	if len(sent) == 1 && len(sent[0].Value) <= maxCredentials {
 		return sent[0].Value
 	}
 	return ""

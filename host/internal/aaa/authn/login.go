@@ -105,7 +105,8 @@ func (a *Authenticator) Account(name, domain string) string { return a.throttleA
 // and alice@lab.test are one to a directory service.
 func (a *Authenticator) throttleAccount(name, domain string) string {
 	directory := slices.ContainsFunc(a.o.Realms, func(r Realm) bool { return r.Directory })
-	if at := strings.LastIndexByte(name, '\\'); at >= 0 && directory {
+	at := strings.LastIndexByte(name, '\\')
+	if at >= 0 && directory {
 		name = name[at+1:]
 	}
 	if directory {

@@ -27,7 +27,8 @@ const (
 // Principal returns the current state of a user; NotFound if the user does not exist.
 func (s *Service) Principal(_ context.Context, id string) (*Principal, error) {
 	now := s.generation.Load()
-	if c, ok := s.principals.Get(id); ok && c.generation == now {
+	c, ok := s.principals.Get(id)
+	if ok && c.generation == now {
 		return c.p, nil
 	}
 	var p *Principal

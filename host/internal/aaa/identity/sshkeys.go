@@ -70,7 +70,8 @@ func ParseKey(line string) (key ssh.PublicKey, comment string, err error) {
 		return nil, "", err
 	}
 	crypto, ok := key.(ssh.CryptoPublicKey)
-	if _, certificate := key.(*ssh.Certificate); !ok || certificate || key.Type() == "ssh-dss" {
+	_, certificate := key.(*ssh.Certificate)
+	if !ok || certificate || key.Type() == "ssh-dss" {
 		return nil, "", fault.New(fault.Invalid, "keys of type %s are not accepted; make one with ssh-keygen -t ed25519", key.Type())
 	}
 	if r, ok := crypto.CryptoPublicKey().(*rsa.PublicKey); ok && r.N.BitLen() < minRSA {

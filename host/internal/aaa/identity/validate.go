@@ -72,7 +72,8 @@ func looksEncoded(s string) bool {
 }
 
 func checkEmail(value string) error {
-	if err := checkText("email", value); err != nil || value == "" {
+	err := checkText("email", value)
+	if err != nil || value == "" {
 		return err
 	}
 	if a, err := mail.ParseAddress(value); err != nil || a.Address != value {

@@ -161,11 +161,14 @@ func (h *handler) showVersion(http.ResponseWriter, *http.Request, []string) (int
 
 // explainAccess is GET /auth/v1/access/explain?user=&method=&path=, for administrators: what decides a request.
 func (h *handler) explainAccess(_ http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
-	if who, _ := caller.From(r.Context()); !who.HasRole("admin") { // also where the rules leave /auth/v1 open
+	who, _ := caller.From(r.Context())
+	if !who.HasRole("admin") { // also where the rules leave /auth/v1 open
 		return 0, nil, fault.New(fault.Denied, "only role admin may query the rights of other users")
 	}
 	q := r.URL.Query()
-	user, method, path := q.Get("user"), q.Get("method"), q.Get("path")
+	user := q.Get("user")
+	method := q.Get("method")
+	path := q.Get("path")
 	if user == "" || method == "" || path == "" {
 		return 0, nil, fault.New(fault.Missing, "the parameters user, method and path are required")
 	}

@@ -57,7 +57,8 @@ func (h *handler) usersKind() kind[identity.User] {
 
 // checkSalt accepts the salt only as answers show it: each hash has its own.
 func (o *object) checkSalt() {
-	if s := o.textMember("salt"); s != nil && *s != "" && *s != redacted {
+	s := o.textMember("salt")
+	if s != nil && *s != "" && *s != redacted {
 		o.faults = append(o.faults, fault.At(fault.Invalid, "salt", "the controller creates salts itself; leave it out"))
 	}
 }

@@ -142,7 +142,8 @@ func (h *handler) passwordGrant(r *http.Request, user, password string) (token.H
 		return token.Holder{Outside: &who}, err
 	}
 	p, err := h.Identity.Principal(r.Context(), l.User+"@"+l.Domain)
-	if demand := h.Identity.MustChange(p); err == nil && demand != "" {
+	demand := h.Identity.MustChange(p)
+	if err == nil && demand != "" {
 		return token.Holder{}, &authn.NotFindableError{Reason: demand}
 	}
 	return token.Holder{Principal: p}, err

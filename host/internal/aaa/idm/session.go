@@ -133,7 +133,8 @@ func (h *handler) logOut(w http.ResponseWriter, r *http.Request, _ []string) (in
 		if !authn.ProvesOrigin(r) {
 			return 0, nil, fault.New(fault.Denied, "a logout needs the header Origin, which browsers send")
 		}
-		if who, err := h.Tokens.Lookup(r.Context(), text, true); err == nil && who.Known() {
+		who, err := h.Tokens.Lookup(r.Context(), text, true)
+		if err == nil && who.Known() {
 			h.Change(h.withHolder(r.Context(), who), "end session", who.ID())
 		}
 		if _, err := h.Tokens.Revoke(r.Context(), text); err != nil {

@@ -31,7 +31,8 @@ func ReadBlocklist(r io.Reader) (Blocklist, error) {
 		}
 		var sum [sha1.Size]byte
 		text, _, _ := strings.Cut(line, ":")
-		if b, err := hex.DecodeString(text); err == nil && len(b) == sha1.Size {
+		b, err := hex.DecodeString(text)
+		if err == nil && len(b) == sha1.Size {
 			copy(sum[:], b)
 		} else {
 			sum = sha1.Sum([]byte(line)) //nolint:gosec

@@ -60,7 +60,8 @@ func Compile(text string) (Pattern, error) {
 		switch {
 		case s == "**":
 			k = deep
-			if n := len(p.parts); n > 0 && p.parts[n-1].kind == deep {
+			n := len(p.parts)
+			if n > 0 && p.parts[n-1].kind == deep {
 				continue
 			}
 		case strings.ContainsAny(s, "*?"):

@@ -136,11 +136,13 @@ func (n *node) allPermitBelow(path []reqpath.Segment, decider *entry, permits fu
 			return false
 		}
 	}
-	if c := n.children[path[0].Decoded]; c != nil && !c.allPermitBelow(path[1:], decider, permits) {
+	c := n.children[path[0].Decoded]
+	if c != nil && !c.allPermitBelow(path[1:], decider, permits) {
 		return false
 	}
 	for _, other := range path[0].Also {
-		if c := n.children[other]; c != nil && !c.allPermitBelow(path[1:], decider, permits) {
+		c := n.children[other]
+		if c != nil && !c.allPermitBelow(path[1:], decider, permits) {
 			return false
 		}
 	}

@@ -155,7 +155,9 @@ func portOf(ssl bool) maker {
 // invalidOf refuses what the path reader accepts but a plain file server
 // after it would not.
 func invalidOf(c *compiler, fl secini.Filter, _ int) (check, error) {
-	semicolon, slash, nonASCII := true, true, true
+	semicolon := true
+	slash := true
+	nonASCII := true
 	var props []secini.Prop
 	if o := c.file.Object(fl.Name); o != nil {
 		props = o.Props

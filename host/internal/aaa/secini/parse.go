@@ -141,7 +141,10 @@ func separatorIndex(text string) int {
 // urlSeparator is where the pattern of a rule ends: at the last equals sign outside brackets, which list keys have,
 // too; without one at a colon that a blank is before or after; without that at the first blank.
 func urlSeparator(text string) int {
-	equals, colon, blank, depth := -1, -1, -1, 0
+	equals := -1
+	colon := -1
+	blank := -1
+	depth := 0
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\\':

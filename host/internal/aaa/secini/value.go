@@ -15,7 +15,8 @@ type Pair struct{ Key, Value string }
 // before a dollar at the beginning, which then begins no reference.
 func (v Value) Text() string {
 	text := v.Raw
-	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' {
+	n := len(text)
+	if n >= 2 && text[0] == '"' && text[n-1] == '"' {
 		text = strings.ReplaceAll(text[1:n-1], `""`, `"`)
 	}
 	return unescapeDollar(text)

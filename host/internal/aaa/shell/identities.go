@@ -32,7 +32,8 @@ func (t *table) addUser(ctx context.Context, in *commands.Invocation) error {
 	}
 	sentence := fmt.Sprintf("User %s has been created, User Id is %s", u.Name, u.ID())
 	if roleID != "" {
-		if err := t.Identity.CreateGrant(ctx, identity.Grant{User: u.ID(), Role: roleID, Domain: u.Domain}); err != nil {
+		err := t.Identity.CreateGrant(ctx, identity.Grant{User: u.ID(), Role: roleID, Domain: u.Domain})
+		if err != nil {
 			return fmt.Errorf("%s but not granted to role %s: %w", sentence, in.Option("roleName"), err)
 		}
 		sentence += " and granted to role " + in.Option("roleName")

@@ -96,7 +96,8 @@ func OwnCommands(change func(ctx context.Context, user, current, fresh, address 
 				return fault.New(fault.Invalid, "the two new passwords are not the same; nothing was changed")
 			}
 			user := in.Caller.User + "@" + in.Caller.Domain
-			if err := change(caller.With(ctx, in.Caller), user, answers[0], answers[1], in.Caller.Address); err != nil {
+			err := change(caller.With(ctx, in.Caller), user, answers[0], answers[1], in.Caller.Address)
+			if err != nil {
 				return err
 			}
 			return emitResult(in, "userid", user, "your password has been changed")

@@ -27,7 +27,9 @@ type table struct{ Options }
 // Commands returns the twelve commands of identities.
 func Commands(o Options) []commands.Command {
 	t := &table{o}
-	users, roles, domains := t.userThings(), t.roleThings(), t.domainThings()
+	users := t.userThings()
+	roles := t.roleThings()
+	domains := t.domainThings()
 	role := textOption("roleName", "a role that the user gets", "rname")
 	role.Complete = roles.completeNames
 	user := requiredOption(textOption("user", "the user's name", "userName"))

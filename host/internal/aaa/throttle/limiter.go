@@ -324,7 +324,8 @@ func (l *Limiter) dropIdle(k key, c *counter) {
 // userKey is what a user's failures from an address are counted by.
 func (l *Limiter) userKey(user string, from netip.Addr, now time.Time) key {
 	pair := pairKey(user, from)
-	if t, ok := l.trusted[pair]; ok && now.Sub(t) < TrustFor {
+	t, ok := l.trusted[pair]
+	if ok && now.Sub(t) < TrustFor {
 		return pair
 	}
 	return key{user: user}

@@ -100,7 +100,8 @@ func (b *binder) bindWords() (bound, error) {
 		i += used
 	}
 	out := bound{options: b.given, args: map[string][]string{}}
-	if f, ok := b.given["format"]; ok && !definesOption(b.cmd, "format") {
+	f, ok := b.given["format"]
+	if ok && !definesOption(b.cmd, "format") {
 		out.format = f
 		delete(b.given, "format")
 	}
@@ -182,7 +183,8 @@ func (b *binder) bindOption(w string, next []string) (used int, err error) {
 			return 0, b.faultAtCommand(fault.Missing, "the option --%s needs a value: %s", o.Name, o.Help)
 		}
 		value, used = next[0], 1
-		if n := strings.TrimLeft(value, "-"); strings.HasPrefix(value, "--") && n != "" {
+		n := strings.TrimLeft(value, "-")
+		if strings.HasPrefix(value, "--") && n != "" {
 			if _, isOption := findOption(b.options, n); isOption {
 				return 0, b.faultAtCommand(fault.Missing, "the option --%s needs a value and %s follows; write --%s=%s if that is the value", o.Name, value, o.Name, value)
 			}

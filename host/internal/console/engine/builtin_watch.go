@@ -26,7 +26,8 @@ func (s *Session) watchCommand(ctx context.Context, in *commands.Invocation) err
 		if in.Width > 0 {
 			in.Printf("\x1b[H\x1b[2JEvery %ss: %s\n\n", in.Option("interval"), line)
 		}
-		if code := s.Run(ctx, line, IO{Stdout: in.Stdout, Stderr: in.Stderr, Width: in.Width, Terminal: in.Terminal}); code != console.OK {
+		code := s.Run(ctx, line, IO{Stdout: in.Stdout, Stderr: in.Stderr, Width: in.Width, Terminal: in.Terminal})
+		if code != console.OK {
 			return console.Silent(code)
 		}
 		if n == count {

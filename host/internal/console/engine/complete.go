@@ -137,7 +137,8 @@ func (b *binder) completeWords(ctx context.Context, words []string, prefix strin
 	}
 	for i, a := range b.cmd.Arguments {
 		if i == len(args) || a.Repeated {
-			if out := completeValues(ctx, "", prefix, a.Values, a.Complete, args); len(out) > 0 || prefix != "" {
+			out := completeValues(ctx, "", prefix, a.Values, a.Complete, args)
+			if len(out) > 0 || prefix != "" {
 				return out
 			}
 			break

@@ -83,7 +83,8 @@ func (s *Session) withFileCompletion(cmd commands.Command) commands.Command {
 			return own
 		}
 		return func(ctx context.Context, prefix string) []string {
-			if names, ok := s.Files.Complete(prefix); ok || own == nil {
+			names, ok := s.Files.Complete(prefix)
+			if ok || own == nil {
 				return names
 			}
 			return own(ctx, prefix)

@@ -133,7 +133,8 @@ func helpData(c commands.Command) map[string]any {
 func commandOverview(x *index, scope string) *commands.Table {
 	t := &commands.Table{Empty: "no commands", Columns: []commands.Column{{Title: "Command", Key: "name"}, {Title: "Summary", Key: "summary"}}}
 	for _, c := range x.all {
-		if s, _ := splitCommandName(c.Name); (scope == "" || s == scope) && !slices.Contains(hidden, c.Name) {
+		s, _ := splitCommandName(c.Name)
+		if (scope == "" || s == scope) && !slices.Contains(hidden, c.Name) {
 			t.Add(c.Name, c.Summary)
 		}
 	}

@@ -121,7 +121,8 @@ func (x *index) unknownCommandError(within, name string) error {
 		s, b := splitCommandName(c.Name)
 		known = append(known, c.Name)
 		if scope == "" {
-			if _, err := x.findCommand(within, b); err == nil { // one that can mean several would be refused
+			_, err := x.findCommand(within, b)
+			if err == nil { // one that can mean several would be refused
 				known = append(known, b)
 			}
 		} else if s == scope && strings.EqualFold(b, bare) {

@@ -50,7 +50,8 @@ func (s *Session) Run(ctx context.Context, line string, std IO) console.Code {
 		return s.reportError(std, s.format, fault.New(fault.Malformed, "%s", err))
 	}
 	for _, p := range parsed {
-		if code := s.runPipeline(ctx, p, std); code != console.OK || s.Done() {
+		code := s.runPipeline(ctx, p, std)
+		if code != console.OK || s.Done() {
 			return code
 		}
 	}
@@ -116,7 +117,8 @@ func (s *Session) startPipeline(ctx context.Context, x *index, p syntax.Pipeline
 			}
 			return s.reportError(std, s.format, err)
 		}
-		if refuse := s.shell.cfg.Refuse; refuse != nil && !cmd.Safe {
+		refuse := s.shell.cfg.Refuse
+		if refuse != nil && !cmd.Safe {
 			if err := refuse(cmd.Name); err != nil {
 				return s.reportError(std, s.format, err)
 			}
@@ -251,7 +253,8 @@ func (s *Session) reportError(std IO, format string, err error) console.Code {
 
 // enterScope goes into the subshell of a scope, when that is what the word means.
 func (s *Session) enterScope(x *index, word string) bool {
-	if _, err := x.findCommand(s.Scope(), word); err == nil || !x.hasScope(word) {
+	_, err := x.findCommand(s.Scope(), word)
+	if err == nil || !x.hasScope(word) {
 		return false
 	}
 	s.mu.Lock()

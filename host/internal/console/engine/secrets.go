@@ -57,13 +57,15 @@ func redactWords(c commands.Command, words []string) (string, bool) {
 				w = masked
 			}
 		case i > 0 && name != "":
-			if o, ok := findOption(c.Options, name); ok && o.Type != commands.Bool && !inline && i+1 < len(words) {
+			o, ok := findOption(c.Options, name)
+			if ok && o.Type != commands.Bool && !inline && i+1 < len(words) {
 				out = append(out, console.Quote(w))
 				i++
 				w = words[i]
 			}
 		case i > 0:
-			if n := min(arg, len(c.Arguments)-1); n >= 0 && secretName(c.Arguments[n].Name) {
+			n := min(arg, len(c.Arguments)-1)
+			if n >= 0 && secretName(c.Arguments[n].Name) {
 				w, found = masked, true
 			}
 			arg++
@@ -100,7 +102,8 @@ func (s *Session) redactStage(x *index, stage syntax.Stage) (string, bool) {
 	// watch, alias and the like carry a whole line of their own
 	for _, w := range words[1:] {
 		for _, part := range strings.Fields(w) {
-			if n := strings.TrimLeft(part, "-"); n != part && secretName(n) && strings.ContainsAny(w, " ") {
+			n := strings.TrimLeft(part, "-")
+			if n != part && secretName(n) && strings.ContainsAny(w, " ") {
 				return words[0] + " " + masked, true
 			}
 		}

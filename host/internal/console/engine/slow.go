@@ -35,7 +35,9 @@ func showSlow(std *IO, p syntax.Pipeline) (end func()) {
 	}
 	s := &slow{Terminal: std.Terminal}
 	std.Terminal, std.Stdout, std.Stderr = s, output{std.Stdout, s}, output{std.Stderr, s}
-	name, began, stop := p[0][0].Text, time.Now(), make(chan struct{})
+	name := p[0][0].Text
+	began := time.Now()
+	stop := make(chan struct{})
 	var done sync.WaitGroup
 	done.Go(func() {
 		tick := time.NewTicker(time.Second)

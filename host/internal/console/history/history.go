@@ -115,7 +115,8 @@ func (l *List) Clear() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lines = nil
-	if err := os.Remove(l.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	err := os.Remove(l.file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the history cannot be removed: %w", err)
 	}
 	return nil

@@ -48,7 +48,8 @@ func checkCommand() commands.Command {
 			}
 			t.Add(f.Check, kind, f.Text)
 		}
-		if err := in.Emit(t, nil); err != nil || faults == 0 {
+		err := in.Emit(t, nil)
+		if err != nil || faults == 0 {
 			return err
 		}
 		return fmt.Errorf("%s does not conform to the plugin contract (faults: %d)", filepath.Base(in.Arg("bin")), faults)
@@ -120,7 +121,8 @@ func saveStopped(ctx context.Context, dir home.Dir, in *commands.Invocation) (er
 
 func verifyCommand(d home.Dir) commands.Command {
 	return commands.Command{Name: "features:verify", Run: func(_ context.Context, in *commands.Invocation) error {
-		problems, plugins := feature.Check(d), verifyPlugins(d, Locator(d, in.Option("plugins")))
+		problems := feature.Check(d)
+		plugins := verifyPlugins(d, Locator(d, in.Option("plugins")))
 		faults := 0
 		var b strings.Builder
 		for _, p := range problems {
@@ -139,7 +141,8 @@ func verifyCommand(d home.Dir) commands.Command {
 			}
 			fmt.Fprintf(&b, "%s: %s: %s\n", v.Feature, v.Plugin, logs.Printable(text))
 		}
-		if err := in.Emit(map[string]any{"problems": problems, "plugins": plugins}, b.String); err != nil || faults == 0 {
+		err := in.Emit(map[string]any{"problems": problems, "plugins": plugins}, b.String)
+		if err != nil || faults == 0 {
 			return err
 		}
 		return fault.New(fault.Internal, "the catalogue has faults (%d)", faults)

@@ -33,7 +33,8 @@ func All(ctx context.Context, dir home.Dir, environ []string, at feature.Locator
 // Validate reports every fault of the settings, the catalogue and the access rules.
 func Validate(dir home.Dir, environ []string) []home.Problem {
 	problems := home.Validate(dir, environ)
-	if info, err := os.Stat(string(dir)); err != nil || !info.IsDir() {
+	info, err := os.Stat(string(dir))
+	if err != nil || !info.IsDir() {
 		return problems // it says so already
 	}
 	problems = append(problems, feature.Check(dir)...)
@@ -75,7 +76,8 @@ var urlsSection = regexp.MustCompile(`(?m)^[ \t]*\[urls\]`)
 // Access reports every fault of the files that access control reads: sec.ini and
 // 08-authn-config.xml. The kinds are those of ctl.yaml, beside the built-in ones.
 func Access(dir home.Dir, kinds []string) []home.Problem {
-	file, authnFile := dir.Etc("sec.ini"), dir.Etc("ctl", "karaf", "08-authn-config.xml")
+	file := dir.Etc("sec.ini")
+	authnFile := dir.Etc("ctl", "karaf", "08-authn-config.xml")
 	ini, err := home.ReadRegular(file)
 	if err != nil {
 		return []home.Problem{{File: file, Text: "it cannot be read: " + causeWithoutPath(err) + "; restore it, or move etc/ away to get the one of a first start"}}

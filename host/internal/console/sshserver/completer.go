@@ -168,7 +168,8 @@ func (s *search) seekLine(lines []string, from int, other string) {
 		return
 	}
 	for i := from; i < len(lines); i++ {
-		if l := lines[len(lines)-1-i]; strings.Contains(l, s.sought) && l != other {
+		l := lines[len(lines)-1-i]
+		if strings.Contains(l, s.sought) && l != other {
 			s.at, s.line, s.found = i, l, true
 			return
 		}
@@ -185,7 +186,8 @@ func (s *search) prompt() string {
 
 // pos is where the cursor stands in the line found.
 func (s *search) pos() int {
-	if i := strings.Index(s.line, s.sought); s.on && i >= 0 {
+	i := strings.Index(s.line, s.sought)
+	if s.on && i >= 0 {
 		return i
 	}
 	return len(s.line)

@@ -68,7 +68,8 @@ func (l localFiles) receiveFile(ctx context.Context, path string) (string, error
 	var content []byte
 	for {
 		var part console.FileContent
-		if err := l.requestClient(ctx, console.ReadFileRequest, console.ReadFile{Path: path, Offset: uint64(len(content))}, &part); err != nil {
+		err := l.requestClient(ctx, console.ReadFileRequest, console.ReadFile{Path: path, Offset: uint64(len(content))}, &part)
+		if err != nil {
 			return "", err
 		}
 		if part.Fault != "" {
@@ -101,7 +102,8 @@ func (l localFiles) sendFile(ctx context.Context, from, path string) error {
 		n, err := io.ReadFull(f, buf)
 		if n > 0 || at == 0 {
 			var answer console.FileWritten
-			if err := l.requestClient(ctx, console.WriteFileRequest, console.WriteFile{Path: path, Offset: at, Data: string(buf[:n])}, &answer); err != nil {
+			err := l.requestClient(ctx, console.WriteFileRequest, console.WriteFile{Path: path, Offset: at, Data: string(buf[:n])}, &answer)
+			if err != nil {
 				return err
 			}
 			if answer.Fault != "" {

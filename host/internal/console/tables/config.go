@@ -112,7 +112,8 @@ func (c Config) setSetting(ctx context.Context, in *commands.Invocation) error {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return fault.New(fault.Invalid, "%q is not the name of a file in etc/", name)
 	}
-	if key := in.Arg("key"); name == hostFile && in.Caller.Address != "" && touchesLocalSetting(key) {
+	key := in.Arg("key")
+	if name == hostFile && in.Caller.Address != "" && touchesLocalSetting(key) {
 		return fault.New(fault.Denied, "%s decides what an administrator may do from another machine, so it is set only on the machine of the controller: ctl 'config:set %s …' there", key, key)
 	}
 	before := fatalProblems(c.Validate(ctx))

@@ -53,7 +53,8 @@ func settableLevels() []string {
 
 func (t logTable) getLevels(_ context.Context, in *commands.Invocation) error {
 	list := t.r.List()
-	if name := in.Arg("logger"); name != "" && name != allLoggers {
+	name := in.Arg("logger")
+	if name != "" && name != allLoggers {
 		list = []logs.Setting{{Logger: name, Level: t.r.Get(name)}}
 	}
 	out := &commands.Table{Columns: []commands.Column{{Title: "Logger", Key: "logger"}, {Title: "Level", Key: "level"}}}

@@ -98,7 +98,8 @@ func loggingPlugin(logger string) (string, bool) {
 // " name=value" in their order.
 func formatAttributes(record string) string {
 	dec := json.NewDecoder(strings.NewReader(record))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+	t, err := dec.Token()
+	if err != nil || t != json.Delim('{') {
 		return ""
 	}
 	var b strings.Builder

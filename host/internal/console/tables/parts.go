@@ -32,7 +32,8 @@ func eachName[T any](list func() []T, name func(T) (string, bool)) func(context.
 
 // emitFindings shows what was found; the command has failed when that is anything.
 func emitFindings(in *commands.Invocation, out *commands.Table) error {
-	if err := in.Emit(out, nil); err != nil || len(out.Rows) == 0 {
+	err := in.Emit(out, nil)
+	if err != nil || len(out.Rows) == 0 {
 		return err
 	}
 	return console.Silent(console.Failed)

@@ -42,7 +42,8 @@ func FromPlugins(m interface {
 				run := c.Run
 				c.Run = func(ctx context.Context, in *commands.Invocation) error {
 					err := run(ctx, in)
-					if other, ok := m.OnNode(p.Name, err); ok && err != nil {
+					other, ok := m.OnNode(p.Name, err)
+					if ok && err != nil {
 						return commands.NewClient(other).Execute(ctx, in)
 					}
 					return err

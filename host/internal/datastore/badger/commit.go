@@ -131,7 +131,8 @@ func (g *group) addRequest(r *request) error {
 	}
 	if len(b.Events) > 0 {
 		size := transactionCost(b)
-		if db := g.s.db; g.bytes+size > db.MaxBatchSize()-partSize || (g.bytes+size)/entryCost > db.MaxBatchCount() {
+		db := g.s.db
+		if g.bytes+size > db.MaxBatchSize()-partSize || (g.bytes+size)/entryCost > db.MaxBatchCount() {
 			return errGroupFull
 		}
 		g.bytes += size

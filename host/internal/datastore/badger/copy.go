@@ -23,7 +23,8 @@ func inCopy(dir, scratch string, f func(copied string) error) (err error) {
 		return diskError(scratch, err)
 	}
 	defer func() {
-		if err2 := os.RemoveAll(to); err == nil && err2 != nil {
+		err2 := os.RemoveAll(to)
+		if err == nil && err2 != nil {
 			err = diskError(scratch, err2)
 		}
 	}()
@@ -57,7 +58,9 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	block, zeros, at := make([]byte, 64<<10), make([]byte, 64<<10), int64(0)
+	block := make([]byte, 64<<10)
+	zeros := make([]byte, 64<<10)
+	at := int64(0)
 	for {
 		n, err := io.ReadFull(in, block)
 		if n > 0 && !bytes.Equal(block[:n], zeros[:n]) {

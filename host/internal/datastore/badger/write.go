@@ -69,7 +69,8 @@ func (s *Store) dataOf(batches []datastore.Batch) (records []record, long map[st
 	for joined, e := range last {
 		before := s.long[joined]
 		records = dataRecords(records, e, before)
-		if now := extraPartCount(len(e.Value)); now > 0 || before > 0 {
+		now := extraPartCount(len(e.Value))
+		if now > 0 || before > 0 {
 			long[joined] = now
 		}
 	}

@@ -246,7 +246,8 @@ func (s *Store) findConflict(ctx context.Context, known mark, t datastore.Txn, r
 	}
 	_, epoch := kv(0)
 	_, head := kv(1)
-	if _, base := kv(2); base != known.base || head < known.head {
+	_, base := kv(2)
+	if base != known.base || head < known.head {
 		return s.readAgain(ctx)
 	}
 	compares := t.Compares

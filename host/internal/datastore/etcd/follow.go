@@ -59,7 +59,11 @@ func (s *Store) loadProjection(ctx context.Context) error {
 }
 
 func (s *Store) loadOnce(ctx context.Context) error {
-	out, epoch, latest, limit, rev := projection.NewLoader(s.o.History), int64(0), mark{}, int64(page), int64(0)
+	out := projection.NewLoader(s.o.History)
+	epoch := int64(0)
+	latest := mark{}
+	limit := int64(page)
+	rev := int64(0)
 	end := clientv3.GetPrefixRangeEnd(s.o.Prefix)
 	for start := s.o.Prefix; ; {
 		r, err := askMembers(ctx, s, func(ctx context.Context, c *clientv3.Client) (*clientv3.GetResponse, error) {

@@ -114,7 +114,8 @@ func (c *carer) finishFor(ctx context.Context, at datastore.Revision) {
 	if c.shared && together.Sleep(ctx, othersTime) != nil {
 		return
 	}
-	if err := c.finishChange(ctx, at); err != nil && ctx.Err() == nil && !errors.Is(err, datastore.ErrClosed) {
+	err := c.finishChange(ctx, at)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, datastore.ErrClosed) {
 		c.log.Warn("a large change is in force but not written to its keys yet; trying again", "error", err)
 		_ = together.Sleep(ctx, time.Second)
 		together.Notify(c.wake)
@@ -142,7 +143,8 @@ func (c *carer) sweepParts(ctx context.Context, st *projection.State) {
 // stagedIDs lists the changes of which there are parts.
 func stagedIDs(st *projection.State) (ids []string) {
 	for e, err := range st.Range(projection.Staged, datastore.RangeOptions{Shared: true}) {
-		if id, _, _ := strings.Cut(e.Key, "/"); err == nil && id != projection.SwitchKey && !slices.Contains(ids, id) {
+		id, _, _ := strings.Cut(e.Key, "/")
+		if err == nil && id != projection.SwitchKey && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}

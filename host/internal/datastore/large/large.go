@@ -57,7 +57,8 @@ func Of(engine datastore.Store, log *slog.Logger) datastore.Store {
 	s.keys.Store(keysAtOnce)
 	l, shared := engine.(datastore.Leases)
 	c := carer{Store: s, shared: shared, first: map[string]time.Time{}}
-	if st, err := s.currentState(); err == nil && !shared { // no other process is at work on them
+	st, err := s.currentState()
+	if err == nil && !shared { // no other process is at work on them
 		c.left = stagedIDs(st)
 	}
 	s.work.Go(func() { c.runCarer(ctx) })

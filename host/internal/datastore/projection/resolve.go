@@ -32,7 +32,8 @@ func (st *State) Resolve(t datastore.Txn, rev datastore.Revision, at time.Time) 
 // Conflict is the error for a compare that met a key at a revision; it names the writer.
 func (st *State) Conflict(i int, ns, key string, have datastore.Revision) error {
 	e := &datastore.ConflictError{Index: i, Namespace: ns, Key: key, Revision: have}
-	if b, ok := st.Writer(ns, key); ok && (have == 0 || have == b.Revision) {
+	b, ok := st.Writer(ns, key)
+	if ok && (have == 0 || have == b.Revision) {
 		e.By, e.At = b.By, b.At
 	}
 	return e
@@ -46,13 +47,15 @@ func (st *State) checkCompare(c datastore.Compare) (key string, have datastore.R
 		}
 		return c.Key, have, have == c.Revision
 	}
-	if batches, err := st.batchesSince(c.Revision); err == nil { // few transactions, where there may be many keys
+	batches, err := st.batchesSince(c.Revision)
+	if err == nil { // few transactions, where there may be many keys
 		for _, b := range batches {
 			for _, e := range b.Events {
 				if e.Namespace != c.Namespace || !strings.HasPrefix(e.Key, c.Key) {
 					continue
 				}
-				if now := st.findEntry(e.Namespace, e.Key); now != nil && now.Revision > c.Revision {
+				now := st.findEntry(e.Namespace, e.Key)
+				if now != nil && now.Revision > c.Revision {
 					return e.Key, now.Revision, false
 				}
 			}

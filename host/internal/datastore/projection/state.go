@@ -142,7 +142,8 @@ func (st *State) Range(ns string, o datastore.RangeOptions) iter.Seq2[datastore.
 		}
 		prefix := Join(ns, o.Prefix)
 		start := prefix
-		if after := Join(ns, o.After) + "\x00"; o.After != "" && after > start {
+		after := Join(ns, o.After) + "\x00"
+		if o.After != "" && after > start {
 			start = after // the smallest key above o.After
 		}
 		left := o.Limit
@@ -182,7 +183,8 @@ func (st *State) Namespaces() iter.Seq2[string, error] {
 // was written by who deleted it.
 func (st *State) Writer(ns, key string) (b datastore.Batch, ok bool) {
 	if e := st.findEntry(ns, key); e != nil {
-		if i := st.batchIndex(e.Revision); i < len(st.log) && st.log[i].Revision == e.Revision {
+		i := st.batchIndex(e.Revision)
+		if i < len(st.log) && st.log[i].Revision == e.Revision {
 			return st.log[i], true
 		}
 		return b, false

@@ -40,7 +40,8 @@ func (o options) compareAges(ctx context.Context, name string, fresh, aged datas
 		}
 	}
 	begun := time.Now()
-	if err := rig.Each(o.earlier, 32, func(i int) error { return putValue(ctx, aged, int64(i)) }); err != nil {
+	err := rig.Each(o.earlier, 32, func(i int) error { return putValue(ctx, aged, int64(i)) })
+	if err != nil {
 		return err
 	}
 	fmt.Printf("%s, after %d writes of the same %d keys (made at %.0f/s):\n", name, o.earlier, keys, float64(o.earlier)/time.Since(begun).Seconds())

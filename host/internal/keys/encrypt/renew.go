@@ -47,7 +47,8 @@ const sameLetters = 5000
 func (n *ring) renewEncoded(text []byte, found *Found) []byte {
 	for _, e := range encodings {
 		sealed, err := e.Strict().DecodeString(string(text))
-		if k := n.keyOf(sealed); err != nil || k == nil || k == n.current {
+		k := n.keyOf(sealed)
+		if err != nil || k == nil || k == n.current {
 			continue
 		}
 		next := e.AppendEncode(nil, n.resealText(sealed, found))

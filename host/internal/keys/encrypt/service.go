@@ -278,7 +278,8 @@ func (s *Service) Run(ctx context.Context) error {
 		return nil
 	}
 	return datastore.Changed(ctx, s.o.Store, []datastore.Prefix{{Namespace: namespace}}, func(ctx context.Context, _ *datastore.Batch) error {
-		if err := s.refreshKeys(ctx); err != nil && ctx.Err() == nil {
+		err := s.refreshKeys(ctx)
+		if err != nil && ctx.Err() == nil {
 			s.o.Log.Error("the key of the cluster cannot be followed", "error", err)
 		}
 		return nil

@@ -63,7 +63,8 @@ func (c *Config) newCertRequest(key crypto.Signer, names []string) ([]byte, erro
 	t.DNSNames, t.IPAddresses = alternativeNames(subject, names)
 	// An imported key may be of another kind than the settings say.
 	spec, err := c.keySpec()
-	if _, ec := key.(*ecdsa.PrivateKey); err == nil && ec == (spec.curve != nil) {
+	_, ec := key.(*ecdsa.PrivateKey)
+	if err == nil && ec == (spec.curve != nil) {
 		t.SignatureAlgorithm = spec.sign
 	}
 	return x509.CreateCertificateRequest(rand.Reader, t, key)

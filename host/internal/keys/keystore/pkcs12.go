@@ -83,7 +83,8 @@ func decodePKCS12(b []byte, password, alias string) (jks.KeyStore, error) {
 // p12Bags checks the MAC and returns what is in the file, decrypted but for its keys.
 func p12Bags(b []byte, password string) ([]p12Bag, error) {
 	var f p12File
-	if err := strictASN1(b, &f); err != nil || f.Version != 3 || !f.AuthSafe.Type.Equal(oidData) {
+	err := strictASN1(b, &f)
+	if err != nil || f.Version != 3 || !f.AuthSafe.Type.Equal(oidData) {
 		return nil, errors.New("damaged, or not a PKCS #12 keystore with a password")
 	}
 	var safe []byte

@@ -80,7 +80,8 @@ func (s *Server) enterRequest(req any) (leave func(), err error) {
 		return func() {}, nil
 	}
 	n, most := int64(proto.Size(m)), s.services.Quotas.RequestBytes
-	if now := s.account.requests.Add(n); most > 0 && now > most && now > n {
+	now := s.account.requests.Add(n)
+	if most > 0 && now > most && now > n {
 		s.account.requests.Add(-n)
 		s.noteQuotaExceeded("requests")
 		return nil, fault.New(fault.Unavailable, "the calls of plugin %s that are under way have %d MiB, which is its quota; try again later", s.plugin, most>>20)
@@ -140,7 +141,8 @@ func (s *Server) answer(ctx context.Context, res any) (any, error) {
 	}
 	n := min(int64(size), s.account.unreadMax)
 	defer s.account.held.Add(-int64(size))
-	if now := s.account.held.Add(int64(size)); now > maxHeld && now > int64(size) {
+	now := s.account.held.Add(int64(size))
+	if now > maxHeld && now > int64(size) {
 		s.noteQuotaExceeded("unread")
 		return nil, fault.ToStatus(fault.New(fault.Unavailable,
 			"plugin %s does not read the answers of its calls, and %d MiB of them wait; read them, and call again",
@@ -168,7 +170,8 @@ func (p paced) SendMsg(m any) error {
 	size := sizeOf(m)
 	n := min(int64(size)+minMessage, p.s.account.unreadMax)
 	ctx := p.Context()
-	if err := p.s.acquireSemaphore(ctx, p.s.account.unread, n, "plugin %s has %d MiB of its streams unread, which is its quota", p.s.plugin, p.s.account.unreadMax>>20); err != nil {
+	err := p.s.acquireSemaphore(ctx, p.s.account.unread, n, "plugin %s has %d MiB of its streams unread, which is its quota", p.s.plugin, p.s.account.unreadMax>>20)
+	if err != nil {
 		return err
 	}
 	msg := p.conn.addMessage(m, size, func() { p.s.account.unread.Release(n) })

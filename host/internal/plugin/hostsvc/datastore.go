@@ -217,7 +217,8 @@ func toProtoEntry(space pluginv1.Space, e datastore.Entry) *pluginv1.Entry {
 	value := e.Value
 	if space == pluginv1.Space_SPACE_TREE || space == pluginv1.Space_SPACE_OPERATIONAL {
 		// An entry of a user-ordered list has its rank on a line before the JSON.
-		if i := bytes.IndexByte(value, '\n'); i >= 0 && !bytes.HasPrefix(value, []byte("{")) {
+		i := bytes.IndexByte(value, '\n')
+		if i >= 0 && !bytes.HasPrefix(value, []byte("{")) {
 			value = value[i+1:]
 		}
 	}

@@ -31,7 +31,8 @@ func (e *eventsServer) Publish(_ context.Context, r *pluginv1.PublishRequest) (*
 	if !slices.Contains(e.s.Manifest().GetStreams(), r.Stream) {
 		return nil, fault.At(fault.Denied, r.Stream, "the manifest does not list this stream under `streams`")
 	}
-	if q := e.s.services.Quotas.EventBytes; q > 0 && len(r.Data) > q {
+	q := e.s.services.Quotas.EventBytes
+	if q > 0 && len(r.Data) > q {
 		return nil, fault.At(fault.TooBig, r.Stream, "the event has %d bytes; at most %d are taken", len(r.Data), q)
 	}
 	if !e.s.events.Allow() {
@@ -44,7 +45,8 @@ func (e *eventsServer) Publish(_ context.Context, r *pluginv1.PublishRequest) (*
 	}
 	var m map[string]json.RawMessage
 	d := json.NewDecoder(bytes.NewReader(r.Data))
-	if err := d.Decode(&m); err != nil || len(m) != 1 || d.More() {
+	err := d.Decode(&m)
+	if err != nil || len(m) != 1 || d.More() {
 		return nil, fault.At(fault.Malformed, r.Stream, "an event is a JSON object with one member, \"module:notification\"")
 	}
 	e.s.services.Bus.Put(events.Event{Stream: r.Stream, Publisher: e.s.plugin, Data: r.Data, Time: time.Now(), Carry: !r.Local})

@@ -64,7 +64,8 @@ func (s *Server) relayUnary(ctx context.Context, method string, request []byte) 
 }
 
 func (s *Server) serveAdmitted(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (_ any, err error) {
-	if _, ok := ctx.Deadline(); !ok && s.services.CallTimeout > 0 {
+	_, ok := ctx.Deadline()
+	if !ok && s.services.CallTimeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, s.services.CallTimeout)
 		defer cancel()

@@ -84,7 +84,8 @@ func (s *Server) checkStoreRoom(ctx context.Context, t datastore.Txn) error {
 			s.plugin, st.bytes>>20, st.keys, q.StoreBytes>>20, q.StoreKeys)
 	}
 	st.bytes, st.keys = st.bytes+bytes, st.keys+keys
-	if near := st.bytes > q.StoreBytes*4/5 || st.keys > q.StoreKeys*4/5; near && !st.warned {
+	near := st.bytes > q.StoreBytes*4/5 || st.keys > q.StoreKeys*4/5
+	if near && !st.warned {
 		if err := s.countStored(ctx); err != nil {
 			return storeFault(err)
 		}

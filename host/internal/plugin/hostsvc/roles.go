@@ -65,7 +65,8 @@ func (r *rolesServer) Hold(in *pluginv1.HoldRequest, out grpc.ServerStreamingSer
 	defer r.s.setTerm(token, in.Role, nil)
 	var drained <-chan time.Time
 	for {
-		if err := out.Send(&pluginv1.HoldResponse{Epoch: term.Epoch(), Until: term.Until()}); err != nil {
+		err := out.Send(&pluginv1.HoldResponse{Epoch: term.Epoch(), Until: term.Until()})
+		if err != nil {
 			return err
 		}
 		if drained == nil && term.Draining() {

@@ -56,7 +56,8 @@ func pluginResource(r *resourcepb.Resource, plugin string) *resourcepb.Resource 
 		{Key: "service.namespace", Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: "ctl"}}},
 	}}
 	for _, a := range r.GetAttributes() {
-		if k := a.GetKey(); k != "service.name" && k != "service.namespace" {
+		k := a.GetKey()
+		if k != "service.name" && k != "service.namespace" {
 			out.Attributes = append(out.Attributes, a)
 		}
 	}

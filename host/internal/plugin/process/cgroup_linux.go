@@ -55,7 +55,8 @@ func findGroups(q Quota, l *RunLock) groups {
 	g.dir = dir
 	g.removeLeftGroups()
 	have, _ := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
-	if c := strings.Fields(string(have)); !slices.Contains(c, "memory") || !slices.Contains(c, "pids") {
+	c := strings.Fields(string(have))
+	if !slices.Contains(c, "memory") || !slices.Contains(c, "pids") {
 		g.missing = []string{"memory, processes and CPU by control group: there are no controllers in " + dir + needs}
 		return g
 	}
@@ -77,7 +78,8 @@ func (g groups) enableControllers() error {
 		return nil
 	}
 	procs, err := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
-	if own := strconv.Itoa(os.Getpid()); err != nil || strings.TrimSpace(string(procs)) != own {
+	own := strconv.Itoa(os.Getpid())
+	if err != nil || strings.TrimSpace(string(procs)) != own {
 		return fmt.Errorf("other processes are in %s", g.dir)
 	}
 	host := filepath.Join(g.dir, hostGroup)
@@ -160,7 +162,8 @@ func ownGroup() (string, error) {
 		}
 		for mount := range strings.Lines(string(mounts)) {
 			before, after, _ := strings.Cut(mount, " - ")
-			if f := strings.Fields(before); strings.HasPrefix(after, "cgroup2 ") && len(f) > 4 {
+			f := strings.Fields(before)
+			if strings.HasPrefix(after, "cgroup2 ") && len(f) > 4 {
 				rest, err := filepath.Rel(f[3], path)
 				if err == nil && filepath.IsLocal(rest) {
 					return filepath.Join(f[4], rest), nil

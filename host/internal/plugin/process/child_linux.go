@@ -92,7 +92,8 @@ func isolateForChild(b *bounds) error {
 	if b == nil {
 		return nil
 	}
-	if err := isolateThread(*b); err != nil && (b.Required || b.User != 0) {
+	err := isolateThread(*b)
+	if err != nil && (b.Required || b.User != 0) {
 		return fmt.Errorf("the process cannot be isolated: %w", err)
 	}
 	return nil
@@ -105,7 +106,8 @@ func (c *child) waitAndReap(cmd *exec.Cmd) {
 	<-c.ready
 	for {
 		var info unix.Siginfo
-		if err := unix.Waitid(unix.P_PID, c.pid, &info, unix.WEXITED|unix.WNOWAIT, nil); !errors.Is(err, unix.EINTR) {
+		err := unix.Waitid(unix.P_PID, c.pid, &info, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
 			break
 		}
 	}
@@ -142,7 +144,8 @@ func (c *child) exitStatus() Exit {
 		return e
 	}
 	e.Code = c.state.ExitCode()
-	if ws, ok := c.state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+	ws, ok := c.state.Sys().(syscall.WaitStatus)
+	if ok && ws.Signaled() {
 		e.Signal = ws.Signal().String()
 	}
 	return e

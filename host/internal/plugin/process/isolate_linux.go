@@ -152,7 +152,8 @@ func applyLandlock(p Isolate, rules []rule) error {
 	for access, ports := range map[uint64][]uint16{unix.LANDLOCK_ACCESS_NET_CONNECT_TCP: p.Connect, unix.LANDLOCK_ACCESS_NET_BIND_TCP: p.Listen} {
 		for _, port := range ports {
 			rule := struct{ access, port uint64 }{access, uint64(port)}
-			if _, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, fd, ruleNetPort, uintptr(unsafe.Pointer(&rule)), 0, 0, 0); errno != 0 {
+			_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, fd, ruleNetPort, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
+			if errno != 0 {
 				return errno
 			}
 		}

@@ -185,7 +185,8 @@ func statusNumber(pid, name string) int {
 func procField(pid, file, name string) string {
 	text, _ := os.ReadFile("/proc/" + pid + "/" + file) // empty for a process that has ended
 	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, name); ok && len(strings.Fields(value)) > 0 {
+		value, ok := strings.CutPrefix(line, name)
+		if ok && len(strings.Fields(value)) > 0 {
 			return strings.Fields(value)[0]
 		}
 	}

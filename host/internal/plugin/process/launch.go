@@ -114,7 +114,8 @@ var inherited = [...]string{"PATH", "TZ", "LANG", "HOME", "SSL_CERT_FILE", "SSL_
 func pluginEnviron(handshake []string, s Spec, socketDir string) []string {
 	var env []string
 	for _, k := range inherited {
-		if v, ok := os.LookupEnv(k); ok && (k != "HOME" || s.Isolate == nil) {
+		v, ok := os.LookupEnv(k)
+		if ok && (k != "HOME" || s.Isolate == nil) {
 			env = append(env, k+"="+v)
 		}
 	}

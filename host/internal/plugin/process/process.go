@@ -69,7 +69,9 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 
 // prepareDirs makes the directories of the process.
 func (p *Process) prepareDirs() (err error) {
-	i, uid, pass := p.spec.Isolate, os.Geteuid(), func(string) error { return nil }
+	i := p.spec.Isolate
+	uid := os.Geteuid()
+	pass := func(string) error { return nil }
 	if i != nil && i.User != 0 {
 		uid, pass = i.User, passTo
 	} else if err := privateDir(p.spec.Dir, uid); err != nil {

@@ -34,7 +34,8 @@ func noUsers() error {
 		return errors.New("the kernel has no Landlock")
 	}
 	var have [2]unix.CapUserData
-	if err := unix.Capget(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &have[0]); err != nil {
+	err := unix.Capget(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &have[0])
+	if err != nil {
 		return err
 	}
 	for name, c := range map[string]int{"CAP_CHOWN": unix.CAP_CHOWN, "CAP_DAC_OVERRIDE": unix.CAP_DAC_OVERRIDE, "CAP_FOWNER": unix.CAP_FOWNER, "CAP_KILL": unix.CAP_KILL,
@@ -109,7 +110,8 @@ func freeUser(dataDir string, taken map[int]bool) (int, error) {
 	_, _ = h.Write([]byte(dataDir))
 	for i := range uint32(n) {
 		uid := firstUser + int((h.Sum32()+i)%n)
-		if _, err := user.LookupId(strconv.Itoa(uid)); !taken[uid] && err != nil {
+		_, err := user.LookupId(strconv.Itoa(uid))
+		if !taken[uid] && err != nil {
 			return uid, nil
 		}
 	}
@@ -120,7 +122,8 @@ func freeUser(dataDir string, taken map[int]bool) (int, error) {
 func addRunning(taken map[int]bool) {
 	processes, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range processes {
-		if uid := statusNumber(filepath.Base(dir), "Uid:"); uid >= firstUser && uid <= lastUser {
+		uid := statusNumber(filepath.Base(dir), "Uid:")
+		if uid >= firstUser && uid <= lastUser {
 			taken[uid] = true
 		}
 	}
@@ -182,7 +185,8 @@ func shareWithPlugins(dir string, uid int) error {
 	if err != nil || !info.IsDir() {
 		return err
 	}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Gid != pluginsGroup {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if ok && st.Gid != pluginsGroup {
 		if err := chownTree(dir, uid, pluginsGroup); err != nil {
 			return err
 		}
@@ -238,7 +242,8 @@ func isBelowDirs(path string, dirs ...string) bool {
 
 // isPassable reports whether the users of plugins may pass all directories above a path, and read it when it is a file.
 func isPassable(path string) bool {
-	if info, err := os.Stat(path); err == nil && !info.IsDir() && info.Mode()&0o004 == 0 {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() && info.Mode()&0o004 == 0 {
 		return false
 	}
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {

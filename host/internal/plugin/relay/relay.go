@@ -112,7 +112,8 @@ func (r *Relay) enterCall(ctx context.Context, method string) (grpc.ClientConnIn
 	if err := Allow(r.Uses(), method, provider, serves); err != nil {
 		return nil, nil, err
 	}
-	if n := r.inflight.Add(1); r.InFlight > 0 && n > r.InFlight {
+	n := r.inflight.Add(1)
+	if r.InFlight > 0 && n > r.InFlight {
 		r.inflight.Add(-1)
 		return nil, nil, fault.New(fault.Unavailable, "plugin %s has %d calls to others under way; try again later", r.Caller, r.InFlight)
 	}
@@ -133,7 +134,8 @@ var errSlow = errors.New("no answer in time")
 func (r *Relay) forwardStream(in grpc.ServerStream, conn grpc.ClientConnInterface, method string, md metadata.MD) error {
 	ctx, cancel := context.WithCancelCause(in.Context())
 	defer cancel(nil)
-	if _, ok := ctx.Deadline(); !ok && r.FirstAnswer > 0 && !Watching(method) {
+	_, ok := ctx.Deadline()
+	if !ok && r.FirstAnswer > 0 && !Watching(method) {
 		t := time.AfterFunc(r.FirstAnswer, func() { cancel(errSlow) })
 		defer t.Stop()
 		in = &answered{ServerStream: in, timer: t}

@@ -193,7 +193,8 @@ func (m *Mirror) applyChange(ctx context.Context, provider string, c topology.Ch
 	if fresh != nil {
 		fresh[c.TopologyID] = true
 	}
-	if changes := len(c.PutNodes) + len(c.RemovedNodes) + len(c.PutLinks) + len(c.RemovedLinks); !c.Removed && (changes > 0 || c.Snapshot) {
+	changes := len(c.PutNodes) + len(c.RemovedNodes) + len(c.PutLinks) + len(c.RemovedLinks)
+	if !c.Removed && (changes > 0 || c.Snapshot) {
 		m.version++
 		m.versions[c.TopologyID] = m.version
 	}

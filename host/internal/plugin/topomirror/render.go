@@ -92,7 +92,8 @@ func renderTopology(t topology.Topology) topologyJSON {
 	out := topologyJSON{ID: t.ID, Provided: true}
 	for _, id := range slices.Sorted(maps.Keys(t.Nodes)) {
 		n := attributes{"node-id": id}.withGiven(ofNodes, t.Nodes[id].Attributes)
-		if at := Instant(t.Nodes[id].Observed); at != "" && t.Nodes[id].Attributes["answering"] == "false" {
+		at := Instant(t.Nodes[id].Observed)
+		if at != "" && t.Nodes[id].Attributes["answering"] == "false" {
 			n["ctl-topology:observed"] = at
 		}
 		var tps []attributes
@@ -106,7 +107,8 @@ func renderTopology(t topology.Topology) topologyJSON {
 	}
 	for _, id := range slices.Sorted(maps.Keys(t.Links)) {
 		l := t.Links[id]
-		source, dest := attributes{"source-node": l.SourceNode}, attributes{"dest-node": l.DestNode}
+		source := attributes{"source-node": l.SourceNode}
+		dest := attributes{"dest-node": l.DestNode}
 		if l.SourceTP != "" {
 			source["source-tp"] = l.SourceTP
 		}

@@ -14,7 +14,8 @@ func (d *Draft) dropOtherCases(p Path) error {
 					continue
 				}
 				for _, n := range other.DataNodes() {
-					if _, err := d.Apply(Edit{Op: Remove, Path: append(holder, Step{Node: n})}); err != nil {
+					_, err := d.Apply(Edit{Op: Remove, Path: append(holder, Step{Node: n})})
+					if err != nil {
 						return err
 					}
 				}

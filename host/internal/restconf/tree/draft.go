@@ -71,7 +71,8 @@ func decodeDocument(e datastore.Entry) document {
 	if s != "" && s[0] == '{' {
 		return document{text: s}
 	}
-	if rank, text, ok := strings.Cut(s, "\n"); ok && rank != "" && strings.Trim(rank, rankDigits) == "" {
+	rank, text, ok := strings.Cut(s, "\n")
+	if ok && rank != "" && strings.Trim(rank, rankDigits) == "" {
 		return document{rank, text}
 	}
 	return document{text: s}

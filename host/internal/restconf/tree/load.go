@@ -71,7 +71,8 @@ func (d *Draft) Stored(p Path) (*yang.Stored, error) {
 
 // innerText sets the text of an instance without the documents below it.
 func (d *Draft) innerText(p Path, out *yang.Stored) error {
-	if owner := p.Owner(); len(owner) == len(p) && (p.Last().isDocument() || !p.Entry()) {
+	owner := p.Owner()
+	if len(owner) == len(p) && (p.Last().isDocument() || !p.Entry()) {
 		doc, err := d.getDocument(owner.Key())
 		if doc != nil {
 			out.Text = doc.text
@@ -96,7 +97,8 @@ func (d *Draft) loadInner(p Path) (*yang.Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s := p[0]; len(p) == 1 && s.Node.Kind == yang.LeafList && s.Keys != nil {
+	s := p[0]
+	if len(p) == 1 && s.Node.Kind == yang.LeafList && s.Keys != nil {
 		return at.Entry(s.Keys), nil
 	}
 	return Descend(at, p[len(owner):]), nil

@@ -344,7 +344,8 @@ func ParseAction(set *yang.Set, segments []reqpath.Segment, module func(string) 
 		return nil, nil
 	}
 	name := segments[last].Decoded
-	if m, n, ok := strings.Cut(name, ":"); ok && module != nil {
+	m, n, ok := strings.Cut(name, ":")
+	if ok && module != nil {
 		name = module(m) + ":" + n
 	}
 	p, err := Parse(set, segments[:last], module)

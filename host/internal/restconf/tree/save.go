@@ -26,7 +26,8 @@ func (d *Draft) saveInstance(t touch, rank string, below bool) error {
 		}
 	}
 	d.touched[key] = t
-	if err := d.putDocument(key, rank, string(at.Append(nil, yang.Canonical|yang.Own))); err != nil {
+	err := d.putDocument(key, rank, string(at.Append(nil, yang.Canonical|yang.Own)))
+	if err != nil {
 		return err
 	}
 	if err := d.splitDocuments([]byte(key), t.path.Node().Module, at, &old); err != nil {
@@ -98,7 +99,8 @@ func (d *Draft) splitList(key []byte, array *yang.Data, old *replaced) error {
 			return checkKey(e.Path, len(own))
 		}
 		d.text = e.Append(d.text[:0], yang.Canonical|yang.Own)
-		if was := old.takeDocument(own); was == nil || was.rank != rank || was.text != string(d.text) {
+		was := old.takeDocument(own)
+		if was == nil || was.rank != rank || was.text != string(d.text) {
 			d.changeDocument(string(own), &document{rank, string(d.text)})
 		}
 		if err := d.splitDocuments(own, array.Node.Module, e, old); err != nil {
@@ -112,7 +114,9 @@ func (d *Draft) splitList(key []byte, array *yang.Data, old *replaced) error {
 // new ones coming last; any other order gets new ranks for all.
 func (d *Draft) rankEntries(list []byte, array *yang.Data, old *replaced) []string {
 	var out, keys []string
-	last, fresh, again := "", false, false
+	last := ""
+	fresh := false
+	again := false
 	for e := range array.All() {
 		key := string(appendEntry(list, e))
 		keys = append(keys, key)

@@ -51,7 +51,8 @@ func (d *document) addPaths(paths, schemas object) {
 			continue
 		}
 		for verb, v := range verbs {
-			if op, ok := v.(object); ok && op["operationId"] == nil {
+			op, ok := v.(object)
+			if ok && op["operationId"] == nil {
 				op["operationId"] = d.operationID(verb, path)
 			}
 		}
